@@ -30,7 +30,7 @@ import numpy as np
 
 from tablewright.corpus.search import CorpusSearch
 from tablewright.models.embedder import WordLlamaEmbedder
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.store.words import FUNCTION_WORDS
 from tablewright.table.corpus import Document, Segment
@@ -71,7 +71,7 @@ async def fill(url: str, segments: int) -> dict[str, float]:
     chance = np.random.default_rng(3)
     started = time.perf_counter()
     async with await Store.open(url) as store:
-        batch: list[ReadDocument] = []
+        batch: list[IngestedDocument] = []
         for number, parts in enumerate(texts(vocabulary(), segments)):
             batch.append(document(number, parts, chance.standard_normal((len(parts), 256), dtype=np.float32)))
             if len(batch) == AT_ONCE:
@@ -81,13 +81,13 @@ async def fill(url: str, segments: int) -> dict[str, float]:
     return {"seconds": time.perf_counter() - started}
 
 
-def document(number: int, parts: list[str], vectors: np.ndarray[Any, Any]) -> ReadDocument:
+def document(number: int, parts: list[str], vectors: np.ndarray[Any, Any]) -> IngestedDocument:
     segments, start = [], 0
     for index, part in enumerate(parts):
         segments.append(Segment(number=index, start=start, end=start + len(part), text=part, page=index + 1))
         start += len(part) + 2
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return ReadDocument(
+    return IngestedDocument(
         document=Document(
             id=f"d{number}", path=f"/bench/{number}.txt", name=f"{number}.txt", title=f"Document {number}"
         ),

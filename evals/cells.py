@@ -34,7 +34,7 @@ from msgspec import convert
 
 from models import add_model_options, column, model_settings
 from tablewright.app import Operation, Tablewright
-from tablewright.sample.register import Entry
+from tablewright.sample.register import RegisterEntry
 from tablewright.sample.site import read_topic
 from tablewright.settings import Settings
 from tablewright.table.document import document
@@ -77,7 +77,7 @@ def sample_companies(path: Path) -> Iterator[Case]:
     folder = files("tablewright.sample")
     truth = json.loads((folder / "truth.json").read_text(encoding="utf-8"))["companies"]
     facts = {(company["name"], company["country"]): company["fields"] for company in truth}
-    register = convert(read_topic("register")["entry"], list[Entry])
+    register = convert(read_topic("register")["entry"], list[RegisterEntry])
     case = Case(name="sample", key="Company", fields=fields, rows=[])
     for row in csv.DictReader((folder / "companies.csv").read_text(encoding="utf-8").splitlines()):
         name, country = row["Company"], row["Country"]

@@ -31,7 +31,7 @@ from typing import Any
 import trafilatura
 
 from baseline import settle
-from tablewright.sources.read import Unreadable, read
+from tablewright.sources.read import UnreadablePage, read
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.02
@@ -79,7 +79,7 @@ def main() -> int:
 def ours(body: bytes, url: str) -> str:
     try:
         return read(body, content_type="text/html", charset="utf-8", url=url).text
-    except Unreadable:
+    except UnreadablePage:
         return ""
 
 

@@ -27,10 +27,10 @@ import numpy as np
 
 from baseline import settle
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.search import CorpusSearch, Found
+from tablewright.corpus.search import CorpusSearch, SearchHits
 from tablewright.corpus.segment import segments_of
 from tablewright.models.embedder import Embedder, WordLlamaEmbedder
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document
 
@@ -86,14 +86,14 @@ async def measure(data: Path) -> dict[str, dict[str, float]]:
     return measured
 
 
-async def read(text: dict[str, Any], embedder: Embedder) -> ReadDocument:
+async def read(text: dict[str, Any], embedder: Embedder) -> IngestedDocument:
     """As a file of its own, with its title above."""
     title = text.get("title", "")
     body = f"{title}\n\n{text['text']}" if title else text["text"]
     parsed = Parsed(text=body, media="txt", title=title, headings=((0, len(title)),) if title else ())
     segments = segments_of(parsed)
     vectors = await embedder.embed([f"{segment.heading}\n{segment.text}".strip() for segment in segments])
-    return ReadDocument(
+    return IngestedDocument(
         document=Document(id=text["_id"], path=text["_id"], name=text["_id"], title=title),
         text=body,
         segments=segments,
@@ -110,7 +110,7 @@ async def score(pack: Pack, search: CorpusSearch, arm: str) -> float:
     return total / len(pack.asked)
 
 
-async def look(search: CorpusSearch, question: str, arm: str) -> Found:
+async def look(search: CorpusSearch, question: str, arm: str) -> SearchHits:
     if arm == "words":
         return await search.search_text(question, SEGMENTS)
     if arm == "meaning":

@@ -19,10 +19,10 @@ from typing import Any, TypeAlias
 from tablewright.app import Tablewright
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, decide
-from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
+from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
 from tablewright.decisions.read import ReadRow, RowToRead
-from tablewright.decisions.shortlist.shown import ComparedRow
+from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnToTake
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
@@ -259,9 +259,9 @@ def researched(found: Research) -> Any:
 @scenario
 async def judge_coverage(stage: Stage) -> Any:
     answers = (
-        Answered(field="Founded", value="1987", confidence=0.93, sources=3),
-        Answered(field="CEO", value="Imogen Tarrant", confidence=0.55, sources=2, conflict=True),
-        Answered(field="Employees"),
+        AnsweredField(field="Founded", value="1987", confidence=0.93, sources=3),
+        AnsweredField(field="CEO", value="Imogen Tarrant", confidence=0.55, sources=2, conflict=True),
+        AnsweredField(field="Employees"),
     )
     return await stage.decide(Judge(), JudgeCoverage(row="Brightwater Foods (Food)", answers=answers, opened=4))
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import pytest
 
 from tablewright.errors import BadSetting, ModelUnavailable, SearchError
-from tablewright.logs import LONGEST, Discreet, Json, set_up
-from tablewright.models.fitted import Fitted
+from tablewright.logs import LONGEST, Discreet, JsonFormatter, set_up
 from tablewright.models.model import LanguageModel
 from tablewright.models.providers import openai
 from tablewright.models.retry import Retrying
 from tablewright.models.spec import Access
+from tablewright.models.structured_output import StructuredOutput
 from tablewright.observe import Availability, working_on
 from tablewright.settings import Settings
 from tablewright.sources.search.searching import Searching
@@ -36,7 +36,7 @@ def test_a_line_has_its_time_level_place_and_run() -> None:
     assert re.fullmatch(line, shown.format(record("%d rows left", 3)))
     with working_on("r1234"):
         assert "WARNING tablewright.jobs run=r1234: 3 rows left" in shown.format(record("%d rows left", 3))
-        said = json.loads(Json(Settings()).format(record("%d rows left", 3)))
+        said = json.loads(JsonFormatter(Settings()).format(record("%d rows left", 3)))
     named = record("It ended.")
     named.run = "r5678"
     assert "tablewright.jobs run=r5678: It ended." in shown.format(named)
@@ -44,7 +44,7 @@ def test_a_line_has_its_time_level_place_and_run() -> None:
     assert said == {"level": "warning", "logger": "tablewright.jobs", "run": "r1234", "message": "3 rows left"}
 
 
-@pytest.mark.parametrize("form", [Discreet, Json])
+@pytest.mark.parametrize("form", [Discreet, JsonFormatter])
 def test_a_value_from_the_web_can_neither_command_a_terminal_nor_pass_for_another_line(form: type[Discreet]) -> None:
     hostile = "\x1b]0;owned\x07\x9b2J\u202e\n2026-01-01T00:00:00.000Z INFO tablewright.server: all is well"
     line = form(Settings()).format(record("Cannot read %s", hostile))
@@ -52,7 +52,7 @@ def test_a_value_from_the_web_can_neither_command_a_terminal_nor_pass_for_anothe
     assert not any(each.startswith("2026-01-01") for each in line.split("\n"))
 
 
-@pytest.mark.parametrize("form", [Discreet, Json])
+@pytest.mark.parametrize("form", [Discreet, JsonFormatter])
 def test_no_secret_is_logged_however_it_is_written(form: type[Discreet], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://ann:pr0xypass@proxy.example:3128")
     settings = Settings(model_api_key="m0delkey", search="searxng:https://ann:s3archpass@find.example")
@@ -90,7 +90,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 async def test_an_outage_of_a_model_and_its_recovery_are_a_line_each(caplog: pytest.LogCaptureFixture) -> None:
     async with running_endpoint() as endpoint:
-        model = Retrying(Fitted(openai("outage-of-a-model", Access(base_url=endpoint.url))), sleep=no_wait)
+        model = Retrying(StructuredOutput(openai("outage-of-a-model", Access(base_url=endpoint.url))), sleep=no_wait)
         async with LanguageModel(model, name="test") as asked:
 
             async def ask() -> Founded:

@@ -16,15 +16,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tablewright.application.advising import Advising
-from tablewright.application.documents import Documents
-from tablewright.application.filling import Filling
-from tablewright.application.finding import Finding
-from tablewright.application.notifying import Notifying
-from tablewright.application.researching import Researching
-from tablewright.application.reviewing import Reviewing
-from tablewright.application.tables import Tables
-from tablewright.engine.changes import Changes, Written
+from tablewright.application.advising import ShortlistVerbs
+from tablewright.application.documents import DocumentVerbs
+from tablewright.application.filling import EnrichVerbs
+from tablewright.application.finding import FindVerbs
+from tablewright.application.notifying import WebhookVerbs
+from tablewright.application.researching import ResearchVerbs
+from tablewright.application.reviewing import ReviewVerbs
+from tablewright.application.tables import TableVerbs
+from tablewright.background_jobs import BackgroundJobs
+from tablewright.engine.changes import Changes, WrittenValue
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
@@ -38,15 +39,14 @@ from tablewright.journeys.files import (
     KnownFile,
     Preview,
 )
-from tablewright.journeys.refresh import Round
+from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
 from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.policies import acting_for, retry_policy, terms_of
 from tablewright.saved_settings import write_saved
 from tablewright.settings import Settings, load_settings, with_changes
 from tablewright.store.applying import Applied, Review
-from tablewright.store.audit import Action, Audit
-from tablewright.store.audit import Entry as AuditEntry
+from tablewright.store.audit import Action, Audit, AuditEntry
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
@@ -64,25 +64,22 @@ from tablewright.store.views import Views
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.table.access import Acting, Metered, Person
 from tablewright.table.feed import Progress
-from tablewright.works import Works
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.assembly import Given, Toolbox
+    from tablewright.assembly import ProvidedObjects, Toolbox
     from tablewright.corpus.aggregate import Aggregated
-    from tablewright.corpus.found import Found as FactsFound
-    from tablewright.corpus.found import Thing
     from tablewright.corpus.ingest import Ingested
-    from tablewright.corpus.search import CorpusHit
-    from tablewright.corpus.search import Found as PassagesFound
+    from tablewright.corpus.results import FoundItem, FoundItems
+    from tablewright.corpus.search import CorpusHit, SearchHits
     from tablewright.engine.estimate import Estimate
     from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
     from tablewright.jobs.conductor import RunTools
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule
-    from tablewright.journeys.ask.things import RowTable
+    from tablewright.journeys.ask.members import RowTable
     from tablewright.journeys.documents import DocumentReport
     from tablewright.models.listing import LocalServer
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
@@ -108,10 +105,11 @@ __all__ = [
     "DurableFill",
     "Estimate",
     "Exported",
-    "FactsFound",
     "FileOptions",
     "Fill",
     "Filled",
+    "FoundItem",
+    "FoundItems",
     "Imported",
     "Ingested",
     "Kind",
@@ -120,29 +118,28 @@ __all__ = [
     "ModelTrial",
     "Operation",
     "Parameter",
-    "PassagesFound",
     "Preview",
     "Progress",
     "ProposalHead",
     "Quota",
     "Rechecked",
+    "RefreshRound",
     "RetryPolicy",
     "Review",
     "Rollback",
-    "Round",
     "RowFunction",
     "Run",
     "Schedule",
     "SearchFunction",
+    "SearchHits",
     "SearchProvider",
     "Selection",
     "StaleCell",
     "Strategy",
     "TableSummary",
     "Tablewright",
-    "Thing",
     "Watch",
-    "Written",
+    "WrittenValue",
     "doctor",
     "find_local_servers",
     "list_models",
@@ -158,12 +155,14 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, Advising, Notifying):
+class Tablewright(
+    TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, FindVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs
+):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack
         self._toolbox: Toolbox | None = None
-        self._given: Given | None = None
+        self._given: ProvidedObjects | None = None
         self._sample_toolbox: Toolbox | None = None
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
@@ -172,7 +171,7 @@ class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, A
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
-        self._works = Works(
+        self._works = BackgroundJobs(
             store,
             lambda: self._tools,
             self._tools_for,
@@ -211,9 +210,9 @@ class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, A
             store.database.acting = Acting(actor=actor or whoami(), door=door)
             tablewright = cls(settings, store, actor or whoami(), stack)
             if provider is not None or model is not None:
-                from tablewright.assembly import Given
+                from tablewright.assembly import ProvidedObjects
 
-                tablewright._given = Given(search=provider, model=model)
+                tablewright._given = ProvidedObjects(search=provider, model=model)
             try:
                 yield tablewright
             finally:

@@ -18,13 +18,13 @@ from tablewright.extras import need
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
+from tablewright.sources.combined import CombinedSource
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
-from tablewright.sources.joined import Joined
-from tablewright.sources.kept import Kept
 from tablewright.sources.search.provider import NoSearch, SearchProvider, find_provider
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.source import Source
 from tablewright.sources.web import Web
+from tablewright.sources.web_cache import WebCache
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.models.budget import Budget
-    from tablewright.models.governor import Limits
+    from tablewright.models.governor import RateLimits
     from tablewright.models.model import LanguageModel
 
 # What models stand on takes a second to import; with the built-in rules alone nobody waits for it.
@@ -46,14 +46,14 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class ProvidedObjects:
     """What a program hands over as objects, in place of what the settings name."""
 
     search: SearchProvider | None = None
     model: Model | None = None
 
 
-NOTHING_GIVEN = Given()
+NOTHING_GIVEN = ProvidedObjects()
 
 
 class Toolbox:
@@ -65,7 +65,7 @@ class Toolbox:
         store: Store,
         stack: AsyncExitStack,
         on_missing_model: Callable[[], None] = lambda: None,
-        given: Given = NOTHING_GIVEN,
+        given: ProvidedObjects = NOTHING_GIVEN,
     ) -> None:
         """`on_missing_model` is called once, when somebody would ask a model and none is configured."""
         self._settings = settings
@@ -81,7 +81,7 @@ class Toolbox:
         self.budget = budget_of(settings)
         self._strict = is_strict(settings)
         self._cascade = yes_or_no(settings.cascade, "cascade")
-        self._limits: Limits | None = None
+        self._limits: RateLimits | None = None
         self.breaker = CircuitBreaker(limit=sys.maxsize)
         """Sees what is asked in vain, and stops nobody."""
 
@@ -121,7 +121,7 @@ class Toolbox:
         if places == ("web",):
             return self._web
         documents = (await self.open_corpus(seen)).source
-        return Joined(web=self._web, documents=documents, documents_first=places[0] == "docs")
+        return CombinedSource(web=self._web, documents=documents, documents_first=places[0] == "docs")
 
     async def open_corpus(self, seen: Store | None = None) -> Corpus:
         need("documents", "Working with documents")
@@ -223,7 +223,7 @@ async def open_web(
         provider = given or (find_provider(search, api_key=key, client=client) if searches else NoSearch())
         policy = fetch_policy(settings, names)
         fetcher = await stack.enter_async_context(Fetcher(policy, slots=store.shared_limits))
-        kept = Kept(
+        kept = WebCache(
             store.pages,
             store.cache,
             engine=" ".join(filter(None, (engine, settings.search_language.strip()))),

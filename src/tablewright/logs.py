@@ -31,7 +31,7 @@ def set_up(settings: Settings) -> logging.Handler:
         raise BadSetting(f"log_level must be one of {', '.join(LEVELS)}, not {settings.log_level!r}.")
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Json(settings) if settings.log_format == "json" else Discreet(settings))
+    handler.setFormatter(JsonFormatter(settings) if settings.log_format == "json" else Discreet(settings))
     libraries = logging.INFO if level == logging.DEBUG else max(level, logging.WARNING)
     logging.basicConfig(handlers=[handler], level=libraries)
     logging.getLogger(OURS).setLevel(level)
@@ -74,7 +74,7 @@ class Discreet(logging.Formatter):
         return escaped(text).replace("\n", "\n    ")
 
 
-class Json(Discreet):
+class JsonFormatter(Discreet):
     def format(self, record: logging.LogRecord) -> str:
         line = {"at": moment(record), "level": record.levelname.lower(), "logger": record.name}
         if run := run_of(record):

@@ -11,7 +11,7 @@ from tablewright.settings import Settings, number, yes_or_no
 from tablewright.table.access import METERED, Acting, Person
 from tablewright.table.rates import BUNDLED, Rates, read_rates
 from tablewright.table.research import Extent
-from tablewright.table.shortlist import MOST, Limits
+from tablewright.table.shortlist import MOST, ShortlistLimits
 
 MOST_ATTEMPTS = 10
 
@@ -41,8 +41,8 @@ def documents_unasked(settings: Settings) -> int:
     return whole(settings, "documents_unasked", 0, 1_000_000)
 
 
-def shortlist_limits(settings: Settings) -> Limits:
-    return Limits(
+def shortlist_limits(settings: Settings) -> ShortlistLimits:
+    return ShortlistLimits(
         products=whole(settings, "shortlist_products", 1, MOST),
         queries=whole(settings, "shortlist_queries", 1, 15),
         seconds=whole(settings, "shortlist_seconds", 1, 86_400),

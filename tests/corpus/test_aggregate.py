@@ -9,20 +9,20 @@ from decimal import Decimal
 import pytest
 
 from tablewright.corpus.aggregate import annotations_aggregate, export_annotations_csv
-from tablewright.corpus.found import Found, Stated, Thing
+from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
 from tablewright.table.corpus import Aggregate, Question
 from tablewright.table.typed import typed
 
 
-def found(**things: dict[str, str]) -> Found:
+def found(**things: dict[str, str]) -> FoundItems:
     """Things with the values of their columns."""
     made = tuple(
-        Thing(
+        FoundItem(
             document_id=name,
             title=name,
             page=1,
             values=tuple(
-                Stated(asked=label, label=label, value=typed(raw, label), start=0, end=len(raw))
+                StatedFact(asked=label, label=label, value=typed(raw, label), start=0, end=len(raw))
                 for label, raw in values.items()
             ),
         )
@@ -30,7 +30,7 @@ def found(**things: dict[str, str]) -> Found:
     )
     labels = tuple(dict.fromkeys(label for values in things.values() for label in values))
     question = Question(text="", things="receipt", show=labels)
-    return Found(
+    return FoundItems(
         question=question, matches=made, rejected=0, undecided=(), unreadable=0, completeness="exact", reason=""
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.ingest import Ingest, Ingested, Reading, find_files
+from tablewright.corpus.ingest import Ingest, Ingested, IngestProgress, find_files
 from tablewright.errors import NotFound
 from tablewright.models.embedder import Vectors, WordLlamaEmbedder, load_wordllama
 from tablewright.store.store import Store
@@ -69,7 +69,7 @@ class Library:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
-    async def add(self, *paths: Path, watch: Callable[[Reading], None] = lambda _: None) -> Ingested:
+    async def add(self, *paths: Path, watch: Callable[[IngestProgress], None] = lambda _: None) -> Ingested:
         return await Ingest(self.store, self.embedder, workers=1).add(paths or [self.folder], watch)
 
     async def found(self, text: str) -> list[str]:
@@ -99,7 +99,7 @@ def said(ingested: Ingested) -> tuple[int, int, int, int, int]:
 async def test_what_was_added_is_not_read_again(library: Library) -> None:
     path = library.write("kettle.txt", KETTLE)
     library.write("deep/er/boat.txt", BOAT)
-    news: list[Reading] = []
+    news: list[IngestProgress] = []
     first = await library.add(watch=news.append)
     assert said(first) == (2, 0, 0, 0, 0)
     assert first.segments >= 2
@@ -278,7 +278,7 @@ async def test_what_was_written_before_a_stop_is_kept_and_the_rest_is_read_later
         library.write(f"{number}.txt", f"{KETTLE}\nIt is kettle number {number}.\n")
     third = asyncio.Event()
 
-    def watch(news: Reading) -> None:
+    def watch(news: IngestProgress) -> None:
         if news.done == 3:
             library.embedder.asked.clear()
             library.embedder.gate.clear()

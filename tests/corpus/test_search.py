@@ -10,7 +10,7 @@ from tablewright.corpus.search import CorpusSearch, fused
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
 from tablewright.models.embedder import WordLlamaEmbedder
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.table.corpus import Category, Document
 
@@ -36,7 +36,7 @@ async def search(store: Store) -> AsyncIterator[CorpusSearch]:
 
 async def read_document(
     embedder: WordLlamaEmbedder, name: str, category: Category, text: str, page_starts: tuple[int, ...]
-) -> ReadDocument:
+) -> IngestedDocument:
     parsed = Parsed(text=text, media="pdf", title=name, page_starts=page_starts)
     segments = segments_of(parsed)
     summaries = summaries_of(parsed, segments)
@@ -44,7 +44,7 @@ async def read_document(
         "segment": await embedder.embed([segment.text for segment in segments]),
         "summary": await embedder.embed([summary.text for summary in summaries]),
     }
-    return ReadDocument(
+    return IngestedDocument(
         document=Document(
             id=name, path=f"/{name}.pdf", name=f"{name}.pdf", categories=(category,), page_starts=page_starts
         ),

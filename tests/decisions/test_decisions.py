@@ -9,7 +9,7 @@ import pytest
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import decide
 from tablewright.decisions.excerpt import excerpt, fitted
-from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
+from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import CellAnswer, Quoted, ReadRow, RowReading, RowToRead, verified
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
@@ -333,14 +333,14 @@ def test_search_results_are_one_line_each() -> None:
     assert [line[:3] for line in lines if line.startswith("[")] == ["[1]", "[2]", "[3]"]
 
 
-def coverage(*answers: Answered) -> JudgeCoverage:
+def coverage(*answers: AnsweredField) -> JudgeCoverage:
     return JudgeCoverage(row="Acme", answers=answers, opened=2)
 
 
 def test_coverage_is_rated_by_what_is_answered_and_how_surely() -> None:
-    sure = Answered(field="A", value="x", confidence=0.9, sources=2)
-    empty = Answered(field="B")
-    disputed = Answered(field="C", value="y", confidence=0.6, sources=1, conflict=True)
+    sure = AnsweredField(field="A", value="x", confidence=0.9, sources=2)
+    empty = AnsweredField(field="B")
+    disputed = AnsweredField(field="C", value="y", confidence=0.6, sources=1, conflict=True)
     assert Judge().fallback(coverage(sure)).rating == "high"
     assert Judge().fallback(coverage(sure, empty)).rating == "medium"
     assert Judge().fallback(coverage(empty)).rating == "low"
@@ -349,7 +349,7 @@ def test_coverage_is_rated_by_what_is_answered_and_how_surely() -> None:
 
 async def test_a_model_cannot_call_an_empty_row_covered(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = answer({"rating": "high", "weak": []})
-    outcome = await decide(Judge(), coverage(Answered(field="B")), model, ignored)
+    outcome = await decide(Judge(), coverage(AnsweredField(field="B")), model, ignored)
     assert (outcome.decided.rating, outcome.decided.weak) == ("low", ("B",))
 
 

@@ -15,14 +15,14 @@ from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
 from tablewright.decisions.compose import Compose, Passage, ToCompose
 from tablewright.decisions.decision import Decision
-from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
+from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.plan_question import PlanQuestion, QuestionToPlan
 from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.reflect import Reflect, RoundToReflect
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
-from tablewright.decisions.take_notes import PagesToRead, TakeNotes
+from tablewright.decisions.take_notes import PagesForNotes, TakeNotes
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.decisions.write_report import Dispute, ReportToWrite, RewriteSentences, SentencesToRewrite, WriteReport
@@ -75,7 +75,9 @@ PROMPTS: dict[str, Callable[[], str]] = {
         .text
     ),
     "judge coverage": lambda: (
-        Judge().prompt(JudgeCoverage(row=HOSTILE, answers=(Answered(field="Founded", value=HOSTILE),), opened=1)).text
+        Judge()
+        .prompt(JudgeCoverage(row=HOSTILE, answers=(AnsweredField(field="Founded", value=HOSTILE),), opened=1))
+        .text
     ),
     "plan": lambda: Plan().prompt(PlanPatterns(key="Company", fields=FIELDS, columns=("City",), sample=ROW)).text,
     "plan question": lambda: (
@@ -102,7 +104,7 @@ PROMPTS: dict[str, Callable[[], str]] = {
             most=3,
         ),
     ),
-    "take notes": lambda: both(TakeNotes(), PagesToRead(brief=RESEARCH, pages=(PAGE,))),
+    "take notes": lambda: both(TakeNotes(), PagesForNotes(brief=RESEARCH, pages=(PAGE,))),
     "reflect": lambda: both(
         Reflect(),
         RoundToReflect(brief=RESEARCH, round_index=1, notes=NOTES, memo_text=HOSTILE, searched=(HOSTILE,)),

@@ -12,7 +12,8 @@ from tablewright.decisions.decision import Unusable
 from tablewright.decisions.shortlist.advice import AdviceReply, AdviceToGive, GiveAdvice
 from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns, ProposedColumns
 from tablewright.decisions.shortlist.offers import OffersReply, OffersToRead, ReadOffers
-from tablewright.decisions.shortlist.products import FindProducts, PagesToRead, ProductsReply, merged
+from tablewright.decisions.shortlist.products import FindProducts, PagesForProducts, ProductsReply, merged
+from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.searches import (
     STRICT,
     PickedResults,
@@ -22,11 +23,10 @@ from tablewright.decisions.shortlist.searches import (
     ResultsToPick,
     SearchesToPlan,
 )
-from tablewright.decisions.shortlist.shown import ComparedRow
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Card, ChatMessage, ChatReply, Listing, Requirements, Said, Wish
+from tablewright.table.shortlist import Card, ChatMessage, ChatReply, ReplySentence, Requirements, ShopListing, Wish
 
 BUDGET = Wish(words="under £50", kind="budget", column="Price", operator="<", values=("50 GBP",))
 WANTED = Requirements(product_type="electric kettle", region="UK", wishes=(BUDGET,))
@@ -115,9 +115,13 @@ def test_the_last_reply_of_the_adviser_is_shown_whole_and_earlier_ones_are_short
 
 
 def test_a_reply_is_kept_with_its_cards_tables_and_offers() -> None:
-    card = Card(place=1, row_id=7, name="Zorb Kettle 15", score=0.9, said=(Said(text="It is light."),), best_for="tea")
-    offer = Listing(shop="Corner", url="http://corner.example", product="Zorb Kettle 15", stock="2 left")
-    reply = ChatReply(said=(Said(text="Here:"),), cards=(card,), rows=(("Zorb Kettle 15", "1.5 l"),), listings=(offer,))
+    card = Card(
+        place=1, row_id=7, name="Zorb Kettle 15", score=0.9, said=(ReplySentence(text="It is light."),), best_for="tea"
+    )
+    offer = ShopListing(shop="Corner", url="http://corner.example", product="Zorb Kettle 15", stock="2 left")
+    reply = ChatReply(
+        said=(ReplySentence(text="Here:"),), cards=(card,), rows=(("Zorb Kettle 15", "1.5 l"),), listings=(offer,)
+    )
     assert reply.whole.splitlines() == [
         "Here:",
         "1. Zorb Kettle 15, best for tea: It is light.",
@@ -228,7 +232,7 @@ def named(name: str, quote: str, page: str = "", text: int = 1) -> dict[str, Any
 
 
 def found(*products: dict[str, Any]) -> Any:
-    asked = PagesToRead(requirements=WANTED, sources=(PAGE, SHOP))
+    asked = PagesForProducts(requirements=WANTED, sources=(PAGE, SHOP))
     return FindProducts().check(asked, ProductsReply.model_validate({"products": products, "queries": ["Zorb"]}))
 
 
@@ -244,7 +248,7 @@ def test_products_are_named_by_quotes_and_siblings_of_one_page_are_two() -> None
     assert reply.products[0].evidence[0].quote == "Zorb Kettle 15"
     assert (
         "Links:\nhttp://zorb.example/kettles/15"
-        in FindProducts().prompt(PagesToRead(requirements=WANTED, sources=(PAGE,))).text
+        in FindProducts().prompt(PagesForProducts(requirements=WANTED, sources=(PAGE,))).text
     )
 
 

@@ -16,7 +16,7 @@ from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies import expected, packing
+from tablewright.strategies import estimates, packing
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Effort, Expected, Strategy, Task
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
@@ -177,7 +177,7 @@ async def test_searches_have_their_price(web: SmallWeb, tmp_path: Path) -> None:
     assert run.costs_money
     assert (likely.model, likely.calls.high) == ("", 0)
     assert likely.cost_usd is not None
-    assert likely.cost_usd.likely == pytest.approx(0.01 * 30 * expected.BY_RULE["lookup"].searches)
+    assert likely.cost_usd.likely == pytest.approx(0.01 * 30 * estimates.BY_RULE["lookup"].searches)
 
 
 async def test_what_is_played_offline_takes_nothing(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_a_local_model_is_not_loaded_for_it(web: SmallWeb, tmp_path: Path)
         assert not run.costs_money
     assert likely.cost_usd is not None
     assert likely.cost_usd.high == 0
-    assert likely.seconds > 30 * expected.LOCAL_CALL_SECONDS
+    assert likely.seconds > 30 * estimates.LOCAL_CALL_SECONDS
     assert not SERVERS.running
 
 
@@ -224,20 +224,20 @@ def task(*fields: str, **params: str) -> Task:
 
 def test_the_pipeline_asks_once_for_all_columns_of_a_row(asked: Tools) -> None:
     one, four = (
-        expected.pipeline(task(*[FOUNDED, SEAT, "Chair=", "Staff:number="][:count]), asked) for count in (1, 4)
+        estimates.pipeline(task(*[FOUNDED, SEAT, "Chair=", "Staff:number="][:count]), asked) for count in (1, 4)
     )
     assert one.row.calls < four.row.calls < 1, "what is judged is asked about a second time"
     assert one.once.calls == four.once.calls == 1
     assert one.row.input_tokens < four.row.input_tokens < 2 * one.row.input_tokens
     assert one.row.output_tokens < four.row.output_tokens < 4 * one.row.output_tokens
-    alone = expected.pipeline(task(FOUNDED, rows_a_call="1"), asked)
+    alone = estimates.pipeline(task(FOUNDED, rows_a_call="1"), asked)
     assert one.row.calls < alone.row.calls
-    about_two_things = expected.pipeline(task(FOUNDED, "Maker seat=Where is the maker of {Price} based?"), asked)
+    about_two_things = estimates.pipeline(task(FOUNDED, "Maker seat=Where is the maker of {Price} based?"), asked)
     assert about_two_things.once.calls == 2
-    assert expected.pipeline(task(FOUNDED), NO_TOOLS).row.calls == 0
+    assert estimates.pipeline(task(FOUNDED), NO_TOOLS).row.calls == 0
 
 
-SHARED = 1 / (expected.PACK_FULL * packing.ROWS)
+SHARED = 1 / (estimates.PACK_FULL * packing.ROWS)
 """The part of a call that a row with a short text takes."""
 
 
@@ -245,8 +245,8 @@ def test_a_formula_takes_nothing_and_one_in_words_a_call(asked: Tools) -> None:
     computation = ComputationStrategy()
     assert computation.expected(task("Twice:number={Price} * 2"), asked) == Expected()
     words = computation.expected(task("Gross:number={Price} plus 19% VAT"), asked)
-    assert words.once.calls == pytest.approx(1 + expected.ASKED_TWICE)
-    assert words.row.calls == pytest.approx(SHARED * expected.NO_FORMULA * (1 + expected.ASKED_TWICE))
+    assert words.once.calls == pytest.approx(1 + estimates.ASKED_TWICE)
+    assert words.row.calls == pytest.approx(SHARED * estimates.NO_FORMULA * (1 + estimates.ASKED_TWICE))
 
 
 def test_writing_from_the_row_takes_one_call_for_all_its_columns(asked: Tools) -> None:
@@ -254,7 +254,7 @@ def test_writing_from_the_row_takes_one_call_for_all_its_columns(asked: Tools) -
         TransformStrategy().expected(task(*["German=Translate {Company} to German", "Kind=What is it?"][:count]), asked)
         for count in (1, 2)
     )
-    assert one.row.calls == two.row.calls == pytest.approx(SHARED * (1 + expected.ASKED_TWICE))
+    assert one.row.calls == two.row.calls == pytest.approx(SHARED * (1 + estimates.ASKED_TWICE))
     assert one.row.input_tokens < two.row.input_tokens
     assert one.row.output_tokens == pytest.approx(two.row.output_tokens / 2, rel=0.1)
 
@@ -290,8 +290,8 @@ def test_further_attempts_and_a_stronger_model_cost_more(asked: Tools, model: En
 
     strong = build(thinking(Settings(home=str(tmp_path)), model, model="openai:gpt-4o"))
     (calls, paid), (more_calls, more_paid) = cost(1, asked), cost(3, asked)
-    weak = 100 * expected.WEAK_ROWS
-    plans = 2 * expected.WEAK_FIELDS
-    assert (calls, more_calls) == (101, round(101 + weak + weak * expected.STILL_WEAK + plans))
+    weak = 100 * estimates.WEAK_ROWS
+    plans = 2 * estimates.WEAK_FIELDS
+    assert (calls, more_calls) == (101, round(101 + weak + weak * estimates.STILL_WEAK + plans))
     assert more_paid / paid == pytest.approx(more_calls / calls, rel=0.01)
     assert cost(3, replace(asked, strong=strong))[1] > 2 * more_paid

@@ -11,7 +11,7 @@ import pytest
 
 from tablewright.errors import Superseded
 from tablewright.store.operations import Operation
-from tablewright.store.slices import Slice, Tally, Todo
+from tablewright.store.slices import RunTally, Slice, Todo
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
 from tablewright.table.model import Cell, Field, given
@@ -178,7 +178,7 @@ async def test_what_one_writes_who_was_thought_dead_is_refused(store: Store, sli
     news = [Progress(stage="row_done", row_id=1)]
 
     def with_first_row(part: Slice) -> Slice:
-        return msgspec.structs.replace(part, done=(1,), tally=Tally(rows=1, found=1), usage=Usage(llm_calls=1))
+        return msgspec.structs.replace(part, done=(1,), tally=RunTally(rows=1, found=1), usage=Usage(llm_calls=1))
 
     with pytest.raises(Superseded):
         await store.slices.keep(with_first_row(first), proposal_id, [found], news)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tablewright.jobs.gate import Entry, Gate
+from tablewright.jobs.gate import Gate, SliceEntry
 from tests.patience import PATIENCE
 
 
@@ -13,7 +13,7 @@ async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
     first, second = gate.of_next_slice(), gate.of_next_slice()
     order: list[str] = []
 
-    async def row(entry: Entry, name: str) -> None:
+    async def row(entry: SliceEntry, name: str) -> None:
         async with entry:
             order.append(name)
             await asyncio.sleep(0)

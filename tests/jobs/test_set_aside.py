@@ -13,9 +13,9 @@ from sqlalchemy import insert, literal
 
 from tablewright.app import Tablewright
 from tablewright.errors import RunError
-from tablewright.jobs import charge, jobs
+from tablewright.jobs import jobs, ownership
+from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.conductor import Conductor
-from tablewright.jobs.whole import Doing
 from tablewright.settings import Settings
 from tablewright.store import schema, workers
 from tablewright.store.runs import Run
@@ -25,7 +25,7 @@ from tablewright.table.feed import Progress
 from tests.patience import PATIENCE
 
 from ..store.outage import Outage
-from .test_charge import Tools, sliced
+from .test_ownership import Tools, sliced
 
 
 async def test_a_run_is_set_aside_when_two_processes_died_with_the_same_rows(store: Store) -> None:
@@ -41,7 +41,7 @@ async def test_a_run_is_set_aside_when_two_processes_died_with_the_same_rows(sto
             "Set aside: two processes died, one after the other, while they worked on rows 1 to 2"
         )
         assert "Resume the run" in run.error
-        await conductor.charge.take(run_id)
+        await conductor.ownership.take(run_id)
         assert (await store.slices.claim(run_id, 1, "third/s1")).setbacks == 0
 
 
@@ -59,7 +59,7 @@ async def test_who_gives_its_rows_back_was_not_lost_with_them(store: Store) -> N
 async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(store: Store) -> None:
     begun = 0
 
-    async def work(run: Run, doing: Doing) -> None:
+    async def work(run: Run, doing: BackgroundRun) -> None:
         nonlocal begun
         begun += 1
 
@@ -74,13 +74,13 @@ async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(stor
         run = await store.runs.get(run_id)
         assert (run.status, begun) == ("failed", 0)
         assert "Set aside" in (run.error or "")
-        await conductor.charge.take(run_id)
+        await conductor.ownership.take(run_id)
         await conductor.go_on(run_id)
         assert ((await store.runs.get(run_id)).status, begun) == ("done", 1)
 
 
 async def test_a_process_ends_after_it_has_set_a_run_aside(store: Store) -> None:
-    async def work(run: Run, doing: Doing) -> None:
+    async def work(run: Run, doing: BackgroundRun) -> None:
         raise AssertionError("it was set aside")
 
     async with Conductor(store, Tools(), {"ingest": work}) as conductor:
@@ -97,8 +97,8 @@ async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(
     run_id = await sliced(store, f"{QUEUED}a")
     async with Conductor(store, Tools()) as conductor:
         for before, after in (("a", "b"), ("b", "c")):
-            assert await conductor.charge.take_for_all(run_id, f"{QUEUED}{after}", f"{QUEUED}{before}") == "enrich"
-        assert await conductor.charge.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == ""
+            assert await conductor.ownership.take_for_all(run_id, f"{QUEUED}{after}", f"{QUEUED}{before}") == "enrich"
+        assert await conductor.ownership.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == ""
         part = await store.slices.claim(run_id, 1, "process/s1")
         await store.slices.keep(
             msgspec.structs.replace(part, done=(1,)),
@@ -106,7 +106,7 @@ async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(
             [],
             [Progress(stage="row_done", row_id=1, done=1, total=2)],
         )
-        assert await conductor.charge.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == "enrich"
+        assert await conductor.ownership.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == "enrich"
 
 
 async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,14 +131,14 @@ async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, mo
 async def test_nobody_is_taken_for_dead_while_the_database_was_away(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (charge, workers):
+    for module in (ownership, workers):
         monkeypatch.setattr(module, "SILENCE", PATIENCE)
-    monkeypatch.setattr(charge, "BEAT", 0.1)
-    monkeypatch.setattr(charge, "GAP", 0.5)
+    monkeypatch.setattr(ownership, "BEAT", 0.1)
+    monkeypatch.setattr(ownership, "GAP", 0.5)
     monkeypatch.setattr(workers, "started", lambda _: literal(0.0))  # the database, long ago
     with Outage(postgres_url) as line:
         async with await Store.open(line.url, patience=PATIENCE) as store, Conductor(store, Tools()) as conductor:
-            conductor.charge.heard_since -= 2 * PATIENCE
+            conductor.ownership.heard_since -= 2 * PATIENCE
             other = {"id": "o", "kind": "worker", "host": "elsewhere", "pid": 1, "started_at": "2026"}
             await store.database.write(
                 lambda connection: connection.execute(
@@ -146,7 +146,7 @@ async def test_nobody_is_taken_for_dead_while_the_database_was_away(
                 )
             )
             line.cut()
-            asking = [asyncio.create_task(conductor.charge.alive()) for _ in range(4)]
+            asking = [asyncio.create_task(conductor.ownership.alive()) for _ in range(4)]
             await asyncio.sleep(1.0)  # more than a gap
             line.mend()
             for alive in await asyncio.gather(*asking):

@@ -10,7 +10,7 @@ import pytest
 from tablewright.errors import BadFile
 from tablewright.journeys import files
 from tablewright.journeys.files import FileOptions, import_file
-from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.limits import SandboxLimits
 from tablewright.store.store import Store
 from tests.hostile import MB, endless_parquet, swelling_parquet, swelling_workbook, unharmed, written
 
@@ -34,7 +34,7 @@ async def test_a_file_that_swells_costs_itself_only(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, made: Callable[[], bytes], sentence: str
 ) -> None:
     seconds = 3 if name.startswith("endless") else 120
-    monkeypatch.setattr(files, "IMPORT_LIMITS", Limits(seconds=seconds, memory=1_200 * MB))
+    monkeypatch.setattr(files, "IMPORT_LIMITS", SandboxLimits(seconds=seconds, memory=1_200 * MB))
     path = written(tmp_path, name, made())
     assert path.stat().st_size < 200_000
     async with unharmed():

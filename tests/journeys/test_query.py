@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tablewright.corpus.found import Stated
+from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
-from tablewright.decisions.plan_question import Group, QuestionPlan, texts_for, wrong_with
-from tablewright.journeys.ask.query import Scope, Spellings, answer
+from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
+from tablewright.journeys.ask.members import Member, stated_of
+from tablewright.journeys.ask.query import QueryScope, Spellings, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many
-from tablewright.journeys.ask.things import Member, stated_of
 from tablewright.table.corpus import Document
 from tablewright.table.model import Cell, Evidence, Field, column_key
 from tablewright.table.text import plural
@@ -24,7 +24,7 @@ def member(name: str, **values: str) -> Member:
         document=Document(id=name, name=name, path=name),
         title=name,
         values={
-            column_key(label): (Stated(asked=label, label=label, value=typed(raw), start=0, end=0),)
+            column_key(label): (StatedFact(asked=label, label=label, value=typed(raw), start=0, end=0),)
             for label, raw in values.items()
         },
     )
@@ -39,7 +39,7 @@ def plan(**asked: Any) -> QuestionPlan:
     )
 
 
-ORDERS = Scope(
+ORDERS = QueryScope(
     members=[
         member("1", supplier="Aldine", date="2024-03-01"),
         member("2", supplier="Bask"),
@@ -84,10 +84,10 @@ def test_dates_are_grouped_by_month_quarter_or_year_in_their_order() -> None:
 
 
 def test_what_was_computed_is_not_stated() -> None:
-    computed = Stated(
+    computed = StatedFact(
         asked="due", label="due", value=typed("2024-03-31"), start=0, end=0, calculation="2024-03-01 + 30"
     )
-    scope = Scope(
+    scope = QueryScope(
         members=[replace(member("6"), values={"due": (computed,)}), member("7", due="2024-04-02"), member("8")]
     )
     unknown = [{"column": "due", "operator": "unknown", "values": []}]
@@ -96,15 +96,15 @@ def test_what_was_computed_is_not_stated() -> None:
 
 
 def test_figures_that_code_does_not_read_are_left_to_a_reader() -> None:
-    races = Scope(members=[member("1", time="3:12.6"), member("2", time="3:40.4"), member("3")])
+    races = QueryScope(members=[member("1", time="3:12.6"), member("2", time="3:40.4"), member("3")])
     asked = plan(columns=["time"], aggregate="min", aggregate_column="time")
     assert not_reckoned(asked, races, Spellings()) == {("1", 0), ("2", 0)}
     assert not not_reckoned(plan(columns=["date"], aggregate="min", aggregate_column="date"), ORDERS, Spellings())
 
 
 GROUPS = {
-    "lease": Group(name="lease", columns=("Rent",)),
-    "T1": Group(name="T1", columns=("Flat", "Water"), fixed=True),
+    "lease": DocumentGroup(name="lease", columns=("Rent",)),
+    "T1": DocumentGroup(name="T1", columns=("Flat", "Water"), fixed=True),
 }
 
 
@@ -143,7 +143,7 @@ def test_a_date_that_was_read_in_one_of_two_ways_is_told_where_the_other_would_d
     due = Field(name="due", type="date", question="When is it due?")
     quote = Evidence(origin="1", quote="Due 02/04/2026")
     cell = Cell(value="2026-04-02", raw_value="2026-04-02", status="ENRICHED", confidence=0.9, evidence=(quote,))
-    scope = Scope(members=[replace(member("1"), values={"due": stated_of(due, cell)})])
+    scope = QueryScope(members=[replace(member("1"), values={"due": stated_of(due, cell)})])
 
     def when(day: str) -> tuple[int, str]:
         asked = plan(columns=["due"], conditions=[{"column": "due", "operator": "=", "values": [day]}])

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tablewright.journeys.shortlist.advising import with_values
 from tablewright.journeys.shortlist.ranking import rank
-from tablewright.journeys.shortlist.talk import compared_rows
+from tablewright.journeys.shortlist.wording import compared_rows
 from tablewright.table.model import Cell, Conflict, Evidence, Field, FieldType, Money, Row, Table, Value
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import Ranking, Requirements, Wish, WishOperator

@@ -11,7 +11,7 @@ from tablewright.app import Tablewright
 from tablewright.decisions.take_notes import Taken
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
-from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store
@@ -20,6 +20,7 @@ from tablewright.table.listing import Listing, ListPlan
 from tablewright.table.model import Cell, Conflict, Evidence, Field, given
 from tablewright.table.research import (
     Brief,
+    CatalogField,
     Contradiction,
     Memo,
     Note,
@@ -28,7 +29,6 @@ from tablewright.table.research import (
     ResearchTask,
     Round,
     SourceNote,
-    Wanted,
 )
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import cell_text
@@ -40,7 +40,7 @@ from .test_find import PLAN, Reader, settings, table
 
 CROP = Field(name="Crop", required=True)
 BRIEF = Brief(
-    question="Find a farm", report_type="catalog", things="farms", target_items=1, columns=(Wanted(field=CROP),)
+    question="Find a farm", report_type="catalog", things="farms", target_items=1, columns=(CatalogField(field=CROP),)
 )
 
 
@@ -112,7 +112,7 @@ async def test_the_cells_are_the_notes_with_who_says_otherwise(store: Store) -> 
 
 async def test_who_says_otherwise_stands_in_the_cell_and_is_cited(store: Store) -> None:
     found = await farms(store)
-    report = await ReportWriter(store, None, Limits(None, None), lambda _: None).write(researched(found), found)
+    report = await ReportWriter(store, None, ResearchLimits(None, None), lambda _: None).write(researched(found), found)
     assert report.table is not None
     ((name, crop),) = report.table.rows
     assert (name.text, crop.text, crop.confidence) == ("Green Tower", "lettuce", "low")

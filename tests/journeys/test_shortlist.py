@@ -29,7 +29,7 @@ from tablewright.table.shortlist import (
     MEETS,
     MODIFY,
     TRY_AGAIN,
-    Limits,
+    ShortlistLimits,
 )
 
 from ..models.endpoint import Reply, answer, running_endpoint
@@ -127,14 +127,16 @@ async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: P
         await chat.say("/form product: zorbler")
         tools = await chat.app._open_tools(("web", "model"))
 
-        async def confirmed(limits: Limits) -> str:
+        async def confirmed(limits: ShortlistLimits) -> str:
             return (await Shortlist(TurnContext(chat.app._store, tools, limits=limits)).turn(chat.state.id, CONFIRM))[
                 1
             ].text
 
-        assert "The search failed: the search took longer than 0 s" in await confirmed(Limits(search_seconds=0))
+        assert "The search failed: the search took longer than 0 s" in await confirmed(
+            ShortlistLimits(search_seconds=0)
+        )
         await chat.say("/form product: zorbler")
-        text = await confirmed(Limits(products=1))
+        text = await confirmed(ShortlistLimits(products=1))
         assert "1 candidate found." in text
         assert "Only" not in text, "one was asked for"
 
@@ -209,7 +211,7 @@ async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.M
 async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confirmed: Chat) -> None:
     app = confirmed.app
     tools = await app._open_tools(("web", "model"))
-    hurried = Shortlist(TurnContext(app._store, tools, limits=Limits(seconds=0)))
+    hurried = Shortlist(TurnContext(app._store, tools, limits=ShortlistLimits(seconds=0)))
     _, reply = await hurried.turn(confirmed.state.id, ENRICH)
     assert "not looked for yet" in reply.text
     assert reply.buttons == (GO_ON,)

@@ -16,11 +16,11 @@ from pydantic_ai.profiles import ModelProfile
 
 from tablewright.errors import BadAnswer, ModelRefused, ModelUnavailable
 from tablewright.models.build import build
-from tablewright.models.fitted import Fitted
 from tablewright.models.model import LanguageModel
 from tablewright.models.providers import openai
 from tablewright.models.retry import REST, Retrying
 from tablewright.models.spec import Access
+from tablewright.models.structured_output import StructuredOutput
 from tablewright.settings import Settings
 from tablewright.table.usage import Usage, metered
 
@@ -44,7 +44,7 @@ async def ask_model(model: LanguageModel, **more: Any) -> Founded:
 def patient(endpoint: Endpoint, naps: Naps, **settings: Any) -> LanguageModel:
     """A model whose retries do not wait."""
     model = openai("gpt-4o-mini", Access(base_url=endpoint.url, **settings))
-    retrying = Retrying(Fitted(model), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
+    retrying = Retrying(StructuredOutput(model), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
     return LanguageModel(retrying, name="test")
 
 

@@ -13,11 +13,11 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
 from tablewright.errors import ModelRefused, ModelUnavailable, OverBudget
-from tablewright.models.budget import Amount, Budget
+from tablewright.models.budget import Budget, Spend
 from tablewright.models.build import build
 from tablewright.models.cache import MemoryCache
 from tablewright.models.fallback import REST, Fallback, Resting
-from tablewright.models.governor import Governed, Limits, Window
+from tablewright.models.governor import Governed, RateLimits, RateWindow
 from tablewright.models.model import LanguageModel
 from tablewright.settings import Settings
 from tablewright.table.usage import metered
@@ -101,7 +101,7 @@ async def test_each_of_two_who_are_apart_has_the_whole_budget(endpoint: Endpoint
     model = built(settings(), budget)
 
     async def work(before: int) -> int:
-        with budget.apart(Amount(calls=before)):
+        with budget.apart(Spend(calls=before)):
             await ask_many(model, 5)
             assert budget.exhausted == "2 model calls"
             return budget.spent.calls
@@ -136,7 +136,7 @@ async def test_an_unknown_price_is_said_once_and_tokens_still_count(
 
 
 async def test_in_no_minute_more_requests_start_than_allowed_and_the_first_goes_first(naps: Naps) -> None:
-    window = Window(3, None, naps.clock, naps.sleep)
+    window = RateWindow(3, None, naps.clock, naps.sleep)
     started: list[tuple[int, float]] = []
 
     async def work(number: int) -> None:
@@ -150,7 +150,7 @@ async def test_in_no_minute_more_requests_start_than_allowed_and_the_first_goes_
 
 
 async def test_tokens_a_minute_hold_and_one_huge_request_goes_alone(naps: Naps) -> None:
-    window = Window(None, 100, naps.clock, naps.sleep)
+    window = RateWindow(None, 100, naps.clock, naps.sleep)
     started = []
     for tokens in (60, 40, 1, 500, 10):
         await window.turn(tokens)
@@ -159,7 +159,7 @@ async def test_tokens_a_minute_hold_and_one_huge_request_goes_alone(naps: Naps) 
 
 
 async def test_a_small_request_does_not_overtake_a_large_one(naps: Naps) -> None:
-    window = Window(None, 100, naps.clock, naps.sleep)
+    window = RateWindow(None, 100, naps.clock, naps.sleep)
     await window.turn(60)
     started = []
 
@@ -172,7 +172,7 @@ async def test_a_small_request_does_not_overtake_a_large_one(naps: Naps) -> None
 
 
 async def test_providers_do_not_share_their_minute(naps: Naps) -> None:
-    limits = Limits(1, None, naps.clock, naps.sleep)
+    limits = RateLimits(1, None, naps.clock, naps.sleep)
     await limits.of("openai").turn(0)
     await limits.of("anthropic").turn(0)
     assert naps.taken == []
@@ -185,7 +185,7 @@ async def test_an_estimate_of_tokens_is_corrected_by_the_answer(naps: Naps) -> N
         usage = RequestUsage(input_tokens=10, output_tokens=5)
         return ModelResponse(parts=[TextPart('{"year": 1987}')], usage=usage)
 
-    window = Window(None, 210, naps.clock, naps.sleep)
+    window = RateWindow(None, 210, naps.clock, naps.sleep)
     model = LanguageModel(Governed(FunctionModel(reply), window), name="test")
     for _ in range(3):  # each may take more than 100
         await ask(model)

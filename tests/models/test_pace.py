@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tablewright.models.governor import CREDIT, Limits, SharedWindow, Window
+from tablewright.models.governor import CREDIT, RateLimits, RateWindow, SharedWindow
 from tablewright.models.pace import AHEAD, FILLED, LATE, OwnSlots, Pace, take_slot
 
 from .conftest import Naps
@@ -116,7 +116,7 @@ async def test_requests_and_tokens_hold_together(naps: Naps) -> None:
 
 async def test_each_provider_has_its_own_limits_under_its_own_name(naps: Naps) -> None:
     slots = OwnSlots(naps.clock)
-    limits, of_another_process = (Limits(6, None, naps.clock, naps.sleep, slots) for _ in range(2))
+    limits, of_another_process = (RateLimits(6, None, naps.clock, naps.sleep, slots) for _ in range(2))
     await limits.of("openai").turn(0)
     await limits.of("anthropic").turn(0)
     assert naps.taken == []
@@ -125,9 +125,9 @@ async def test_each_provider_has_its_own_limits_under_its_own_name(naps: Naps) -
 
 
 async def test_without_slots_a_process_counts_for_itself_and_may_start_all_at_once(naps: Naps) -> None:
-    limits = Limits(6, None, naps.clock, naps.sleep)
+    limits = RateLimits(6, None, naps.clock, naps.sleep)
     window = limits.of("openai")
-    assert isinstance(window, Window)
+    assert isinstance(window, RateWindow)
     for _ in range(6):
         await window.turn(0)
     assert naps.taken == []

@@ -10,9 +10,9 @@ from pydantic_ai import Agent
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.build import build
-from tablewright.models.fitted import Fitted
 from tablewright.models.providers import anthropic, openai
 from tablewright.models.spec import Access
+from tablewright.models.structured_output import StructuredOutput
 from tablewright.settings import Settings
 from tablewright.table.usage import Usage, metered
 
@@ -82,7 +82,7 @@ async def test_anthropic_is_told_to_keep_the_instructions_and_not_the_row(
 
 async def test_a_conversation_with_tools_is_kept_as_it_grows(endpoint: Endpoint) -> None:
     endpoint.otherwise = message({"type": "text", "text": "1987"})
-    model = Fitted(anthropic("claude-haiku-4-5", Access(base_url=endpoint.url, api_key="k")))
+    model = StructuredOutput(anthropic("claude-haiku-4-5", Access(base_url=endpoint.url, api_key="k")))
     agent = Agent(model, instructions="Find the year.")
 
     @agent.tool_plain

@@ -11,8 +11,8 @@ from pydantic_ai import Agent, ModelRetry, ToolOutput
 
 from tablewright.models.build import build
 from tablewright.models.cache import MemoryCache
-from tablewright.models.fitted import Fitted
 from tablewright.models.spec import access_from, create, parse
+from tablewright.models.structured_output import StructuredOutput
 from tablewright.settings import Settings
 
 from .endpoint import Endpoint, answer
@@ -116,7 +116,7 @@ async def test_a_provider_whose_tools_can_be_trusted_gets_them_as_tools(
     values = settings()
     spec = parse(values.model)
     assert spec is not None
-    model = Fitted(create(spec, access_from(values)))
+    model = StructuredOutput(create(spec, access_from(values)))
     async with model:
         try:
             await agent_of(model).run("When?", retries=0)

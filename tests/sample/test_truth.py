@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tablewright.sample.documents import files
-from tablewright.sample.site import Page, address
+from tablewright.sample.site import SamplePage, address
 from tablewright.sample.world import pages, world
 
 LITRES = {"l": 1.0, "litre": 1.0, "liter": 1.0, "litres": 1.0, "ml": 0.001, "fl oz": 0.0295735, "cups": 0.236588}
@@ -21,7 +21,7 @@ HEADCOUNT = re.compile(
 )
 
 
-def readable() -> list[Page]:
+def readable() -> list[SamplePage]:
     """Pages that any visitor may and can read."""
     closed = {site.name: site.forbids for site in world().values()}
     return [
@@ -138,7 +138,7 @@ def test_prices_materials_and_times_of_kettles_stand_on_their_makers_pages(truth
         ), kettle["name"]
 
 
-def lamp_page(lamp: dict[str, Any]) -> Page:
+def lamp_page(lamp: dict[str, Any]) -> SamplePage:
     (page,) = [page for page in pages() if page.title == lamp["name"] and page.path.startswith("/lamps/")]
     return page
 

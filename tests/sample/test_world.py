@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 from tablewright.sample.layouts import TITLES, render
 from tablewright.sample.server import find_page
-from tablewright.sample.site import Page, read_topic
+from tablewright.sample.site import SamplePage, read_topic
 from tablewright.sample.world import pages, world
 
 FOLDER = resources("tablewright.sample")
 
 
-def visible(page: Page) -> str:
+def visible(page: SamplePage) -> str:
     return re.sub(r"\s+", " ", page.text)
 
 
@@ -54,7 +54,7 @@ def test_only_example_domains_are_named() -> None:
 
 def test_pages_look_different_from_site_to_site() -> None:
     frames = {
-        layout: re.sub(r">[^<]*<", "><", render(site, Page(site=site.name, path="/", title="A title")))
+        layout: re.sub(r">[^<]*<", "><", render(site, SamplePage(site=site.name, path="/", title="A title")))
         for layout, site in {site.layout: site for site in world().values()}.items()
     }
     assert len(set(frames.values())) == len(TITLES) == 9

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.assembly import open_web
-from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import Settings
 from tablewright.sources import web as web_module
 from tablewright.sources.fetch import robots
@@ -36,7 +36,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 async def test_a_pdf_that_swells_is_refused_now_and_after_a_restart(
     site: Site, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web_module, "LIMITS", Limits(seconds=0.3, memory=1_000 * MB))
+    monkeypatch.setattr(web_module, "LIMITS", SandboxLimits(seconds=0.3, memory=1_000 * MB))
     body = swelling_pdf()
     assert len(body) < 4_000
     site.pages["/report.pdf"] = answer(body, content_type="application/pdf")
@@ -52,7 +52,7 @@ async def test_a_pdf_that_swells_is_refused_now_and_after_a_restart(
 
 
 async def test_rules_that_multiply_close_the_site_and_nothing_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(robots, "LIMITS", Limits(seconds=3, memory=800 * MB))
+    monkeypatch.setattr(robots, "LIMITS", SandboxLimits(seconds=3, memory=800 * MB))
     site.pages["/robots.txt"] = answer(multiplying_robots(), content_type="text/plain")
     async with Fetcher(FetchPolicy(allow=frozenset({ALLOW}))) as fetcher:
         async with unharmed():

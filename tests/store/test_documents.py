@@ -12,11 +12,11 @@ from sqlalchemy import Connection, inspect, text
 
 from tablewright.errors import NotFound
 from tablewright.store.conversations import Turn
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.results import ResultRow
 from tablewright.store.store import Store
 from tablewright.store.text_index import TextIndex
-from tablewright.store.vectors import Block, Half, likely, prepared, widened
+from tablewright.store.vectors import Half, VectorBlock, likely, prepared, widened
 from tablewright.store.words import stem
 from tablewright.table.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
 from tablewright.table.retrieved import Retrieved, content_hash
@@ -33,12 +33,12 @@ def read(
     summary: str = "",
     vectors: Half | None = None,
     categories: tuple[Category, ...] = (),
-) -> ReadDocument:
+) -> IngestedDocument:
     parts, start = [], 0
     for number, each in enumerate(segments):
         parts.append(Segment(number=number, start=start, end=start + len(each), text=each, page=number + 1))
         start += len(each) + 1
-    return ReadDocument(
+    return IngestedDocument(
         document=Document(
             id=id or f"d-{name}",
             path=f"/docs/{name}",
@@ -113,7 +113,7 @@ async def test_a_file_that_is_read_again_takes_the_place_of_the_older_and_keeps_
 
 async def test_one_that_cannot_be_read_is_kept_with_its_reason(store: Store) -> None:
     broken = Document(id="d-x", path="/docs/x.pdf", name="x.pdf", media="pdf", problem="It is encrypted.")
-    await store.documents.add_many([ReadDocument(document=broken), read("a.txt", "text")])
+    await store.documents.add_many([IngestedDocument(document=broken), read("a.txt", "text")])
     assert [document.name for document in await store.documents.all(readable=False)] == ["x.pdf"]
     assert [document.name for document in await store.documents.all(readable=True)] == ["a.txt"]
     with pytest.raises(NotFound, match="encrypted"):
@@ -277,8 +277,8 @@ def test_the_signs_miss_hardly_any_of_the_nearest(monkeypatch: pytest.MonkeyPatc
     chance = np.random.default_rng(2)
     topics = chance.normal(size=(50, 128))
     vectors = topics[chance.integers(0, 50, 20_000)] + chance.normal(size=(20_000, 128))
-    block = prepared(Block(ids=np.arange(20_000), vectors=vectors.astype(np.float16)), compare_all=False)
-    halves = [Block(ids=block.ids[part], vectors=block.vectors[part], signs=block.signs[part]) for part in PARTS]  # type: ignore[index]
+    block = prepared(VectorBlock(ids=np.arange(20_000), vectors=vectors.astype(np.float16)), compare_all=False)
+    halves = [VectorBlock(ids=block.ids[part], vectors=block.vectors[part], signs=block.signs[part]) for part in PARTS]  # type: ignore[index]
     found = 0
     for topic in topics:
         query = (topic + chance.normal(size=128)).astype(np.float32)
@@ -293,7 +293,7 @@ PARTS = (slice(0, 15_000), slice(15_000, 20_000))
 
 
 def test_of_equal_vectors_no_more_are_compared_than_wanted() -> None:
-    same = Block(ids=np.arange(9_000), vectors=np.ones((9_000, 8), dtype=np.float16))
+    same = VectorBlock(ids=np.arange(9_000), vectors=np.ones((9_000, 8), dtype=np.float16))
     ((_, rows),) = likely([(prepared(same, compare_all=False), None)], np.ones(8, dtype=np.float32), least=500)
     assert rows is not None
     assert len(rows) == 500

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tablewright.errors import NotFound
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document
 from tablewright.table.model import Evidence
 from tablewright.table.research import (
-    Answered,
+    AnsweredFollowUp,
     Brief,
     Gap,
     Memo,
@@ -73,7 +73,7 @@ async def test_follow_ups_are_kept_in_order(store: Store) -> None:
         sentence = Sentence(text="Very.", citations=(1,))
         reference = Reference(number=1, url="https://amber.example/", quotes=("very",))
         await store.researches.add_answer(
-            research.id, Answered(question=question, sentences=(sentence,), references=(reference,))
+            research.id, AnsweredFollowUp(question=question, sentences=(sentence,), references=(reference,))
         )
     found = await store.researches.get(research.id)
     assert [each.question for each in found.answered] == ["how old?", "how much?"]
@@ -105,7 +105,7 @@ async def test_removed_it_is_gone(store: Store) -> None:
 
 
 async def test_it_goes_with_a_document_that_it_quotes(store: Store) -> None:
-    read = ReadDocument(document=Document(id="doc_amber", name="amber.txt", path="/amber.txt"), text="Amber.")
+    read = IngestedDocument(document=Document(id="doc_amber", name="amber.txt", path="/amber.txt"), text="Amber.")
     await store.documents.add(read)
     quoting, other = await begun(store), await begun(store)
     await store.researches.keep_round(quoting.id, round_of(1, origin="doc_amber"))

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store import migrations
 from tablewright.store.conversations import Turn
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.table.access import Acting, Person, Role, Shareable
 from tablewright.table.corpus import Document, Segment
@@ -27,10 +27,12 @@ async def somebody(store: Store, name: str, role: Role = "editor") -> Store:
     return store.seen_by(Acting(person=person, actor=name))
 
 
-def read(path: str, text: str = "The lease ends in May.") -> ReadDocument:
+def read(path: str, text: str = "The lease ends in May.") -> IngestedDocument:
     name = path.rpartition("/")[2]
     document = Document(id=f"doc_{name}", path=path, name=name, title=name, file_hash=path, size=len(text))
-    return ReadDocument(document=document, text=text, segments=(Segment(number=0, start=0, end=len(text), text=text),))
+    return IngestedDocument(
+        document=document, text=text, segments=(Segment(number=0, start=0, end=len(text), text=text),)
+    )
 
 
 async def one_of_each(store: Store) -> dict[Shareable, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.extraction.candidate import Candidate, Span
-from tablewright.strategies.findings import Read, agree, checked, weigh
+from tablewright.extraction.candidate import Candidate, SourceSpan
+from tablewright.strategies.findings import ReadCandidate, agree, checked, weigh
 from tablewright.table.model import Field, Money, Value
 from tablewright.table.retrieved import Retrieved
 
@@ -23,7 +23,7 @@ def read(value: str, source: Retrieved, score: float = 0.9) -> Candidate:
     )
 
 
-def reads(*pairs: tuple[str, Retrieved]) -> list[Read]:
+def reads(*pairs: tuple[str, Retrieved]) -> list[ReadCandidate]:
     return [found for value, source in pairs for found in checked(FOUNDED, [read(value, source)], [source])]
 
 
@@ -132,7 +132,7 @@ def test_nothing_read_is_nothing_found() -> None:
 
 def test_a_judged_value_keeps_every_passage_that_it_was_concluded_from() -> None:
     text = " ".join(f"Part {number} is made here." for number in range(12))
-    spans = [Span(source=0, start=start, end=start + 20) for start in range(0, 200, 25)]
+    spans = [SourceSpan(source=0, start=start, end=start + 20) for start in range(0, 200, 25)]
     first, *more = spans
     judged = Candidate(
         field="Kind",

@@ -12,7 +12,7 @@ import pytest
 from tablewright.app import Tablewright
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
-from tablewright.strategies.exploration import Exploration, Limits
+from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.notebook import Notebook
 from tablewright.table.fieldspec import parse_field
 
@@ -352,7 +352,7 @@ async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: E
         subject = Subject(name="Acme Turbines", column="Company")
         notebook = Notebook(subject, (field,), tools, tools.web, lambda step, field="": None)
         await notebook.search("Acme")
-        exploration = Exploration(notebook, field, (), Limits(steps=2, searches=2, pages=0))
+        exploration = Exploration(notebook, field, (), ExplorationLimits(steps=2, searches=2, pages=0))
         for query in ("Acme one", "Acme two"):
             told = await exploration.search(query)
         assert told == "No more searches. Answer from what you have."

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tablewright.app import Operation, Tablewright
+from tablewright.background_jobs import recheck_spec
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
 from tablewright.settings import Settings
@@ -18,7 +19,6 @@ from tablewright.strategies.tools import Tools
 from tablewright.strategies.transform import TransformStrategy
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Row, Table, given
-from tablewright.works import recheck_spec
 
 from ..answering import ROW, is_packed, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint

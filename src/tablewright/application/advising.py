@@ -14,7 +14,7 @@ from tablewright.table.shortlist import ChatReply, Ranking, ShortlistState
 from tablewright.table.wording import within_bounds
 
 
-class Advising(Application):
+class ShortlistVerbs(Application):
     async def begin_shortlist(self) -> ShortlistState:
         """A new conversation about what to buy."""
         return await self._store.shortlists.start()

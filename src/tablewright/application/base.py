@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from tablewright.background_jobs import BackgroundJobs
 from tablewright.engine.changes import Changes
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.enrich import OpenTools
@@ -19,11 +20,10 @@ from tablewright.store.store import Store
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.model import Table
 from tablewright.table.usage import metered
-from tablewright.works import Works
 
 if TYPE_CHECKING:
-    from tablewright.assembly import Given, Toolbox
-    from tablewright.journeys.ask.things import RowTable
+    from tablewright.assembly import ProvidedObjects, Toolbox
+    from tablewright.journeys.ask.members import RowTable
     from tablewright.table.usage import Usage
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -37,9 +37,9 @@ class Application:
     _store: Store
     _actor: str
     _stack: AsyncExitStack
-    _works: Works
+    _works: BackgroundJobs
     _toolbox: Toolbox | None
-    _given: Given | None
+    _given: ProvidedObjects | None
     _sample_toolbox: Toolbox | None
     _row_tables: dict[int, list[RowTable]]
     _turns: set[str]

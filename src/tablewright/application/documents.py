@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import AnyPath, Application
+from tablewright.background_jobs import ingest_spec
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported
 from tablewright.policies import documents_unasked, terms_of
@@ -17,10 +18,9 @@ from tablewright.table.form import Form, KnownGroup
 from tablewright.table.model import Step
 from tablewright.table.text import plural
 from tablewright.table.wording import within_bounds
-from tablewright.works import ingest_spec
 
 if TYPE_CHECKING:
-    from tablewright.corpus.ingest import Ingested, Reading
+    from tablewright.corpus.ingest import Ingested, IngestProgress
     from tablewright.journeys.ask.ask import Asker
     from tablewright.journeys.ask.retrieval import Retrieval
     from tablewright.journeys.documents import DocumentReport
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 LONGEST_KIND = 40
 
 
-class Documents(Application):
+class DocumentVerbs(Application):
     async def add_documents(
         self,
         paths: Sequence[AnyPath],
         *,
         kind: str = "",
         workers: int = 0,
-        watch: Callable[[Reading], None] = lambda _: None,
+        watch: Callable[[IngestProgress], None] = lambda _: None,
     ) -> Ingested:
         """Files and folders; only what is new or has changed is read. `kind` says what all of them are."""
         files = [Path(path) for path in paths]
@@ -65,7 +65,9 @@ class Documents(Application):
         await self._store.documents.remove(list(found))
         return list(found.values())
 
-    async def annotate_documents(self, names: Sequence[str], watch: Callable[[Reading], None] = lambda _: None) -> int:
+    async def annotate_documents(
+        self, names: Sequence[str], watch: Callable[[IngestProgress], None] = lambda _: None
+    ) -> int:
         """Facts that the model finds beyond those of the rules; how many were new."""
         from tablewright.journeys import documents
 

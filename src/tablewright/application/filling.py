@@ -7,11 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
+from tablewright.background_jobs import recheck_spec
 from tablewright.engine.fill import Fill
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.journeys import enrich, refresh
-from tablewright.journeys.refresh import Round
+from tablewright.journeys.refresh import RefreshRound
 from tablewright.policies import retry_policy, terms_of
 from tablewright.store.runs import PERSON
 from tablewright.store.staleness import StaleCell
@@ -20,7 +21,6 @@ from tablewright.strategies.strategy import Strategy
 from tablewright.table.feed import Routine
 from tablewright.table.model import Field, RowId, Table
 from tablewright.table.wording import within_bounds
-from tablewright.works import recheck_spec
 
 if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tablewright.jobs.schedules import Schedule
 
 
-class Filling(Application):
+class EnrichVerbs(Application):
     async def plan_enrich(
         self,
         table_id: str,
@@ -89,12 +89,12 @@ class Filling(Application):
         """The cells of which an input has changed since they were filled."""
         return await self._store.log.stale(table_id)
 
-    async def stale_rounds(self, table_id: str, fields: Sequence[str] = ()) -> list[Round]:
+    async def stale_rounds(self, table_id: str, fields: Sequence[str] = ()) -> list[RefreshRound]:
         """What is stale, in the order in which it can be filled again; each round is applied before the next."""
         return await refresh.rounds(self._store, table_id, fields)
 
     async def plan_refresh(
-        self, table_id: str, of: Round, *, waiting: bool = False, watch: Watch = ignore
+        self, table_id: str, of: RefreshRound, *, waiting: bool = False, watch: Watch = ignore
     ) -> Fill | None:
         """A run over exactly these cells; None while they wait for others that are stale. With `waiting` they do not,
         to estimate what all would take."""

@@ -7,19 +7,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
+from tablewright.background_jobs import find_spec
 from tablewright.policies import rates_of, terms_of
 from tablewright.table.form import Where
 from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.table.model import Field
 from tablewright.table.wording import within_bounds
-from tablewright.works import find_spec
 
 if TYPE_CHECKING:
     from tablewright.engine.estimate import Estimate
     from tablewright.journeys.find.find import Finder
 
 
-class Finding(Application):
+class FindVerbs(Application):
     async def begin_find(
         self,
         question: str,

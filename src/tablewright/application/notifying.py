@@ -22,7 +22,7 @@ PAUSES = (5.0, 30.0, 120.0)
 NEWEST = 100
 
 
-class Notifying(Application):
+class WebhookVerbs(Application):
     async def test_webhook(self, settings: Settings) -> None:
         """Sends a message that says that it is a test. Raises Unreachable where nobody takes it."""
         await send(settings, {"event": "test", "at": now()})

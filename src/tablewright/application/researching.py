@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.application.base import AnyPath, Application
+from tablewright.background_jobs import research_spec
 from tablewright.policies import research_extent, terms_of
 from tablewright.table.model import Step
 from tablewright.table.research import (
-    Answered,
+    AnsweredFollowUp,
     Brief,
     Research,
     ResearchEstimate,
@@ -21,13 +22,12 @@ from tablewright.table.research import (
     ResearchRequest,
 )
 from tablewright.table.wording import within_bounds
-from tablewright.works import research_spec
 
 if TYPE_CHECKING:
     from tablewright.journeys.research.research import Researcher
 
 
-class Researching(Application):
+class ResearchVerbs(Application):
     async def plan_research(
         self,
         request: ResearchRequest,
@@ -75,7 +75,7 @@ class Researching(Application):
 
     async def refine_research(
         self, research_id: str, question: str, *, tell: Callable[[Step], None] = lambda _: None
-    ) -> Answered:
+    ) -> AnsweredFollowUp:
         """A follow-up question: from what is stored or, where that does not say, from a search."""
         from tablewright.journeys.research.refine import refine
 

@@ -14,7 +14,7 @@ from tablewright.table.attempts import Attempt
 from tablewright.table.model import RowId
 
 
-class Reviewing(Application):
+class ReviewVerbs(Application):
     async def enrich_report(self, filled: Filled) -> dict[str, Any]:
         """The run as one JSON document."""
         return await enrich.run_report(self._store, filled)

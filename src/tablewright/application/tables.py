@@ -48,7 +48,7 @@ WINDOW = 1_000
 MOST_TAGS, LONGEST_TAG = 12, 40
 
 
-class Tables(Application):
+class TableVerbs(Application):
     async def import_file(
         self,
         path: AnyPath,

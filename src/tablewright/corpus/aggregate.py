@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from tablewright.corpus.found import Found, Stated, Thing
+from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
 from tablewright.table.corpus import Aggregate, Completeness, Typed
 from tablewright.table.files.csv_writer import CsvWriter
 from tablewright.table.files.names import free_name
@@ -28,7 +28,7 @@ class Amount(Noun, frozen=True):
 
     value: Decimal | str
     unit: str = ""
-    things: tuple[Thing, ...] = ()
+    things: tuple[FoundItem, ...] = ()
 
 
 class Group(Noun, frozen=True):
@@ -44,15 +44,15 @@ class Aggregated(Noun, frozen=True):
 
     aggregate: Aggregate
     groups: tuple[Group, ...]
-    missing: tuple[Thing, ...]
+    missing: tuple[FoundItem, ...]
     completeness: Completeness
     reason: str
 
 
 def annotations_aggregate(
-    found: Found, aggregate: Aggregate, of: str = "", group_by: str = "", *, language: str = ""
+    found: FoundItems, aggregate: Aggregate, of: str = "", group_by: str = "", *, language: str = ""
 ) -> Aggregated:
-    groups: dict[str, list[Thing]] = {} if group_by else {"": list(found.matches)}
+    groups: dict[str, list[FoundItem]] = {} if group_by else {"": list(found.matches)}
     names: dict[str, str] = {"": ""}
     if group_by:
         for thing in found.matches:
@@ -60,7 +60,7 @@ def annotations_aggregate(
             name = " ".join(stated[0].value.raw.split()) if stated else ""
             groups.setdefault(name.casefold(), []).append(thing)
             names.setdefault(name.casefold(), name)
-    missing: list[Thing] = []
+    missing: list[FoundItem] = []
     made = []
     for key, things in groups.items():
         amounts: tuple[Amount, ...] = ()
@@ -86,7 +86,7 @@ def _counts(value: Typed) -> bool:
     return value.number is not None or bool(value.date)
 
 
-def _amounts(aggregate: Aggregate, values: Sequence[tuple[Thing, Typed]]) -> tuple[Amount, ...]:
+def _amounts(aggregate: Aggregate, values: Sequence[tuple[FoundItem, Typed]]) -> tuple[Amount, ...]:
     dated = [(thing, value.date) for thing, value in values if value.date]
     numbers = [(thing, value) for thing, value in values if value.number is not None and not value.date]
     if aggregate in ("min", "max") and len(dated) > len(numbers):
@@ -94,7 +94,7 @@ def _amounts(aggregate: Aggregate, values: Sequence[tuple[Thing, Typed]]) -> tup
         return (Amount(value=extreme, things=_once(thing for thing, date in dated if date == extreme)),)
     kinds = {_kind(value) for _, value in numbers}
     only = next(iter(kinds - {""}), "") if len(kinds - {""}) == 1 else ""
-    by_kind: dict[str, list[tuple[Thing, Typed]]] = {}
+    by_kind: dict[str, list[tuple[FoundItem, Typed]]] = {}
     for thing, value in numbers:
         by_kind.setdefault(_kind(value) or only, []).append((thing, value))
     amounts = []
@@ -110,7 +110,7 @@ def _unit(values: Sequence[Typed]) -> str:
     return written.most_common(1)[0][0] if written else ""
 
 
-def _amount(aggregate: Aggregate, unit: str, values: list[tuple[Thing, Decimal]]) -> Amount:
+def _amount(aggregate: Aggregate, unit: str, values: list[tuple[FoundItem, Decimal]]) -> Amount:
     numbers = [number for _, number in values]
     if aggregate in ("min", "max"):
         extreme = min(numbers) if aggregate == "min" else max(numbers)
@@ -133,14 +133,14 @@ def _exact(value: Typed, unit: str) -> Decimal:
     return Decimal(repr(value.number))
 
 
-def _once(things: Iterable[Thing]) -> tuple[Thing, ...]:
+def _once(things: Iterable[FoundItem]) -> tuple[FoundItem, ...]:
     return tuple({(thing.document_id, thing.row): thing for thing in things}.values())
 
 
 # ── as a file ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def export_annotations_csv(found: Found) -> str:
+def export_annotations_csv(found: FoundItems) -> str:
     """All matches, each with where it stands. What a spreadsheet would run as a formula is made harmless."""
     taken: set[str] = set()
     columns: list[ShownColumn] = []
@@ -165,12 +165,12 @@ def export_annotations_csv(found: Found) -> str:
     return stream.getvalue().decode("utf-8")
 
 
-def _texts(thing: Thing, labels: Sequence[str]) -> list[str]:
+def _texts(thing: FoundItem, labels: Sequence[str]) -> list[str]:
     page = "" if thing.page is None else str(thing.page)
     stated = [thing.all_of(label) for label in labels]
     values = ["; ".join(each.value.raw for each in found) for found in stated]
     return [thing.document_id, thing.title, page, *values, *("; ".join(map(_passage, found)) for found in stated)]
 
 
-def _passage(stated: Stated) -> str:
+def _passage(stated: StatedFact) -> str:
     return f"{stated.label} {stated.start}:{stated.end}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablewright.corpus.field_values import answer_of, blanks_of
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
-from tablewright.corpus.stated import answer_of, blanks_of
 from tablewright.errors import NotFound
 from tablewright.extraction.candidate import Candidate
 from tablewright.models.embedder import Embedder

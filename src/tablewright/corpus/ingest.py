@@ -20,9 +20,9 @@ from tablewright.corpus.digest import Digest, digest_file
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
-from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import DEFAULT
-from tablewright.store.documents import ReadDocument
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.records import new_id, now, printable
 from tablewright.store.store import Store
 from tablewright.store.vectors import Target
@@ -35,7 +35,7 @@ BATCH_SEGMENTS = 2_000
 BATCH_SECONDS = 2.0
 
 
-class Reading(Noun, frozen=True):
+class IngestProgress(Noun, frozen=True):
     """How far it is: `done` of `total` files."""
 
     done: int
@@ -59,11 +59,11 @@ class Ingested(Noun, frozen=True):
     seconds: float = 0.0
 
 
-Watch: TypeAlias = Callable[[Reading], None]
+Watch: TypeAlias = Callable[[IngestProgress], None]
 
 
 class Ingest:
-    def __init__(self, store: Store, embedder: Embedder, *, workers: int = 0, limits: Limits = DEFAULT) -> None:
+    def __init__(self, store: Store, embedder: Embedder, *, workers: int = 0, limits: SandboxLimits = DEFAULT) -> None:
         self._store = store
         self._embedder = embedder
         self._workers = workers
@@ -74,7 +74,7 @@ class Ingest:
         file that fails costs nobody else anything."""
         started = time.monotonic()
         files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
-        watch(Reading(done=0, total=len(files)))
+        watch(IngestProgress(done=0, total=len(files)))
         fresh, tally = await self._compare(files)
         kinds = {each.id: each for each in await self._store.documents.all() if each.kind_by}
         done = len(files) - len(fresh)
@@ -82,7 +82,7 @@ class Ingest:
         flushed = time.monotonic()
         async for path, result in self._digests(list(fresh)):
             done += 1
-            watch(Reading(done=done, total=len(files), path=str(path)))
+            watch(IngestProgress(done=done, total=len(files), path=str(path)))
             file_hash, identity = fresh[path]
             document = described(path, identity or new_id("doc_"), file_hash, result, kinds.get(identity))
             tally.count(document, result, is_new=not identity)
@@ -98,12 +98,12 @@ class Ingest:
             await self._store.kinds.set_kinds(dict.fromkeys(ids, kind), "person")
         return tally.total(time.monotonic() - started)
 
-    async def _compare(self, files: Sequence[Path]) -> tuple[dict[Path, Fresh], Tally]:
+    async def _compare(self, files: Sequence[Path]) -> tuple[dict[Path, Fresh], IngestTally]:
         """The files to read, and what is settled without reading. One that could not be read is tried again, as it may
         not have been its own fault; one that was moved stays the document that it was."""
         known = await self._store.documents.known()
         unread = {document.path for document in await self._store.documents.all(readable=False)}
-        tally = Tally()
+        tally = IngestTally()
         # The same bytes are read in another way under another ending.
         there = {(file_hash, ending(path)): path for path, (_, file_hash) in known.items() if file_hash}
         fresh: dict[Path, Fresh] = {}
@@ -143,18 +143,18 @@ class Ingest:
 
 def with_vectors(
     batch: Sequence[tuple[Document, Digest | None]], vectors: NDArray[np.float16], embedder: str
-) -> list[ReadDocument]:
+) -> list[IngestedDocument]:
     read, at = [], 0
     for document, digested in batch:
         if digested is None:
-            read.append(ReadDocument(document=document))
+            read.append(IngestedDocument(document=document))
             continue
         of: dict[Target, NDArray[np.float16]] = {}
         for target, part in embedded(digested).items():
             of[target] = vectors[at : at + len(part)]
             at += len(part)
         read.append(
-            ReadDocument(
+            IngestedDocument(
                 document=document,
                 text=digested.parsed.text,
                 segments=digested.segments,
@@ -174,7 +174,7 @@ class Fresh(NamedTuple):
     identity: str
 
 
-class Tally:
+class IngestTally:
     """Counts on the way."""
 
     def __init__(self) -> None:

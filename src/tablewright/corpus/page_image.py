@@ -11,10 +11,10 @@ import numpy as np
 import pypdfium2
 
 from tablewright.errors import Unreadable
-from tablewright.sandbox.limits import MB, Limits
+from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 
-LIMITS = Limits(seconds=30, memory=2 * 1024 * MB)
+LIMITS = SandboxLimits(seconds=30, memory=2 * 1024 * MB)
 WIDTH = 1_100
 """Pixels of a page, across."""
 TALLEST = 4 * WIDTH

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from tablewright.models.embedder import Embedder
 from tablewright.store.documents import Documents
-from tablewright.store.moment import Moment, SegmentAt, SummaryAt
+from tablewright.store.snapshot import SegmentAt, Snapshot, SummaryAt
 from tablewright.store.text_index import Ranked
 from tablewright.store.words import weighty_words
 from tablewright.table.corpus import Category, Completeness, Document
@@ -39,7 +39,7 @@ class CorpusHit(Noun, frozen=True):
     heading: str = ""
 
 
-class Found(Noun, frozen=True):
+class SearchHits(Noun, frozen=True):
     """The best first. `reason` says why these may not be all, or not the best."""
 
     hits: tuple[CorpusHit, ...] = ()
@@ -59,15 +59,17 @@ class CorpusSearch:
         *,
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
-    ) -> Found:
+    ) -> SearchHits:
         """Segments with any of the words; those with many and rare ones first."""
 
-        def work(moment: Moment) -> Found:
+        def work(moment: Snapshot) -> SearchHits:
             ranked = moment.search_text(query, limit + 1, documents=documents, categories=categories)
             hits = segments_at(moment, ranked[:limit])
             if len(ranked) > limit:
-                return Found(hits=hits, completeness="incomplete", reason=f"More than {limit} segments have the words.")
-            return Found(hits=hits)
+                return SearchHits(
+                    hits=hits, completeness="incomplete", reason=f"More than {limit} segments have the words."
+                )
+            return SearchHits(hits=hits)
 
         return await self._documents.at_once(work)
 
@@ -79,10 +81,10 @@ class CorpusSearch:
         scope: Scope = "segment",
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
-    ) -> Found:
+    ) -> SearchHits:
         vectors = await self._embedder.embed([query])
 
-        def work(moment: Moment) -> Found:
+        def work(moment: Snapshot) -> SearchHits:
             nearest = moment.search_vector(
                 vectors[0],
                 limit,
@@ -92,7 +94,7 @@ class CorpusSearch:
                 categories=categories,
             )
             hits = (segments_at if scope == "segment" else summaries_at)(moment, nearest.found)
-            return Found(hits=hits, completeness="approximate", reason=NEAR)
+            return SearchHits(hits=hits, completeness="approximate", reason=NEAR)
 
         return await self._documents.at_once(work)
 
@@ -103,12 +105,12 @@ class CorpusSearch:
         *,
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
-    ) -> Found:
+    ) -> SearchHits:
         """Both arms together, then the words once more with those that the first hits have in common."""
         vectors = await self._embedder.embed([query])
         name = self._embedder.name
 
-        def work(moment: Moment) -> Found:
+        def work(moment: Snapshot) -> SearchHits:
             by_words = moment.search_text(query, DEEP, documents=documents, categories=categories)
             by_meaning = moment.search_vector(
                 vectors[0], DEEP, embedder=name, documents=documents, categories=categories
@@ -120,12 +122,12 @@ class CorpusSearch:
                     asked[word] = asked.get(word, 0) + ADDED_SHARE * weight
                 by_words = moment.search_text(asked, DEEP, documents=documents, categories=categories)
             hits = segments_at(moment, fused(by_words, by_meaning)[:limit])
-            return Found(hits=hits, completeness="approximate", reason=NEAR)
+            return SearchHits(hits=hits, completeness="approximate", reason=NEAR)
 
         return await self._documents.at_once(work)
 
 
-def segments_at(moment: Moment, ranked: Ranked) -> tuple[CorpusHit, ...]:
+def segments_at(moment: Snapshot, ranked: Ranked) -> tuple[CorpusHit, ...]:
     parts = moment.segments([id for id, _ in ranked])
     documents = whose(moment, parts)
     scores = dict(ranked)
@@ -144,7 +146,7 @@ def segments_at(moment: Moment, ranked: Ranked) -> tuple[CorpusHit, ...]:
     )
 
 
-def summaries_at(moment: Moment, ranked: Ranked) -> tuple[CorpusHit, ...]:
+def summaries_at(moment: Snapshot, ranked: Ranked) -> tuple[CorpusHit, ...]:
     parts = moment.summaries([id for id, _ in ranked])
     documents = whose(moment, parts)
     scores = dict(ranked)
@@ -165,7 +167,7 @@ def summaries_at(moment: Moment, ranked: Ranked) -> tuple[CorpusHit, ...]:
     return tuple(hits)
 
 
-def whose(moment: Moment, parts: Sequence[SegmentAt] | Sequence[SummaryAt]) -> dict[str, Document]:
+def whose(moment: Snapshot, parts: Sequence[SegmentAt] | Sequence[SummaryAt]) -> dict[str, Document]:
     found = moment.find(list(dict.fromkeys(part.document_id for part in parts)))
     return {document.id: document for document in found}
 

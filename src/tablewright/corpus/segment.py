@@ -29,7 +29,7 @@ _WORD = re.compile(rf"\S{{1,{LONG_WORD}}}")
 _MARKED = re.compile(r"\s{0,3}#{1,6}\s+\S")
 
 
-class Piece(Noun, frozen=True):
+class SegmentPiece(Noun, frozen=True):
     """A paragraph, or part of a long one, or a heading."""
 
     start: int
@@ -70,10 +70,10 @@ def pages(parsed: Parsed) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(parsed.text)], strict=True))
 
 
-def groups(found: list[Piece]) -> list[list[Piece]]:
+def groups(found: list[SegmentPiece]) -> list[list[SegmentPiece]]:
     """Pieces of a page that make a segment together."""
-    made: list[list[Piece]] = []
-    group: list[Piece] = []
+    made: list[list[SegmentPiece]] = []
+    group: list[SegmentPiece] = []
     for piece in found:
         full = words_in(group) + piece.words > MOST or words_in(group) >= ENOUGH
         if group and (full or (piece.is_heading and words_in(group) >= FEW)):
@@ -88,11 +88,11 @@ def groups(found: list[Piece]) -> list[list[Piece]]:
     return made
 
 
-def words_in(group: list[Piece]) -> int:
+def words_in(group: list[SegmentPiece]) -> int:
     return sum(piece.words for piece in group)
 
 
-def pieces(parsed: Parsed, start: int, end: int) -> Iterator[Piece]:
+def pieces(parsed: Parsed, start: int, end: int) -> Iterator[SegmentPiece]:
     """The paragraphs of a page, those that are headings apart, long ones in parts."""
     marked = [begin for begin, _ in parsed.headings]
     for begin, finish in paragraphs(parsed.text, start, end):
@@ -101,7 +101,7 @@ def pieces(parsed: Parsed, start: int, end: int) -> Iterator[Piece]:
             if is_heading(parsed, marked, line.start(), line.end()):
                 yield from parts(parsed.text, at, line.start())
                 yield from (
-                    Piece(start=each.start, end=each.end, words=each.words, is_heading=True)
+                    SegmentPiece(start=each.start, end=each.end, words=each.words, is_heading=True)
                     for each in parts(parsed.text, line.start(), line.end())
                 )
                 at = line.end()
@@ -123,7 +123,7 @@ def is_heading(parsed: Parsed, marked: list[int], start: int, end: int) -> bool:
     return parsed.media == "md" and _MARKED.match(parsed.text, start, end) is not None
 
 
-def parts(text: str, start: int, end: int) -> Iterator[Piece]:
+def parts(text: str, start: int, end: int) -> Iterator[SegmentPiece]:
     """Without the space around; in parts of at most `MOST` words, none a crumb."""
     words = [(word.start(), word.end()) for word in _WORD.finditer(text, start, end)]
     while len(words) > MOST:
@@ -131,10 +131,10 @@ def parts(text: str, start: int, end: int) -> Iterator[Piece]:
         cuts = [cut.end() for cut in _SENTENCE_END.finditer(text, words[most // 2][0], words[most - 1][1])]
         cut = cuts[-1] if cuts else words[most][0]
         count = next(index for index, (begin, _) in enumerate(words) if begin >= cut)
-        yield Piece(start=words[0][0], end=words[count - 1][1], words=count)
+        yield SegmentPiece(start=words[0][0], end=words[count - 1][1], words=count)
         words = words[count:]
     if words:
-        yield Piece(start=words[0][0], end=words[-1][1], words=len(words))
+        yield SegmentPiece(start=words[0][0], end=words[-1][1], words=len(words))
 
 
 def plain_heading(line: str) -> str:

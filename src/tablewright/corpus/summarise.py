@@ -31,7 +31,7 @@ _SENTENCE = re.compile(
 )
 
 
-class Sentence(Noun, frozen=True):
+class SummarySentence(Noun, frozen=True):
     place: int
     text: str
     words: tuple[str, ...]
@@ -86,10 +86,10 @@ def summary_of(chunk: Sequence[Segment], title: str = "") -> str:
     return f"{opening}. {body}" if opening else body
 
 
-def sentences_of(segment: Segment, start: int, end: int) -> Iterator[Sentence]:
+def sentences_of(segment: Segment, start: int, end: int) -> Iterator[SummarySentence]:
     words = segment.text[start:end].split()
     if SHORTEST <= len(words) <= LONGEST and is_said(text := " ".join(words)):
-        yield Sentence(place=segment.start + start, text=text, words=tuple(set(weighty_words(text))))
+        yield SummarySentence(place=segment.start + start, text=text, words=tuple(set(weighty_words(text))))
 
 
 def is_said(text: str) -> bool:
@@ -100,13 +100,13 @@ def is_said(text: str) -> bool:
     return not text.isascii() or any(word in FUNCTION_WORDS for word in text.lower().split())
 
 
-def best(sentences: Sequence[Sentence], room: int) -> list[Sentence]:
+def best(sentences: Sequence[SummarySentence], room: int) -> list[SummarySentence]:
     """One after the other, each by the weight of the words that no chosen one has said yet."""
     used = Counter(word for sentence in sentences for word in sentence.words)
     weight = {word: count_weight(count) for word, count in used.items() if len(word) > 2 or not word.isascii()}
     early = {id(sentence): 1 + 0.5 / (1 + number / 4) for number, sentence in enumerate(sentences)}
     said: set[str] = set()
-    chosen: list[Sentence] = []
+    chosen: list[SummarySentence] = []
     left = list(sentences)
     while left:
         scored = [

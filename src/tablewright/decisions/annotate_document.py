@@ -34,7 +34,7 @@ class AnnotateDocument(Noun, frozen=True):
     most: int = MOST_FACTS
 
 
-class Fact(Noun, frozen=True):
+class ExtractedFact(Noun, frozen=True):
     """`value` stands at `start:end` of the excerpt, the passage that states it at `quote_start:quote_end`."""
 
     label: str
@@ -70,8 +70,8 @@ class Annotate:
             max_tokens=80 + 60 * asked.most,
         )
 
-    def check(self, asked: AnnotateDocument, reply: Any) -> tuple[Fact, ...]:
-        found: dict[tuple[str, int], Fact] = {}
+    def check(self, asked: AnnotateDocument, reply: Any) -> tuple[ExtractedFact, ...]:
+        found: dict[tuple[str, int], ExtractedFact] = {}
         problems = []
         for read in reply.facts[: asked.most]:
             fact, problem = supported(asked, read)
@@ -83,11 +83,11 @@ class Annotate:
             raise Unusable("; ".join(problems[:5]), usable=())
         return tuple(sorted(found.values(), key=lambda fact: (fact.start, fact.label)))
 
-    def fallback(self, asked: AnnotateDocument) -> tuple[Fact, ...]:
+    def fallback(self, asked: AnnotateDocument) -> tuple[ExtractedFact, ...]:
         return ()
 
 
-def supported(asked: AnnotateDocument, read: Read) -> tuple[Fact | None, str]:
+def supported(asked: AnnotateDocument, read: Read) -> tuple[ExtractedFact | None, str]:
     """The fact with its places; else what is wrong with it, "" for one that is merely of no use."""
     label, value = " ".join(read.label.split()).strip(" :"), read.value.strip()
     known = {(normal(name), normal(said)) for name, said in asked.known}
@@ -101,6 +101,6 @@ def supported(asked: AnnotateDocument, read: Read) -> tuple[Fact | None, str]:
         return None, f"{value!r} does not stand in its quote"
     place = locate(value, passage) or (0, len(passage))
     start, end = quote[0] + place[0], quote[0] + place[1]
-    return Fact(
+    return ExtractedFact(
         label=label, value=asked.text[start:end], start=start, end=end, quote_start=quote[0], quote_end=quote[1]
     ), ""

@@ -19,7 +19,7 @@ INSTRUCTIONS = (
 )
 
 
-class Answered(Noun, frozen=True):
+class AnsweredField(Noun, frozen=True):
     field: str
     value: str = ""
     confidence: float = 0.0
@@ -29,7 +29,7 @@ class Answered(Noun, frozen=True):
 
 class JudgeCoverage(Noun, frozen=True):
     row: str
-    answers: tuple[Answered, ...]
+    answers: tuple[AnsweredField, ...]
     opened: int
     """How many pages were read."""
 

@@ -91,7 +91,7 @@ TURNS = 6
 TURN = 600
 
 
-class Group(Noun, frozen=True):
+class DocumentGroup(Noun, frozen=True):
     """The documents of a kind, or the rows of a table inside documents, that a question can be about. `columns` are
     what is known of its members already; `fixed`: no more can be read of them."""
 
@@ -107,7 +107,7 @@ class QuestionToPlan(Noun, frozen=True, gc=True):
     text: str
     today: str
     inventory: str
-    groups: Mapping[str, Group]
+    groups: Mapping[str, DocumentGroup]
     turns: tuple[tuple[str, str], ...] = ()
     last: str = ""
     result: str = ""
@@ -212,7 +212,7 @@ class PlanQuestion:
         return texts_for(asked.text)
 
 
-def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
+def wrong_with(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
     """What of a plan cannot be carried out, in words for who made it."""
     if plan.action == "ask back" and not plan.say.strip():
         return "`say` must be the question to the user."
@@ -241,7 +241,7 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
     return ""
 
 
-def wrong_columns(plan: QuestionPlan, groups: Sequence[Group]) -> str:
+def wrong_columns(plan: QuestionPlan, groups: Sequence[DocumentGroup]) -> str:
     """A column is one that a table or a kind has, or its question is asked of each document of a kind."""
     known = {KIND, *(column_key(column) for group in groups for column in group.columns)}
     for column in plan.columns:

@@ -21,7 +21,7 @@ from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved, work_out
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate, SameRow, Span
+from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
 from tablewright.extraction.passages import passages
 from tablewright.extraction.reader import SURE
 from tablewright.table.choices import exact_option
@@ -267,7 +267,7 @@ def verified(
     if not quotes:
         return [], f"{value!r} has no quote. Quote the passage that shows it, or give no answer."
     problems: list[str] = []
-    spans: list[tuple[Span, str]] = []
+    spans: list[tuple[SourceSpan, str]] = []
     for quoted in quotes:
         span, problem = found_quote(quoted, value, field, sources, verdicts)
         if span is None:
@@ -309,7 +309,7 @@ def wrong_form(value: str, field: Field) -> str:
 
 def found_quote(
     quoted: Quoted, value: str, field: Field, sources: Sequence[Retrieved], verdicts: Mapping[int, TextVerdict]
-) -> tuple[Span | None, str]:
+) -> tuple[SourceSpan | None, str]:
     """Where the quote stands: in its own text word for word, or as the passage of it that was plainly meant."""
     number = quoted.text - 1
     shown = f"“{shortened(quoted.quote, 120)}”"
@@ -327,7 +327,7 @@ def found_quote(
         return None, f"the quote {shown} does not stand in text {quoted.text}. Copy it exactly, or give no answer."
     if is_tainted(text, *place):
         return None, f"the passage {shown} gives orders to machines; it is no evidence."
-    return Span(source=number, start=place[0], end=place[1]), ""
+    return SourceSpan(source=number, start=place[0], end=place[1]), ""
 
 
 def meant(quote: str, value: str, field: Field, text: str) -> tuple[int, int] | None:
@@ -340,7 +340,7 @@ def meant(quote: str, value: str, field: Field, text: str) -> tuple[int, int] | 
     return None
 
 
-def proof(value: str, span: Span, field: Field, source: Retrieved) -> tuple[Span, str]:
+def proof(value: str, span: SourceSpan, field: Field, source: Retrieved) -> tuple[SourceSpan, str]:
     """The passage that the value follows from, and by which rule: the quote, the sentence or line around it, or, for a
     name that the quote only refers to, from the name to the quote; for an address, the one that the quote was retrieved
     from. "" where code cannot see that it follows."""
@@ -349,7 +349,7 @@ def proof(value: str, span: Span, field: Field, source: Retrieved) -> tuple[Span
         return span, rule
     around = next(((s, e) for s, e in passages(text).pieces if s <= span.start and span.end <= e), None)
     if around is not None and (rule := follows(value, text[slice(*around)], field)):
-        return Span(source=span.source, start=around[0], end=around[1]), rule
+        return SourceSpan(source=span.source, start=around[0], end=around[1]), rule
     if field.type == "url" and is_address_of(value, source.origin):
         return span, "address"
     if field.type == "text" and not field.options and not read_numbers(value):
@@ -357,12 +357,12 @@ def proof(value: str, span: Span, field: Field, source: Retrieved) -> tuple[Span
         place = text.casefold().find(value.casefold(), near, span.end + NEAR)
         if place >= 0 and stands_in(value, text[near : span.end + NEAR]):
             start, end = min(place, span.start), max(place + len(value), span.end)
-            return Span(source=span.source, start=start, end=end), "verbatim"
+            return SourceSpan(source=span.source, start=start, end=end), "verbatim"
     return span, ""
 
 
-def first_of_each_source(proved: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
-    first: dict[int, tuple[Span, str]] = {}
+def first_of_each_source(proved: Sequence[tuple[SourceSpan, str]]) -> list[tuple[SourceSpan, str]]:
+    first: dict[int, tuple[SourceSpan, str]] = {}
     for span, rule in proved:
         first.setdefault(span.source, (span, rule))
     return list(first.values())
@@ -391,7 +391,7 @@ def unjudgeable(
     value: str,
     field: Field,
     answer: CellAnswer,
-    spans: Sequence[tuple[Span, str]],
+    spans: Sequence[tuple[SourceSpan, str]],
     sources: Sequence[Retrieved],
     *,
     strict: bool,
@@ -411,7 +411,7 @@ def unjudgeable(
 def candidate(
     field: Field,
     value: str,
-    spans: Sequence[Span],
+    spans: Sequence[SourceSpan],
     rule: str,
     verdicts: Mapping[int, TextVerdict],
     calculation: str = "",

@@ -17,7 +17,7 @@ from pydantic import Field as Key
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.read import described
-from tablewright.extraction.page_lines import Line, shown
+from tablewright.extraction.page_lines import NumberedLine, shown
 from tablewright.extraction.passages import passages
 from tablewright.table.coerce import coerce, is_not_found
 from tablewright.table.evidence import evidence_for, follows, stands_in
@@ -66,7 +66,7 @@ class PageToRead(Noun, frozen=True, gc=True):
 
     plan: ListPlan
     source: Retrieved
-    lines: tuple[Line, ...]
+    lines: tuple[NumberedLine, ...]
     links: tuple[str, ...] = ()
 
 
@@ -126,7 +126,7 @@ class ReadLists:
         )
 
     def check(self, asked: PageToRead, reply: Any) -> ListedThings:
-        reading = Reading(asked)
+        reading = ListProof(asked)
         for run in reply.tables:
             reading.take_run(run)
         for thing in reply.things:
@@ -139,13 +139,13 @@ class ReadLists:
 
     def fallback(self, asked: PageToRead) -> ListedThings:
         """The tables whose headers are named as our columns; whether they list the things, nobody judged."""
-        reading = Reading(asked)
+        reading = ListProof(asked)
         for run in headed_runs(asked):
             reading.take_run(run)
         return ListedThings(sightings=tuple(reading.sightings))
 
 
-class Reading:
+class ListProof:
     """What the lines of a page prove of a reply."""
 
     def __init__(self, asked: PageToRead) -> None:
@@ -194,19 +194,19 @@ class Reading:
         for row in regular:
             self._take_row(row, columns, same, header, run.first)
 
-    def _rows(self, run: Run) -> list[Line]:
+    def _rows(self, run: Run) -> list[NumberedLine]:
         left_out = {*run.without}
         numbers = (number for number in range(run.first, run.last + 1) if number not in left_out)
         return [self._lines[number] for number in numbers if number in self._lines]
 
-    def _header(self, first: int) -> Line | None:
+    def _header(self, first: int) -> NumberedLine | None:
         """The first row of the table that the run is in, which names its cells."""
         number = first
         while (line := self._lines.get(number - 1)) is not None and line.is_row:
             number -= 1
         return self._lines[number] if number < first else None
 
-    def _check_types(self, where: str, columns: Mapping[str, ColumnAt], rows: Sequence[Line]) -> None:
+    def _check_types(self, where: str, columns: Mapping[str, ColumnAt], rows: Sequence[NumberedLine]) -> None:
         for key, at in columns.items():
             texts = [row.cells[at.cell - 1] for row in rows if at.cell <= len(row.cells)]
             filled = [text for text in texts if text and not is_not_found(text)]
@@ -225,10 +225,10 @@ class Reading:
 
     def _take_row(
         self,
-        row: Line,
+        row: NumberedLine,
         columns: Mapping[str, ColumnAt],
         same: Mapping[str, tuple[str, Evidence]],
-        header: Line | None,
+        header: NumberedLine | None,
         first: int,
     ) -> None:
         cells = row.cells
@@ -307,7 +307,7 @@ class Reading:
             return None
         return value, self._evidence(line, value, field)
 
-    def _evidence(self, line: Line, value: str = "", field: Field | None = None) -> Evidence:
+    def _evidence(self, line: NumberedLine, value: str = "", field: Field | None = None) -> Evidence:
         """The line; of prose, the sentence of it that says the value."""
         source = self._source
         if value and not line.is_row and len(line.text) > SENTENCE:
@@ -317,7 +317,7 @@ class Reading:
                     return evidence_for(source, start, end)
         return evidence_for(source, line.start, line.end)
 
-    def _pieces_in(self, line: Line) -> list[tuple[int, int]]:
+    def _pieces_in(self, line: NumberedLine) -> list[tuple[int, int]]:
         if self._pieces is None:
             self._pieces = passages(self._source.text).pieces
         return [(start, end) for start, end in self._pieces if line.start <= start and end <= line.end]

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.model import Field, Noun
-from tablewright.table.research import USUAL_EXTENT, Angle, Brief, Length, ReportType, ResearchRequest, Wanted
+from tablewright.table.research import USUAL_EXTENT, Angle, Brief, CatalogField, Length, ReportType, ResearchRequest
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, question_block
 
@@ -144,7 +144,9 @@ class BriefResearch:
             reason="as you said" if request.report_type else "",
             things=request.question if is_list else "",
             target_items=(request.items or asked.usual_items) if is_list else 0,
-            columns=tuple(Wanted(field=Field(name=name, required=True)) for name in request.fields) if is_list else (),
+            columns=tuple(CatalogField(field=Field(name=name, required=True)) for name in request.fields)
+            if is_list
+            else (),
             angles=tuple(Angle(name=name, question=name) for name in sections),
             queries=() if is_list else queries[: asked.most_queries],
             language=request.language,
@@ -166,10 +168,10 @@ def fixed(request: ResearchRequest) -> list[str]:
     return [f"The user has fixed\n{question_block(chr(10).join(lines))}"] if lines else []
 
 
-def columns_of(plan: ResearchPlan) -> tuple[Wanted, ...]:
+def columns_of(plan: ResearchPlan) -> tuple[CatalogField, ...]:
     named = {each.name.strip(): each for each in plan.columns if each.name.strip()}
     return tuple(
-        Wanted(field=Field(name=name, type=each.type, question=each.question, required=each.required))
+        CatalogField(field=Field(name=name, type=each.type, question=each.question, required=each.required))
         for name, each in named.items()
     )
 

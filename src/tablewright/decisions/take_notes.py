@@ -60,7 +60,7 @@ BESIDE = 160
 """Characters of its line, before and after a quote, that count as quoted."""
 
 
-class PagesToRead(Noun, frozen=True, gc=True):
+class PagesForNotes(Noun, frozen=True, gc=True):
     """`room` are the characters of text that the model takes in."""
 
     brief: Brief
@@ -104,7 +104,7 @@ class PageNotes(BaseModel):
 class TakeNotes:
     name = "take notes"
 
-    def prompt(self, asked: PagesToRead) -> Prompt:
+    def prompt(self, asked: PagesForNotes) -> Prompt:
         about = Field(name=asked.brief.question, question=" ".join(each.question for each in asked.brief.angles))
         shown = zip(asked.pages, fitted(asked.pages, [about], asked.room), strict=True)
         texts = [
@@ -117,11 +117,11 @@ class TakeNotes:
             max_tokens=1_000 + 500 * len(asked.pages),
         )
 
-    def check(self, asked: PagesToRead, reply: Any) -> Notes:
+    def check(self, asked: PagesForNotes, reply: Any) -> Notes:
         """Notes are checked one by one, so that only those that fail are asked for again (`MendNotes`)."""
         return checked(reply.notes, asked.brief, asked.pages)
 
-    def fallback(self, asked: PagesToRead) -> Notes:
+    def fallback(self, asked: PagesForNotes) -> Notes:
         """Excerpts: the sentences that have the most words of the question, or of the name of a section."""
         topics = asked.brief.angles or (None,)
         taken = [
@@ -146,7 +146,7 @@ class MendNotes:
     name = "mend notes"
 
     def prompt(self, asked: NotesToMend) -> Prompt:
-        whole = TakeNotes().prompt(PagesToRead(brief=asked.brief, pages=asked.pages, room=asked.room))
+        whole = TakeNotes().prompt(PagesForNotes(brief=asked.brief, pages=asked.pages, room=asked.room))
         failed = [
             f"- page {each.page}: {each.statement}\n  quoted: {each.quote}\n  fails: {each.problem}"
             for each in asked.failed

@@ -26,7 +26,7 @@ NOTED = 60
 """Characters of a value in the history."""
 
 
-class Written(Noun, frozen=True):
+class WrittenValue(Noun, frozen=True):
     """A person's own value in a table. `stale` are the fields of its row that are stale now."""
 
     field: str
@@ -107,7 +107,7 @@ class Changes:
         assert change is not None
         return change
 
-    async def set_value(self, table_id: str, row_id: RowId, name: str, text: str) -> Written:
+    async def set_value(self, table_id: str, row_id: RowId, name: str, text: str) -> WrittenValue:
         """A person's own value, typed as its field says; an empty text clears the cell."""
         table = await self._store.tables.find(table_id)
         field = Draft(table).field(name)
@@ -119,7 +119,7 @@ class Changes:
         assert change is not None
         rows = (await self._store.tables.rows(table.id, [row_id])).rows
         stale = tuple(each.name for each in table.fields for row in rows if row.cell(each.name).stale)
-        return Written(field=field.name, cell=cell, change=change, stale=stale)
+        return WrittenValue(field=field.name, cell=cell, change=change, stale=stale)
 
     async def change_column(self, table_id: str, name: str, field: Field) -> Change | None:
         """A new definition of a column. Of another type, its values are read as that type, with their evidence; where
@@ -160,7 +160,7 @@ class Changes:
             error=f"chosen by {self._actor} among what sources say",
         )
 
-    async def use_other(self, table_id: str, row_id: RowId, name: str, number: int) -> Written:
+    async def use_other(self, table_id: str, row_id: RowId, name: str, number: int) -> WrittenValue:
         """What other sources say, by its place among the conflicts, in place of the cell's value."""
         table = await self._store.tables.find(table_id)
         field = Draft(table).field(name)
@@ -172,7 +172,7 @@ class Changes:
         note = f"row {row_id}, {field.name}: {shortened(show(cell.value), NOTED)}, as another source says"
         change = await self.edit(table.id, [SetCell(row_id=row_id, field=field.name, cell=cell, expected=before)], note)
         assert change is not None
-        return Written(field=field.name, cell=cell, change=change)
+        return WrittenValue(field=field.name, cell=cell, change=change)
 
     async def undo_run(self, table_id: str, run_id: str) -> Rollback:
         return await self._store.history.undo_run(table_id, run_id, actor=self._actor)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tablewright.models.price import estimate as price
-from tablewright.strategies import expected as assumed
+from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Noun
@@ -32,7 +32,7 @@ LEARNED = 0.75, 1.35
 """The least and the most, beside the likely figure: by the strategy's own word, and by earlier runs."""
 
 
-class Span(Noun, frozen=True, omit_defaults=False):
+class EstimateRange(Noun, frozen=True, omit_defaults=False):
     low: float
     likely: float
     high: float
@@ -44,12 +44,12 @@ class Estimate(Noun, frozen=True, omit_defaults=False):
     cells: int
     model: str
     """"" without one."""
-    calls: Span
-    input_tokens: Span
-    output_tokens: Span
+    calls: EstimateRange
+    input_tokens: EstimateRange
+    output_tokens: EstimateRange
     searches: int
     pages: int
-    cost_usd: Span | None
+    cost_usd: EstimateRange | None
     """None: the price of the model is not known."""
     seconds: float
     from_rows: int
@@ -167,7 +167,7 @@ def seconds(job: Job, past: Sequence[Run], whole: Effort, tools: Tools) -> float
     return asking + looking / job.concurrency
 
 
-def spanned(likely: float, spread: tuple[float, float], *, whole: bool = False) -> Span:
+def spanned(likely: float, spread: tuple[float, float], *, whole: bool = False) -> EstimateRange:
     low, high = (likely * times for times in spread)
     digits = 0 if whole else 6
-    return Span(low=round(low, digits), likely=round(likely, digits), high=round(high, digits))
+    return EstimateRange(low=round(low, digits), likely=round(likely, digits), high=round(high, digits))

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
+from tablewright.engine.cancellation import all_done, to_its_end
 from tablewright.engine.cells import is_well_formed, well_formed
-from tablewright.engine.history import History
-from tablewright.engine.outbox import Batch, Outbox
+from tablewright.engine.history import RunHistory
+from tablewright.engine.outbox import Outbox, OutboxBatch
 from tablewright.engine.outcome import Filled, bought, brief, filled, summary
-from tablewright.engine.parting import all_done, to_its_end
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.proposing import Proposing, RowAnswer, is_settled
@@ -38,7 +38,7 @@ from tablewright.observe import span, working_on
 from tablewright.secrets import masked
 from tablewright.store.operations import CellAt
 from tablewright.store.runs import RunStatus
-from tablewright.store.slices import Slice, Tally
+from tablewright.store.slices import RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
@@ -134,7 +134,7 @@ class Fill:
         self._again = again
         self._max_rows = max_rows
         self._examples = examples
-        self._history = History(store, table.id, self._fields, again=again) if self._asks_others else None
+        self._history = RunHistory(store, table.id, self._fields, again=again) if self._asks_others else None
         self._terms = terms
         self._breaker = breaker or terms.breaker
         self._watched_tools = self._breaker.watch(tools)
@@ -262,8 +262,8 @@ class Fill:
         }
 
     @property
-    def _tally(self) -> Tally:
-        before = self._slice.tally if self._slice else Tally()
+    def _tally(self) -> RunTally:
+        before = self._slice.tally if self._slice else RunTally()
         return before + self._proposing.tally
 
     async def run_within(self, seconds: float | None) -> Filled:
@@ -289,7 +289,7 @@ class Fill:
     async def estimate(self) -> Estimate:
         """What `run` is likely to take; nothing is spent for it."""
         from tablewright.engine.estimate import Job, estimate
-        from tablewright.strategies.expected import guessed
+        from tablewright.strategies.estimates import guessed
 
         rows, cells = await self._rows.open_cells()
         count = sum(cells.values())
@@ -507,10 +507,10 @@ class Fill:
             usage=self._slice.usage + self._meter.usage,
         )
 
-    def _write(self, batch: Batch, finished: bool) -> Coroutine[Any, Any, None]:
+    def _write(self, batch: OutboxBatch, finished: bool) -> Coroutine[Any, Any, None]:
         return self._written_down(batch, self._state(finished), self._meter.usage)
 
-    async def _written_down(self, batch: Batch, state: Slice | None, used: Usage) -> None:
+    async def _written_down(self, batch: OutboxBatch, state: Slice | None, used: Usage) -> None:
         await self._store.attempts.add(self._run_id, batch.attempts)
         if state is None:
             await self._store.proposals.add(self._proposal_id, batch.cells)
@@ -518,7 +518,7 @@ class Fill:
             await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events)
         self.written = used
 
-    def summary(self, tally: Tally, status: RunStatus, *, cap: str = "") -> str:
+    def summary(self, tally: RunTally, status: RunStatus, *, cap: str = "") -> str:
         """What a run came to, in words."""
         return f"{self._strategy.display_name}: {summary(self._fields, tally, status, cap)}"
 

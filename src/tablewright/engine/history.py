@@ -18,7 +18,7 @@ QUOTED = 160
 """Characters of a value or a note in a remark."""
 
 
-class History:
+class RunHistory:
     """Of the rows of one run, window by window."""
 
     def __init__(self, store: Store, table_id: str, fields: Sequence[Field], *, again: bool) -> None:

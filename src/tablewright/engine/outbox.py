@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tablewright.engine.parting import to_its_end
+from tablewright.engine.cancellation import to_its_end
 from tablewright.store.operations import Operation
 from tablewright.store.records import now
 from tablewright.table.attempts import Attempt
@@ -22,7 +22,7 @@ TICK = 0.25
 
 
 @dataclass
-class Batch:
+class OutboxBatch:
     """What is written together: a row that is said to be done has its cells with it."""
 
     cells: list[Operation] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Batch:
     events: list[Progress] = field(default_factory=list)
 
 
-Write: TypeAlias = Callable[[Batch, bool], Coroutine[Any, Any, None]]
+Write: TypeAlias = Callable[[OutboxBatch, bool], Coroutine[Any, Any, None]]
 """How all of it is written, and whether it is the last. What it says of the run beside is that of the call, not of the
 moment in which the database answers: rows go on meanwhile."""
 
@@ -38,7 +38,7 @@ moment in which the database answers: rows go on meanwhile."""
 class Outbox:
     def __init__(self, write: Write) -> None:
         self._write = write
-        self._waiting = Batch()
+        self._waiting = OutboxBatch()
         self._being_written = 0
         self._flushed_at, self.now = time.monotonic(), now()
         self._writing = asyncio.Lock()
@@ -71,12 +71,12 @@ class Outbox:
         """What is written is taken all at once, before anything is waited for. Who is cancelled waits for what he has
         begun to write, so that no older state can come after a newer one."""
         async with self._writing:
-            taken, self._waiting = self._waiting, Batch()
+            taken, self._waiting = self._waiting, OutboxBatch()
             self._being_written = len(taken.cells)
             self._flushed_at, self.now = time.monotonic(), now()
             await to_its_end(self._kept(taken, self._write(taken, finished)))
 
-    async def _kept(self, taken: Batch, writing: Coroutine[Any, Any, None]) -> None:
+    async def _kept(self, taken: OutboxBatch, writing: Coroutine[Any, Any, None]) -> None:
         """What could not be written is kept for the next time."""
         try:
             await writing

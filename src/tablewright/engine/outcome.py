@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tablewright.store.runs import TALLY, RunStatus
-from tablewright.store.slices import SkippedRow, Tally
+from tablewright.store.slices import RunTally, SkippedRow
 from tablewright.table.model import Cell, Field, Noun
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage
@@ -52,7 +52,7 @@ class Filled(Noun, frozen=True):
 
 
 def filled(
-    run_id: str, proposal_id: str, status: RunStatus, tally: Tally, usage: Usage, cap: str, problem: str = ""
+    run_id: str, proposal_id: str, status: RunStatus, tally: RunTally, usage: Usage, cap: str, problem: str = ""
 ) -> Filled:
     return Filled(
         run_id=run_id,
@@ -74,7 +74,7 @@ def filled(
     )
 
 
-def summary(fields: Sequence[Field], tally: Tally, status: RunStatus, cap: str = "") -> str:
+def summary(fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: str = "") -> str:
     """What a run came to, in words."""
     questions = "; ".join(field.question for field in fields if field.question)
     unit = "rows" if len(fields) == 1 else f"cells in {tally.rows} rows"
@@ -91,7 +91,7 @@ def summary(fields: Sequence[Field], tally: Tally, status: RunStatus, cap: str =
     return f"{questions} — {', '.join(said)}"
 
 
-def notes(tally: Tally | Filled) -> list[str]:
+def notes(tally: RunTally | Filled) -> list[str]:
     """What the door says of a run beside what it found."""
     said = []
     if tally.degraded:
@@ -105,7 +105,7 @@ def notes(tally: Tally | Filled) -> list[str]:
     return said
 
 
-def bought(tally: Tally) -> dict[str, Any]:
+def bought(tally: RunTally) -> dict[str, Any]:
     """Of a run's spec: the rows and cells that tell what such a run takes, and all that it counted."""
     return {"rows": tally.bought_rows, "cells": tally.bought_cells, TALLY: tally}
 

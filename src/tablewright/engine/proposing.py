@@ -13,7 +13,7 @@ from tablewright.engine.cells import answered, proposed_cell
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
 from tablewright.store.operations import Operation
-from tablewright.store.slices import NAMED, SkippedRow, Tally
+from tablewright.store.slices import NAMED, RunTally, SkippedRow
 from tablewright.table.model import Cell, Field, Finding, Reason, Row, Step
 from tablewright.table.usage import Usage
 
@@ -60,8 +60,8 @@ class Proposing:
         self.run_id = ""
 
     @property
-    def tally(self) -> Tally:
-        return Tally(**self.counts, skipped_rows=tuple(self._skipped_rows), cause=self._cause)
+    def tally(self) -> RunTally:
+        return RunTally(**self.counts, skipped_rows=tuple(self._skipped_rows), cause=self._cause)
 
     def count_row(self, as_what: str = "") -> None:
         count("rows", outcome=as_what or "done")

@@ -15,7 +15,7 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from tablewright.engine.parting import all_done
+from tablewright.engine.cancellation import all_done
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source

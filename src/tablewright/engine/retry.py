@@ -50,7 +50,7 @@ class Retry:
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         wanted = tuple(field for field in self._fields if row.cell(field.name).needs_work)
-        tried = Tried(tell)
+        tried = AttemptRecorder(tell)
         work = self._answer.begin(row, tried)
         found: dict[str, Finding] = {}
         history: list[Attempt] = []
@@ -117,11 +117,11 @@ class CalledAgain:
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self._answer(row, tell)
 
-    def begin(self, row: Row, tell: Tell) -> Call:
-        return Call(self._answer, row, tell, self._names)
+    def begin(self, row: Row, tell: Tell) -> FunctionRow:
+        return FunctionRow(self._answer, row, tell, self._names)
 
 
-class Call:
+class FunctionRow:
     remembers = False
 
     def __init__(self, answer: Answer, row: Row, tell: Tell, names: Sequence[str]) -> None:
@@ -146,7 +146,7 @@ def closed(row: Row, names: Collection[str]) -> Row:
     return msgspec.structs.replace(row, cells={**row.cells, **cells}) if cells else row
 
 
-class Tried:
+class AttemptRecorder:
     """Passes the steps on, and notes what they tried. A further attempt is in the trace of its own columns only."""
 
     def __init__(self, tell: Tell) -> None:

@@ -9,7 +9,7 @@ from tablewright.table.model import Basis, Noun
 SameRow: TypeAlias = Literal["same", "unclear"]
 
 
-class Span(Noun, frozen=True):
+class SourceSpan(Noun, frozen=True):
     """`text[start:end]` of the source with number `source`."""
 
     source: int
@@ -33,6 +33,6 @@ class Candidate(Noun, frozen=True):
     how: str
     basis: Basis | None = None
     converted_by: str = ""
-    more: tuple[Span, ...] = ()
+    more: tuple[SourceSpan, ...] = ()
     same_row: SameRow = "same"
     doubt: str = ""

@@ -25,7 +25,7 @@ ALIKE = 0.75
 """The most that an answer is worth whose place has only words like the asked ones."""
 
 
-class Coverage(Noun, frozen=True):
+class WordCoverage(Noun, frozen=True):
     """Of the phrase that is covered best: the mean and the least over its words. `named` is the mean of the name's own
     words, `anchored` the most that any word is covered by the place itself."""
 
@@ -47,7 +47,7 @@ class Coverage(Noun, frozen=True):
         return self.least >= RELATED
 
 
-def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, float]) -> Coverage:
+def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, float]) -> WordCoverage:
     """`place` and `context` say how alike each asked word is to the most alike one there."""
     place = _agreed(want, place)
     least, mean, named, unsaid = 0.0, 0.0, 0.0, 0.0
@@ -72,7 +72,7 @@ def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, flo
     anchored = max(
         (place.get(word, 0.0) for word in want.words if word not in want.said_by_kind | want.of_row), default=0.0
     )
-    return Coverage(least=least, mean=mean, named=named, anchored=anchored, unsaid=unsaid)
+    return WordCoverage(least=least, mean=mean, named=named, anchored=anchored, unsaid=unsaid)
 
 
 def _agreed(want: Wanted, place: Mapping[str, float]) -> dict[str, float]:

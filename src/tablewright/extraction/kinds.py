@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.extraction.spans import Span, spans
+from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Wanted
 from tablewright.table.choices import NEGATIONS, plain_boolean
 from tablewright.table.dates import read_date
@@ -20,7 +20,7 @@ UNSURE = 0.5
 """Below this a value is read so only for want of a better one: a year where a count is asked."""
 
 
-def typed(want: Wanted, text: str) -> Sequence[Span]:
+def typed(want: Wanted, text: str) -> Sequence[TypedSpan]:
     """Those that have a form by which they can be told from other words, in order."""
     if want.kind == "option":
         option = option_in(want, text)
@@ -32,7 +32,9 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
         ranges = [match.span() for match in _RANGE.finditer(text)]
         found = [span for span in found if not any(span.start < end and start < span.end for start, end in ranges)]
     if want.kind == "date" and not found:
-        return tuple(Span(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text))
+        return tuple(
+            TypedSpan(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text)
+        )
     if want.kind == "number" and want.field.type == "text":
         return tuple(_in_groups(found, text))
     if want.bare:
@@ -40,7 +42,7 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
     return found
 
 
-def _in_groups(found: Sequence[Span], text: str) -> Iterator[Span]:
+def _in_groups(found: Sequence[TypedSpan], text: str) -> Iterator[TypedSpan]:
     """Numbers with the groups of digits behind them: a telephone number is one."""
     end = 0
     for span in found:
@@ -48,16 +50,16 @@ def _in_groups(found: Sequence[Span], text: str) -> Iterator[Span]:
             continue
         run = _GROUPS.match(text, span.start)
         end = max(span.end, run.end() if run else 0)
-        yield Span(value=text[span.start : end], start=span.start, end=end, sure=span.sure)
+        yield TypedSpan(value=text[span.start : end], start=span.start, end=end, sure=span.sure)
 
 
-def whole(want: Wanted, value: str) -> Span | None:
+def whole(want: Wanted, value: str) -> TypedSpan | None:
     """The answer that the value of a label or a cell is, or holds."""
     if not any(character.isalnum() for character in value):
         return None
     if want.kind == "yesno":
         verdict = plain_boolean(value)
-        return None if verdict is None else Span(value="yes" if verdict else "no", start=0, end=len(value))
+        return None if verdict is None else TypedSpan(value="yes" if verdict else "no", start=0, end=len(value))
     if want.kind in _NAMES:
         text = value.split(" | ")[0].strip(" .;")
         if want.kind == "city":
@@ -67,13 +69,13 @@ def whole(want: Wanted, value: str) -> Span | None:
         if not 0 < len(text) <= LONGEST_TEXT:
             return None
         if want.kind != "text" and (len(text.split()) > LONGEST_NAME or text.islower()):
-            return Span(value=text, start=0, end=len(text), sure=0.5)
-        return Span(value=text, start=0, end=len(text))
+            return TypedSpan(value=text, start=0, end=len(text), sure=0.5)
+        return TypedSpan(value=text, start=0, end=len(text))
     found = typed(want, value)
     if want.kind in ("count", "number") and (date := read_date(value)) and date.clean and len(date.iso) > 4:
         return None  # a year may be a number, a day is none
     if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
-        return Span(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
+        return TypedSpan(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
 
 
@@ -87,7 +89,7 @@ _NAMES = frozenset(
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def option_in(want: Wanted, text: str) -> Span | None:
+def option_in(want: Wanted, text: str) -> TypedSpan | None:
     """The one option that the text names and does not deny; with several it is unsure."""
     words = f" {normal(text)} "
     named = [option for option in want.options if normal(option) and _names(words, f" {normal(option)} ")]
@@ -98,7 +100,7 @@ def option_in(want: Wanted, text: str) -> Span | None:
         return None
     written = re.search(r"[\W_]+".join(map(re.escape, normal(longest[0]).split())), text, re.IGNORECASE)
     start, end = written.span() if written else (0, len(text))
-    return Span(value=longest[0], start=start, end=end)
+    return TypedSpan(value=longest[0], start=start, end=end)
 
 
 def _names(words: str, option: str) -> bool:
@@ -111,8 +113,8 @@ def _names(words: str, option: str) -> bool:
     return False
 
 
-def _bare(span: Span, unit: str) -> Span:
+def _bare(span: TypedSpan, unit: str) -> TypedSpan:
     """The number alone, in the unit that the field's name gives."""
     measure = next(iter(read_measures(span.value, unit)), None)
     fit = in_unit(measure, unit) if measure else None
-    return span if fit is None else Span(value=show(fit.value), start=span.start, end=span.end, sure=span.sure)
+    return span if fit is None else TypedSpan(value=show(fit.value), start=span.start, end=span.end, sure=span.sure)

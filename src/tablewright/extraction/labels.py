@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from tablewright.arrays import np
 from tablewright.extraction.about import Subject, about
-from tablewright.extraction.coverage import ALIKE, Coverage, by_word, coverage
+from tablewright.extraction.coverage import ALIKE, WordCoverage, by_word, coverage
 from tablewright.extraction.kinds import whole
 from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
-from tablewright.extraction.passages import Cell, Grid, Pair
-from tablewright.extraction.reading import Reading, Seen
+from tablewright.extraction.passages import Cell, LabelledValue, PassageTable
+from tablewright.extraction.reading import FieldReading, Seen
 from tablewright.table.model import Noun
 from tablewright.text.words import root
 
@@ -25,7 +25,7 @@ NAMED = 0.75
 class Label(Noun, frozen=True):
     """How a label speaks of what is asked: `coverage` of the asked by the label, `back` of the label by the asked."""
 
-    coverage: Coverage
+    coverage: WordCoverage
     same: bool
     """The very words of the field's name."""
     back: float
@@ -33,7 +33,7 @@ class Label(Noun, frozen=True):
     """How far the label's least explained word is from anything that is asked: "list" of "List price"."""
 
 
-def label(reading: Reading, text: str) -> Label | None:
+def label(reading: FieldReading, text: str) -> Label | None:
     found: Label | None
     if text in reading.labels:
         found = reading.labels[text]
@@ -42,7 +42,7 @@ def label(reading: Reading, text: str) -> Label | None:
     return found
 
 
-def _label(reading: Reading, text: str) -> Label | None:
+def _label(reading: FieldReading, text: str) -> Label | None:
     want = reading.want
     given = content(text) or tuple(dict.fromkeys(words(text)))
     if not given or len(given) > LONGEST_LABEL_WORDS:
@@ -62,7 +62,7 @@ def _alike(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], given: 
     return as_one(phrases, asked, likeness(asked, given))
 
 
-def from_pairs(reading: Reading) -> Iterator[Seen]:
+def from_pairs(reading: FieldReading) -> Iterator[Seen]:
     for pair in reading.page.passages.pairs:
         named = label(reading, pair.label)
         if named is None or (pair.apart and not named.same and label(reading, pair.value) is not None):
@@ -73,7 +73,15 @@ def from_pairs(reading: Reading) -> Iterator[Seen]:
 
 
 def _seen(
-    reading: Reading, named: Label, value: str, start: int, end: int, *, how: str, sure: float, pair: Pair | None = None
+    reading: FieldReading,
+    named: Label,
+    value: str,
+    start: int,
+    end: int,
+    *,
+    how: str,
+    sure: float,
+    pair: LabelledValue | None = None,
 ) -> Seen:
     features = {
         "label": 1.0,
@@ -106,13 +114,13 @@ def _seen(
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def from_grids(reading: Reading) -> Iterator[Seen]:
+def from_grids(reading: FieldReading) -> Iterator[Seen]:
     """Column header × row label, either way round; or, on the subject's own page, rows of label and value."""
     for grid in reading.page.passages.grids:
         yield from _from_grid(reading, grid)
 
 
-def _from_grid(reading: Reading, grid: Grid) -> Iterator[Seen]:
+def _from_grid(reading: FieldReading, grid: PassageTable) -> Iterator[Seen]:
     header = grid.rows[0]
     columns = [(place, named) for place, (cell, _) in enumerate(header) if (named := label(reading, cell))]
     if columns:
@@ -132,7 +140,7 @@ def _from_grid(reading: Reading, grid: Grid) -> Iterator[Seen]:
             yield from _cell(reading, named, row, 1)
 
 
-def _cell(reading: Reading, named: Label, row: tuple[Cell, ...], place: int) -> Iterator[Seen]:
+def _cell(reading: FieldReading, named: Label, row: tuple[Cell, ...], place: int) -> Iterator[Seen]:
     if place < len(row) and (span := whole(reading.want, row[place][0])) is not None:
         last, at = row[-1]
         yield _seen(reading, named, span.value, row[0][1], at + len(last), how="table", sure=span.sure)

@@ -7,16 +7,16 @@ from functools import lru_cache
 
 from tablewright.arrays import NDArray, np
 from tablewright.extraction.meaning import Likeness, Vocabulary
-from tablewright.extraction.passages import Passages, Sentence, passages
+from tablewright.extraction.passages import PageSentence, TextPassages, passages
 
 MOST_SENTENCES = 400
 
 
-class Page:
+class PageWords:
     def __init__(self, text: str) -> None:
-        self.passages: Passages = passages(text)
+        self.passages: TextPassages = passages(text)
         self.vocabulary = Vocabulary(text)
-        self.sentences: tuple[Sentence, ...] = self.passages.sentences[:MOST_SENTENCES]
+        self.sentences: tuple[PageSentence, ...] = self.passages.sentences[:MOST_SENTENCES]
         starts = self.vocabulary.starts
         self._bounds = [
             (
@@ -31,7 +31,7 @@ class Page:
         starts = self.vocabulary.starts
         return int(np.searchsorted(starts, start)), int(np.searchsorted(starts, end))
 
-    def bounds(self, sentence: Sentence) -> tuple[int, int]:
+    def bounds(self, sentence: PageSentence) -> tuple[int, int]:
         return self._bounds[sentence.number]
 
     def by_sentence(self, alike: Likeness) -> NDArray[np.float32]:
@@ -48,5 +48,5 @@ class Page:
 
 
 @lru_cache(maxsize=64)
-def page(text: str) -> Page:
-    return Page(text)
+def page(text: str) -> PageWords:
+    return PageWords(text)

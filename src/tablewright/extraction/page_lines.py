@@ -19,7 +19,7 @@ _RULE = re.compile(r"\s*+\|(?=[\s|:]*+-)[\s|:-]*+")
 _FOOTNOTE = re.compile(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
 
 
-class Line(Noun, frozen=True):
+class NumberedLine(Noun, frozen=True):
     """`text[start:end]` of its page; numbers begin with 1."""
 
     number: int
@@ -44,31 +44,31 @@ def is_framed(line: str) -> bool:
     return len(line) > 2 and line[0] == line[-1] == "|"
 
 
-def lines_of(text: str) -> tuple[Line, ...]:
+def lines_of(text: str) -> tuple[NumberedLine, ...]:
     found = (match for match in re.finditer(r"[^\n]+", text) if match[0].strip() and not _RULE.fullmatch(match[0]))
     return tuple(
-        Line(number=number, text=match[0], start=match.start(), end=match.end())
+        NumberedLine(number=number, text=match[0], start=match.start(), end=match.end())
         for number, match in enumerate(found, start=1)
     )
 
 
-def shown(lines: Sequence[Line]) -> str:
+def shown(lines: Sequence[NumberedLine]) -> str:
     """The lines with their numbers; what gives orders to machines is left out before a number could hide it."""
     return "\n".join(f"[{line.number}] {LEFT_OUT if gives_orders(line.text) else visible(line)}" for line in lines)
 
 
-def visible(line: Line) -> str:
+def visible(line: NumberedLine) -> str:
     text = clean(line.text)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
 
 
-def chunks(lines: Sequence[Line], room: int) -> Iterator[tuple[Line, ...]]:
+def chunks(lines: Sequence[NumberedLine], room: int) -> Iterator[tuple[NumberedLine, ...]]:
     """In parts that fit; one that begins inside a table begins with the line above the table and its first row, which
     name what it lists and its columns."""
-    part: list[Line] = []
+    part: list[NumberedLine] = []
     size = 0
-    above: Line | None = None
-    header: Line | None = None
+    above: NumberedLine | None = None
+    header: NumberedLine | None = None
     for line in lines:
         length = min(len(line.text), SHOWN) + 8
         if size + length > room and part:

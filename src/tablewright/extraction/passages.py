@@ -19,7 +19,7 @@ MOST_LABEL_WORDS = 6
 LONGEST_STACKED = 120
 
 
-class Sentence(Noun, frozen=True):
+class PageSentence(Noun, frozen=True):
     """`text` stands at `start`; `number` counts from the beginning of the page."""
 
     text: str
@@ -27,7 +27,7 @@ class Sentence(Noun, frozen=True):
     number: int
 
 
-class Pair(Noun, frozen=True):
+class LabelledValue(Noun, frozen=True):
     """A label and its value: "Founded: 1987". The quote is `start:end`."""
 
     label: str
@@ -50,16 +50,16 @@ Cell: TypeAlias = tuple[str, int]
 """The text of a cell and where it stands."""
 
 
-class Grid(Noun, frozen=True):
+class PassageTable(Noun, frozen=True):
     """A table: the cells of each line with where each stands."""
 
     rows: tuple[tuple[Cell, ...], ...]
 
 
-class Passages(Noun, frozen=True):
-    sentences: tuple[Sentence, ...]
-    pairs: tuple[Pair, ...]
-    grids: tuple[Grid, ...]
+class TextPassages(Noun, frozen=True):
+    sentences: tuple[PageSentence, ...]
+    pairs: tuple[LabelledValue, ...]
+    grids: tuple[PassageTable, ...]
     headings: tuple[tuple[str, int], ...]
     """Short lines that end in no full stop, with where they stand."""
 
@@ -71,10 +71,10 @@ class Passages(Noun, frozen=True):
 
 
 @lru_cache(maxsize=128)
-def passages(text: str) -> Passages:
+def passages(text: str) -> TextPassages:
     lines = list(_lines(text[:LOOKED_AT]))
-    sentences: list[Sentence] = []
-    pairs: list[Pair] = []
+    sentences: list[PageSentence] = []
+    pairs: list[LabelledValue] = []
     headings: list[tuple[str, int]] = []
     stack = _Stack()
     for number, (line, start) in enumerate(lines):
@@ -87,16 +87,16 @@ def passages(text: str) -> Passages:
             headings.append((line, start))
         if BAR not in line:
             for sentence, offset in _sentences(line):
-                sentences.append(Sentence(text=sentence, start=start + offset, number=len(sentences)))
-    return Passages(
+                sentences.append(PageSentence(text=sentence, start=start + offset, number=len(sentences)))
+    return TextPassages(
         sentences=tuple(sentences), pairs=tuple(pairs), grids=tuple(_grids(lines)), headings=tuple(headings)
     )
 
 
-def _grids(lines: Sequence[tuple[str, int]]) -> Iterator[Grid]:
+def _grids(lines: Sequence[tuple[str, int]]) -> Iterator[PassageTable]:
     for barred, run in groupby(lines, key=lambda line: BAR in line[0]):
         if barred:
-            yield Grid(rows=tuple(tuple(_cells(line, start)) for line, start in run))
+            yield PassageTable(rows=tuple(tuple(_cells(line, start)) for line, start in run))
 
 
 class _Stack:
@@ -107,7 +107,7 @@ class _Stack:
         self._last_is_value = False
         self._values_first = False
 
-    def add(self, line: str, start: int, following: Sequence[str], *, short: bool) -> Iterator[Pair]:
+    def add(self, line: str, start: int, following: Sequence[str], *, short: bool) -> Iterator[LabelledValue]:
         last, is_value = self._last, bool(short and _BARE_VALUE.fullmatch(line))
         numbered = any(character.isdigit() for character in line)
         is_label = short and not is_value and len(line.split()) <= (3 if numbered else MOST_LABEL_WORDS)
@@ -122,9 +122,9 @@ class _Stack:
         self._last_is_value = is_value
 
 
-def _stacked(label: tuple[str, int], value: tuple[str, int], following: Sequence[str] = ("", "")) -> Pair:
+def _stacked(label: tuple[str, int], value: tuple[str, int], following: Sequence[str] = ("", "")) -> LabelledValue:
     first, last = sorted((label, value), key=lambda part: part[1])
-    return Pair(
+    return LabelledValue(
         label=label[0].rstrip(" :"),
         value=value[0],
         start=first[1],
@@ -183,7 +183,7 @@ _INLINE = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<va
 _DOTTED = re.compile(r"(?P<label>[^.|\d]{2,60}?)\s*\.{3,}\s*(?P<value>\S.*)")
 
 
-def _pairs(line: str, start: int) -> Iterator[Pair]:
+def _pairs(line: str, start: int) -> Iterator[LabelledValue]:
     if BAR in line:
         yield from _barred(line, start)
         return
@@ -199,7 +199,7 @@ def _pairs(line: str, start: int) -> Iterator[Pair]:
     if "(" in line or "[" in line:
         for match in _INLINE.finditer(line):
             value = match["value"].strip()
-            yield Pair(
+            yield LabelledValue(
                 label=match["label"].strip(),
                 value=value,
                 start=start + match.start("label"),
@@ -209,13 +209,15 @@ def _pairs(line: str, start: int) -> Iterator[Pair]:
             )
 
 
-def _barred(line: str, start: int) -> Iterator[Pair]:
+def _barred(line: str, start: int) -> Iterator[LabelledValue]:
     """A row of a table that is a label and its value, or whose cells are "Label: value" themselves."""
     cells = list(_cells(line, start))
     if len(cells) == 2:
         (label, at), (value, value_at) = cells
         if label and value:
-            yield Pair(label=label.rstrip(":"), value=value, start=at, end=value_at + len(value), value_start=value_at)
+            yield LabelledValue(
+                label=label.rstrip(":"), value=value, start=at, end=value_at + len(value), value_start=value_at
+            )
     for cell, at in cells:
         if ":" in cell and len(cell) <= LONGEST_VALUE:
             if (whole := _PAIR.match(cell)) and len(whole["label"].split()) <= 8:
@@ -223,7 +225,7 @@ def _barred(line: str, start: int) -> Iterator[Pair]:
             yield from _several(cell, at)
 
 
-def _several(line: str, start: int) -> Iterator[Pair]:
+def _several(line: str, start: int) -> Iterator[LabelledValue]:
     """More than one on a line: "Ht: 6' 7\" Wt: 205 Age: 26"."""
     labels = list(_SEVERAL.finditer(line))
     if len(labels) < 2:
@@ -231,7 +233,7 @@ def _several(line: str, start: int) -> Iterator[Pair]:
     for label, following in zip(labels, [*labels[1:], None], strict=True):
         stop = following.start() if following else len(line)
         if value := line[label.end() : stop].strip():
-            yield Pair(
+            yield LabelledValue(
                 label=label["label"],
                 value=value,
                 start=start + label.start(),
@@ -240,14 +242,14 @@ def _several(line: str, start: int) -> Iterator[Pair]:
             )
 
 
-def _pair(line: str, start: int, label: str, value_at: int, stop: int | None) -> Pair:
+def _pair(line: str, start: int, label: str, value_at: int, stop: int | None) -> LabelledValue:
     value = line[value_at:stop].strip()
-    return Pair(
+    return LabelledValue(
         label=label.strip(), value=value, start=start, end=start + value_at + len(value), value_start=start + value_at
     )
 
 
-def _columns(line: str, start: int) -> Iterator[Pair]:
+def _columns(line: str, start: int) -> Iterator[LabelledValue]:
     """Set apart by wide gaps, as on receipts: "FORM NO  KB00047215  DATE  24/05/2019"."""
     chunks: list[tuple[str, int]] = []
     place = 0
@@ -266,7 +268,7 @@ def _columns(line: str, start: int) -> Iterator[Pair]:
             value, value_at = chunks[number + 1]
             if value in ":-=" and number + 2 < len(chunks):
                 value, value_at = chunks[number + 2]
-            yield Pair(
+            yield LabelledValue(
                 label=chunk.rstrip(" :"),
                 value=value.lstrip(": "),
                 start=start + at,

@@ -19,7 +19,7 @@ from tablewright.extraction.identity import NAMESAKE, fits
 from tablewright.extraction.labels import from_grids, from_pairs
 from tablewright.extraction.meaning import as_one, content, likeness, words
 from tablewright.extraction.page import page
-from tablewright.extraction.reading import SURELY_OWN, Reading, Seen
+from tablewright.extraction.reading import SURELY_OWN, FieldReading, Seen
 from tablewright.extraction.score import probabilities
 from tablewright.extraction.sentences import from_sentences
 from tablewright.extraction.wanted import wanted
@@ -67,7 +67,7 @@ def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Itera
         return
     want, text = wanted(field), page(source.text)
     title = content(f"{source.title} {source.text[:CONTEXT]} {subject.column}")
-    reading = Reading(
+    reading = FieldReading(
         subject=subject,
         want=want,
         page=text,
@@ -87,7 +87,7 @@ def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Itera
             yield seen
 
 
-def _words_for(reading: Reading) -> tuple[str, ...]:
+def _words_for(reading: FieldReading) -> tuple[str, ...]:
     """Of the row's column and cells and, on its own page, of what it is said to be: "is a maker of gliders"."""
     cells = f"{reading.subject.column} {' '.join(reading.subject.context.values())[:CONTEXT]}"
     first = words(reading.page.sentences[0].text) if reading.page.sentences and reading.fit >= SURELY_OWN else []

@@ -8,7 +8,7 @@ from typing import Any
 
 from tablewright.extraction.about import Subject
 from tablewright.extraction.meaning import Likeness
-from tablewright.extraction.page import Page
+from tablewright.extraction.page import PageWords
 from tablewright.extraction.wanted import Wanted
 from tablewright.table.model import Noun
 
@@ -33,10 +33,10 @@ class Seen(Noun, frozen=True):
 
 
 @dataclass(kw_only=True)
-class Reading:
+class FieldReading:
     subject: Subject
     want: Wanted
-    page: Page
+    page: PageWords
     fit: float
     own: bool
     """The page is about the subject."""

@@ -12,12 +12,12 @@ from typing import Literal
 
 from tablewright.arrays import NDArray, np
 from tablewright.extraction.about import mentions
-from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, Coverage, coverage
+from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, WordCoverage, coverage
 from tablewright.extraction.kinds import UNSURE, typed
 from tablewright.extraction.meaning import RELATED, is_light, likeness, words
-from tablewright.extraction.passages import Sentence
-from tablewright.extraction.reading import Reading, Seen
-from tablewright.extraction.spans import Span, spans
+from tablewright.extraction.passages import PageSentence
+from tablewright.extraction.reading import FieldReading, Seen
+from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Kind, Wanted
 from tablewright.table.choices import NEGATIONS
 from tablewright.table.countries import COUNTRIES, STATES
@@ -84,7 +84,7 @@ _LIKE: dict[str, tuple[str, ...]] = {
 _THINGS = ("street", "building", "organization", "event", "region")
 
 
-def from_sentences(reading: Reading) -> Iterator[Seen]:
+def from_sentences(reading: FieldReading) -> Iterator[Seen]:
     """On the subject's own page all sentences that speak of the asked; on another page those that name the subject."""
     want, page = reading.want, reading.page
     if want.kind == "yesno" or not page.sentences:
@@ -102,12 +102,14 @@ def from_sentences(reading: Reading) -> Iterator[Seen]:
         yield from _answers(reading, sentence, best[:, number], told)
 
 
-def _is_about(reading: Reading, sentence: Sentence) -> bool:
+def _is_about(reading: FieldReading, sentence: PageSentence) -> bool:
     """Whether a sentence on another page begins with the row's name."""
     return bool(reading.subject.name) and mentions(reading.subject, sentence.text[: len(reading.subject.name) + LEAD])
 
 
-def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], told: list[int]) -> Iterator[Seen]:
+def _answers(
+    reading: FieldReading, sentence: PageSentence, best: NDArray[np.float32], told: list[int]
+) -> Iterator[Seen]:
     page = reading.page
     by_sentence = _coverage(reading, best)
     if not by_sentence.whole and sentence.number >= DEFINED:
@@ -204,11 +206,11 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
         )
 
 
-def _coverage(reading: Reading, best: NDArray[np.float32]) -> Coverage:
+def _coverage(reading: FieldReading, best: NDArray[np.float32]) -> WordCoverage:
     return coverage(reading.want, dict(zip(reading.want.words, best.tolist(), strict=True)), reading.context)
 
 
-def _most(reading: Reading, ids: NDArray[np.int32], rows: list[int]) -> NDArray[np.float32]:
+def _most(reading: FieldReading, ids: NDArray[np.int32], rows: list[int]) -> NDArray[np.float32]:
     """How alike each word of a sentence is to the asked word that it is most alike."""
     if not rows:
         return np.zeros(len(ids), dtype=np.float32)
@@ -222,7 +224,7 @@ def _counts(alike: NDArray[np.float32], begins: int, ends: int, followed: bool) 
     return bool(after.max(initial=0.0) >= RELATED or (before.max(initial=0.0) >= SAME and not followed))
 
 
-def _is_followed(sentence: Sentence, span: Span, said: Sequence[str], ends: int) -> bool:
+def _is_followed(sentence: PageSentence, span: TypedSpan, said: Sequence[str], ends: int) -> bool:
     """Whether a number counts the word after it, "38 warehouses", or is of a name, "4 Mill Lane"."""
     after = sentence.text[span.end : span.end + 2]
     return (
@@ -230,12 +232,12 @@ def _is_followed(sentence: Sentence, span: Span, said: Sequence[str], ends: int)
     )
 
 
-def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
+def _typed(want: Wanted, text: str) -> Iterator[tuple[str, TypedSpan]]:
     if want.kind != "text":
         group = _GROUPS.get(want.kind, "name")
         yield from ((group, span) for span in typed(want, text))
         return
-    taken: list[Span] = []
+    taken: list[TypedSpan] = []
     for group, kinds in _FORMS.items():
         if want.which and group != "name" and _like_kind(want.which, group) < NEARBY:
             continue  # which river it is, no figure says
@@ -279,13 +281,13 @@ def _like_thing(name: str) -> float:
     return float(likeness(last, _THINGS).max(initial=0.0))
 
 
-def _is_known(reading: Reading, span: Span) -> bool:
+def _is_known(reading: FieldReading, span: TypedSpan) -> bool:
     """What the row is called, and what only repeats the question, is no answer."""
     said = set(words(span.value))
     return said <= reading.titled or said <= set(reading.want.words)
 
 
-def _words_of(reading: Reading, sentence: Sentence, span: Span, first: int) -> tuple[int, int]:
+def _words_of(reading: FieldReading, sentence: PageSentence, span: TypedSpan, first: int) -> tuple[int, int]:
     begins, ends = reading.page.words_between(sentence.start + span.start, sentence.start + span.end)
     return begins - first, ends - first
 
@@ -311,7 +313,7 @@ def _predicated(alike: NDArray[np.float32], said: Sequence[str]) -> float:
     return best
 
 
-def _insertion(reading: Reading, sentence: Sentence, span: Span, first: int, last: int) -> int:
+def _insertion(reading: FieldReading, sentence: PageSentence, span: TypedSpan, first: int, last: int) -> int:
     """The words of what is said between two commas right after an answer: "Ann Lee, who joined in 2011, is …"."""
     found = _INSERTED.match(sentence.text, span.end)
     if found is None:
@@ -324,7 +326,7 @@ _CLAUSE = re.compile(r"[;:]")
 _INSERTED = re.compile(r", (?=[a-z])[^,;:.()]+(?=,)")
 
 
-def _parentheses(sentence: Sentence, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _parentheses(sentence: PageSentence, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each word the number of the parenthesis that it stands in, 0 outside of them."""
     opened = closed = 0
     found, place = [], 0
@@ -343,7 +345,7 @@ def _reaches(aside: NDArray[np.int64], place: tuple[int, int]) -> NDArray[np.boo
     return np.isin(aside, list(own))
 
 
-def _topic(said: Sequence[str], reading: Reading) -> Literal["own", "other", ""]:
+def _topic(said: Sequence[str], reading: FieldReading) -> Literal["own", "other", ""]:
     """What a sentence begins with: the row or a word for it, another thing, or neither."""
     if not said or said[0] in _PRONOUNS or not reading.names.isdisjoint(said[:OPENING]):
         return "own" if said else ""

@@ -18,7 +18,7 @@ from tablewright.table.units import parse_unit, unit_at
 from tablewright.text.words import SMALL_WORDS
 
 
-class Span(Noun, frozen=True):
+class TypedSpan(Noun, frozen=True):
     """`value` is the answer as it would be written in a cell; `text[start:end]` is what it was read from."""
 
     value: str
@@ -28,7 +28,7 @@ class Span(Noun, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[Span]:
+def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[TypedSpan]:
     """All answers of that kind in a short text, in order; `likely` is a unit like the one that is mostly given."""
     match kind:
         case "year":
@@ -72,10 +72,10 @@ def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[S
 _YEAR = re.compile(r"(?<![\d.,/$£€-])(1[0-9]{3}|20[0-9]{2})(?![\d/]|[.,]\d|-\d{4})")
 
 
-def _years(text: str) -> Iterator[Span]:
+def _years(text: str) -> Iterator[TypedSpan]:
     for match in _YEAR.finditer(text):
         if not _has_unit(text, match.end()):
-            yield Span(value=match[1], start=match.start(), end=match.end())
+            yield TypedSpan(value=match[1], start=match.start(), end=match.end())
 
 
 def _has_unit(text: str, end: int) -> bool:
@@ -83,31 +83,31 @@ def _has_unit(text: str, end: int) -> bool:
     return text[end : end + 1] in (" ", "-", "°") and unit_at(text, end) is not None
 
 
-def _dates(text: str) -> Iterator[Span]:
+def _dates(text: str) -> Iterator[TypedSpan]:
     if not any(character.isdigit() for character in text):
         return
     for date in read_dates(text):
         if not date.doubtful:
             sure = (0.55, 0.8, 1.0)[min(2, date.iso.count("-"))]
-            yield Span(value=text[date.start : date.end].strip(), start=date.start, end=date.end, sure=sure)
+            yield TypedSpan(value=text[date.start : date.end].strip(), start=date.start, end=date.end, sure=sure)
 
 
-def _amounts(text: str, unit: str) -> Iterator[Span]:
+def _amounts(text: str, unit: str) -> Iterator[TypedSpan]:
     for amount in read_amounts(text, unit):
         written = text[amount.start : amount.end]
         cents = re.search(r"\d[.,]\d{2}(?!\d)", written)
         sure = 1.0 if amount.money.currency else 0.8 if cents else 0.5
-        yield Span(value=written.strip(), start=amount.start, end=amount.end, sure=sure)
+        yield TypedSpan(value=written.strip(), start=amount.start, end=amount.end, sure=sure)
 
 
-def _measures(text: str, unit: str, likely: str) -> Iterator[Span]:
+def _measures(text: str, unit: str, likely: str) -> Iterator[TypedSpan]:
     for measure in read_measures(text, unit or likely):
         written = text[measure.start : measure.end].strip()
         if not measure.unit:
-            yield Span(value=written, start=measure.start, end=measure.end, sure=0.3)
+            yield TypedSpan(value=written, start=measure.start, end=measure.end, sure=0.3)
         elif not unit or in_unit(measure, unit) is not None:
             odd = likely and not unit and not _alike(measure.unit, likely)  # 13 minutes are no height
-            yield Span(value=written, start=measure.start, end=measure.end, sure=0.2 if odd else 1.0)
+            yield TypedSpan(value=written, start=measure.start, end=measure.end, sure=0.2 if odd else 1.0)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -118,7 +118,7 @@ def _alike(one: str, other: str) -> bool:
 _ORDER_OR_TIME = re.compile(r"th|st|nd|rd|\s?[ap]\.?m\b", re.IGNORECASE)  # "120th", "6 p.m."
 
 
-def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
+def _numbers(text: str, kind: Kind, unit: str) -> Iterator[TypedSpan]:
     years = {(span.start, span.end) for span in _years(text)}
     for number in read_numbers(text):
         written = text[number.start : number.end]
@@ -129,7 +129,7 @@ def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
         if re.search(r"[$£€¥]\s?$", text[max(0, number.start - 2) : number.start]):
             continue
         is_year = (number.start, number.end) in years
-        yield Span(value=written.strip(), start=number.start, end=number.end, sure=0.25 if is_year else 1.0)
+        yield TypedSpan(value=written.strip(), start=number.start, end=number.end, sure=0.25 if is_year else 1.0)
 
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,13 +183,13 @@ def _is_dated(word: str, text: str, end: int) -> bool:
 _NUMBER_NEXT = re.compile(r",? \d")
 
 
-def _names(text: str) -> Iterator[Span]:
+def _names(text: str) -> Iterator[TypedSpan]:
     for match in _NAME.finditer(text):
         name, start = _trim(match)
         name = _unowned(name, text, start).rstrip("'’-&")
         words = re.split(r"[ -]", name)
         if len(name) > 1 and name not in _NO_NAME and not all(word in COUNTRY_OF or word == "born" for word in words):
-            yield Span(value=name, start=start, end=start + len(name))
+            yield TypedSpan(value=name, start=start, end=start + len(name))
 
 
 _POSSESSIVE = re.compile(r"(?:'s|’s|['’])$")
@@ -202,11 +202,11 @@ def _unowned(name: str, text: str, start: int) -> str:
     return _POSSESSIVE.sub("", name) if len(follows) == 2 and follows[0] == " " and follows[1].isalpha() else name
 
 
-def _people(text: str) -> Iterator[Span]:
+def _people(text: str) -> Iterator[TypedSpan]:
     for match in _PERSON.finditer(text):
         name, start = _trim(match)
         if " " in name:
-            yield Span(value=name, start=start, end=start + len(name))
+            yield TypedSpan(value=name, start=start, end=start + len(name))
 
 
 # ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -220,7 +220,7 @@ _NOT_A_CITY = frozenset(
 )
 
 
-def _places(text: str, level: str) -> Iterator[Span]:
+def _places(text: str, level: str) -> Iterator[TypedSpan]:
     for match in _CHAIN.finditer(text):
         chain, start = _trim(match)
         if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY or chain in COUNTRY_OF:
@@ -229,7 +229,7 @@ def _places(text: str, level: str) -> Iterator[Span]:
             if ", " not in chain and _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):
                 continue
             chain = _unowned(chain, text, start)
-            yield Span(value=chain, start=start, end=start + len(chain))
+            yield TypedSpan(value=chain, start=start, end=start + len(chain))
             continue
         if _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):  # what follows the street
             street, _, chain = chain.partition(", ")
@@ -240,19 +240,19 @@ def _places(text: str, level: str) -> Iterator[Span]:
         placed = any(part in COUNTRIES or part in STATES for part in rest)
         wide = first in COUNTRIES or first in STATES  # and seldom a city, such as Singapore
         first = _unowned(first, text, start)
-        yield Span(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.5 if wide else 0.8)
+        yield TypedSpan(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.5 if wide else 0.8)
 
 
 _IN_AN_ADDRESS = re.compile(r"\d (?:[A-Z][\w.]* of the )?$")
 _KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 
 
-def _of_level(text: str, known: frozenset[str]) -> Iterator[Span]:
+def _of_level(text: str, known: frozenset[str]) -> Iterator[TypedSpan]:
     for match in _KNOWN.finditer(text):
         yield from _longest(match[0], match.start(), known)
 
 
-def _longest(run: str, start: int, known: frozenset[str] | dict[str, str]) -> Iterator[Span]:
+def _longest(run: str, start: int, known: frozenset[str] | dict[str, str]) -> Iterator[TypedSpan]:
     """The known names inside a run of capitals: "United States" in "the United States Navy"."""
     words = [(word.group(), word.start()) for word in re.finditer(r"\S+", run)]
     place = 0
@@ -263,22 +263,24 @@ def _longest(run: str, start: int, known: frozenset[str] | dict[str, str]) -> It
             found = name if name in known else name.rstrip(".'’") if name.rstrip(".'’") in known else ""
             if found:
                 whole = begin == 0 and end == len(run)
-                yield Span(value=found, start=start + begin, end=start + begin + len(found), sure=1.0 if whole else 0.7)
+                yield TypedSpan(
+                    value=found, start=start + begin, end=start + begin + len(found), sure=1.0 if whole else 0.7
+                )
                 place = stop
                 break
         else:
             place += 1
 
 
-def _countries(text: str) -> Iterator[Span]:
+def _countries(text: str) -> Iterator[TypedSpan]:
     found = list(_of_level(text, COUNTRIES))
     for span in _of_level(text, frozenset(COUNTRY_OF)):
         if not any(other.start <= span.start < other.end for other in found):
-            found.append(Span(value=COUNTRY_OF[span.value], start=span.start, end=span.end, sure=0.8 * span.sure))
+            found.append(TypedSpan(value=COUNTRY_OF[span.value], start=span.start, end=span.end, sure=0.8 * span.sure))
     yield from sorted(found, key=lambda span: span.start)
 
 
-def _nationalities(text: str) -> Iterator[Span]:
+def _nationalities(text: str) -> Iterator[TypedSpan]:
     yield from _of_level(text, frozenset(COUNTRY_OF))
 
 
@@ -296,24 +298,24 @@ _URL = re.compile(
 )
 
 
-def _titles(text: str) -> Iterator[Span]:
+def _titles(text: str) -> Iterator[TypedSpan]:
     for match in _AFTER_COLON.finditer(text):
         title = match[0].strip()
-        yield Span(value=title, start=match.start(), end=match.start() + len(title))
+        yield TypedSpan(value=title, start=match.start(), end=match.start() + len(title))
     for match in _QUOTED.finditer(text):
-        yield Span(value=match[1], start=match.start(1), end=match.end(1))
+        yield TypedSpan(value=match[1], start=match.start(1), end=match.end(1))
     for match in _FOREIGN.finditer(text):
         title = match[0].strip()
-        yield Span(value=title, start=match.start(), end=match.start() + len(title))
+        yield TypedSpan(value=title, start=match.start(), end=match.start() + len(title))
     yield from _names(text)
 
 
-def _codes(text: str) -> Iterator[Span]:
+def _codes(text: str) -> Iterator[TypedSpan]:
     for match in _CODE.finditer(text):
-        yield Span(value=match[0], start=match.start(), end=match.end())
+        yield TypedSpan(value=match[0], start=match.start(), end=match.end())
 
 
-def _urls(text: str) -> Iterator[Span]:
+def _urls(text: str) -> Iterator[TypedSpan]:
     for match in _URL.finditer(text):
         address = match[0].rstrip(".,;:!?")
-        yield Span(value=address, start=match.start(), end=match.start() + len(address))
+        yield TypedSpan(value=address, start=match.start(), end=match.start() + len(address))

@@ -18,17 +18,17 @@ from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
 from tablewright.engine.breaker import CircuitBreaker
+from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
-from tablewright.engine.parting import to_its_end
 from tablewright.engine.rows import SLICE
 from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, Unreachable, UsageError, unforeseen
-from tablewright.jobs.charge import Charge
+from tablewright.jobs.background import BackgroundRun, BackgroundRunner, Work, set_aside
 from tablewright.jobs.gate import Gate
-from tablewright.jobs.whole import Doing, Whole, Work, set_aside
+from tablewright.jobs.ownership import Ownership
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
-from tablewright.models.budget import NOTHING, Amount, Budget, amount
+from tablewright.models.budget import NOTHING, Budget, Spend, amount
 from tablewright.store.records import new_id
 from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
 from tablewright.store.slices import Slice, Todo, Totals
@@ -91,11 +91,11 @@ class Conductor:
         self._store = store
         self._open_run = open_run
         self._works = dict(works or {})
-        self.charge = Charge(store, kinds=self._works.keys())
+        self.charge = Ownership(store, kinds=self._works.keys())
         self._ongoing: dict[str, Ongoing] = {}
-        self._written: dict[str, Amount] = {}
+        self._written: dict[str, Spend] = {}
         """By run: what its slices took that are over, as far as its budget has counted it already."""
-        self._whole = Whole(store, self.charge.id)
+        self._whole = BackgroundRunner(store, self.charge.id)
         self._opening = asyncio.Lock()
         self._draining = False
         self._idle = asyncio.Event()
@@ -373,7 +373,7 @@ class Conductor:
         kind: str,
         table_id: str,
         spec: dict[str, Any],
-        work: Callable[[Run, Doing], Awaitable[T]],
+        work: Callable[[Run, BackgroundRun], Awaitable[T]],
         seen: Store | None = None,
     ) -> T:
         """Begins a run of that kind and does it; `seen` is the store as whoever begins it sees it."""
@@ -390,7 +390,7 @@ class Conductor:
         except NotFound:
             return None
 
-    async def _do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
+    async def _do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]]) -> T:
         self._idle.clear()
         try:
             return await self._whole.do(run, work)

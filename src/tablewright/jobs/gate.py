@@ -19,8 +19,8 @@ class Gate:
         self._arrivals = count()
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
 
-    def of_next_slice(self) -> Entry:
-        return Entry(self, next(self._slices))
+    def of_next_slice(self) -> SliceEntry:
+        return SliceEntry(self, next(self._slices))
 
     async def enter(self, slice_no: int) -> None:
         if self._free:
@@ -44,7 +44,7 @@ class Gate:
         self._free += 1
 
 
-class Entry:
+class SliceEntry:
     """The gate, for the rows of one slice: `async with entry`, as often as there are rows."""
 
     def __init__(self, gate: Gate, slice_no: int) -> None:

@@ -23,10 +23,10 @@ from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gon
 from tablewright.table.feed import Event, Routine
 
 if TYPE_CHECKING:
+    from tablewright.jobs.background import BackgroundRun, Work
     from tablewright.jobs.conductor import Conductor, OpenRun
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule, Schedules
-    from tablewright.jobs.whole import Doing, Work
 
 # What a conductor stands on takes a second to import: only those wait for it who work.
 
@@ -83,7 +83,7 @@ class Jobs:
         )
 
     async def perform(
-        self, kind: str, table_id: str, spec: dict[str, Any], work: Callable[[Run, Doing], Awaitable[T]]
+        self, kind: str, table_id: str, spec: dict[str, Any], work: Callable[[Run, BackgroundRun], Awaitable[T]]
     ) -> T:
         """Does something as a whole, and keeps a record of it, which others can watch, stop, and go on with."""
         if kind in SPENDING:

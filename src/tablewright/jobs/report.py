@@ -9,7 +9,7 @@ import msgspec
 from tablewright.errors import NotFound
 from tablewright.store.records import now
 from tablewright.store.runs import TALLY, Run, seconds_between
-from tablewright.store.slices import Tally
+from tablewright.store.slices import RunTally
 from tablewright.store.store import Store
 from tablewright.table.document import document
 from tablewright.table.feed import Progress
@@ -55,10 +55,10 @@ async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool
     }
 
 
-async def tally_of(store: Store, run: Run) -> Tally:
+async def tally_of(store: Store, run: Run) -> RunTally:
     """What it has counted so far."""
     if run.status != "running" and TALLY in run.spec:
-        return msgspec.convert(run.spec[TALLY], Tally)
+        return msgspec.convert(run.spec[TALLY], RunTally)
     return (await store.slices.totals(run.id)).tally
 
 

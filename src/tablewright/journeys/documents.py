@@ -12,13 +12,13 @@ import msgspec
 from tablewright.arrays import np
 from tablewright.corpus.annotate.annotate import is_sound
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.ingest import Reading, Watch, serialised
+from tablewright.corpus.ingest import IngestProgress, Watch, serialised
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
 from tablewright.decisions.summarise_text import Summarise, SummariseText
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported, replacing
-from tablewright.models.concern import concerning
+from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultSet
 from tablewright.store.store import Store
 from tablewright.table.corpus import Annotation, Document, Property
@@ -104,14 +104,14 @@ async def annotate(
     chosen = [await documents.get(name) for name in names] if names else await documents.all(readable=True)
     count = 0
     for done, document in enumerate(chosen):
-        watch(Reading(done=done, total=len(chosen), path=document.path))
+        watch(IngestProgress(done=done, total=len(chosen), path=document.path))
         new = await further_facts(store, model, document)
         if new:
             vectors = await corpus.embedder.embed([serialised(each) for each in new])
             await documents.add_annotations(document.id, new, vectors.astype(np.float16), corpus.embedder.name)
         count += len(new)
         await summarise(store, corpus, model, document)
-    watch(Reading(done=len(chosen), total=len(chosen)))
+    watch(IngestProgress(done=len(chosen), total=len(chosen)))
     return count
 
 

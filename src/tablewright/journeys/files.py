@@ -19,7 +19,7 @@ from msgspec import structs
 
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
-from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.imports import ImportedFile
 from tablewright.store.store import Store
@@ -32,7 +32,7 @@ from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, column
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text, plural
 
-IMPORT_LIMITS = Limits(seconds=600)
+IMPORT_LIMITS = SandboxLimits(seconds=600)
 WINDOW = 1_000
 """Rows that are read at once."""
 

@@ -23,7 +23,7 @@ from tablewright.table.edits import Draft
 from tablewright.table.model import Field, Noun, Table
 
 
-class Round(Noun, frozen=True, gc=True):
+class RefreshRound(Noun, frozen=True, gc=True):
     """Stale cells that one run fills again: none of them depends on another, and all were filled in the same way."""
 
     strategy: str
@@ -38,7 +38,7 @@ class Round(Noun, frozen=True, gc=True):
         return sum(cell.cost for cell in self.cells)
 
 
-async def rounds(store: Store, table_id: str, names: Sequence[str] = ()) -> list[Round]:
+async def rounds(store: Store, table_id: str, names: Sequence[str] = ()) -> list[RefreshRound]:
     """All that is stale, or what of it is in the columns `names`, in the order in which to fill it."""
     table = await store.tables.find(table_id)
     wanted = {Draft(table).field(name).name for name in names}
@@ -51,7 +51,7 @@ async def rounds(store: Store, table_id: str, names: Sequence[str] = ()) -> list
         strategy, params = ways[cell.run_id]
         groups.setdefault((depths[cell.field], strategy or natural[cell.field], params), []).append(cell)
     return [
-        Round(
+        RefreshRound(
             strategy=strategy,
             params=msgspec.json.decode(params),
             fields=tuple(field.name for field in table.fields if any(cell.field == field.name for cell in group)),
@@ -105,7 +105,7 @@ async def ways(store: Store, table: Table, names: Collection[str] = ()) -> list[
 async def plan(
     store: Store,
     table_id: str,
-    of: Round,
+    of: RefreshRound,
     *,
     waiting: bool = False,
     open_tools: OpenTools = no_tools,
@@ -136,7 +136,7 @@ async def plan(
     )
 
 
-async def ready(store: Store, table: Table, of: Round, *, waiting: bool = False) -> set[CellAt]:
+async def ready(store: Store, table: Table, of: RefreshRound, *, waiting: bool = False) -> set[CellAt]:
     """Which cells of the round can be filled now. Columns in a circle wait only for those that come before them in it,
     else they would wait for each other for ever."""
     stale = {(cell.row_id, cell.field) for cell in await store.log.stale(table.id)}

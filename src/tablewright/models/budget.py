@@ -22,30 +22,30 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.errors import OverBudget
 from tablewright.models.layer import Layer
 from tablewright.models.price import estimate
-from tablewright.models.size import most_tokens
+from tablewright.models.request_size import most_tokens
 from tablewright.table.usage import Usage
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Amount:
+class Spend:
     usd: float = 0.0
     tokens: int = 0
     calls: int = 0
 
-    def __add__(self, other: Amount) -> Amount:
-        return Amount(self.usd + other.usd, self.tokens + other.tokens, self.calls + other.calls)
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(self.usd + other.usd, self.tokens + other.tokens, self.calls + other.calls)
 
-    def __sub__(self, other: Amount) -> Amount:
-        return Amount(self.usd - other.usd, self.tokens - other.tokens, self.calls - other.calls)
-
-
-NOTHING = Amount()
+    def __sub__(self, other: Spend) -> Spend:
+        return Spend(self.usd - other.usd, self.tokens - other.tokens, self.calls - other.calls)
 
 
-def amount(usage: Usage) -> Amount:
-    return Amount(usage.cost_usd, usage.input_tokens + usage.output_tokens, usage.llm_calls)
+NOTHING = Spend()
+
+
+def amount(usage: Usage) -> Spend:
+    return Spend(usage.cost_usd, usage.input_tokens + usage.output_tokens, usage.llm_calls)
 
 
 _dispensable: ContextVar[bool] = ContextVar("dispensable", default=False)
@@ -65,7 +65,7 @@ def dispensable() -> Iterator[None]:
 class Account:
     """What has gone from a budget so far."""
 
-    def __init__(self, budget: Budget, elsewhere: Amount = NOTHING) -> None:
+    def __init__(self, budget: Budget, elsewhere: Spend = NOTHING) -> None:
         self.budget = budget
         self.spent = NOTHING
         self.elsewhere = elsewhere
@@ -87,7 +87,7 @@ class Budget:
         self._common = Account(self)
 
     @contextmanager
-    def apart(self, before: Amount = NOTHING) -> Iterator[None]:
+    def apart(self, before: Spend = NOTHING) -> Iterator[None]:
         """What is done inside, in this task and the tasks it starts, has the whole cap to itself, but for what it took
         `before`: a server does the work of many, and none of them is to pay for the others."""
         token = _account.set(Account(self, before))
@@ -102,16 +102,16 @@ class Budget:
         return account if account is not None and account.budget is self else self._common
 
     @property
-    def spent(self) -> Amount:
+    def spent(self) -> Spend:
         return self._open.spent
 
     @property
-    def elsewhere(self) -> Amount:
+    def elsewhere(self) -> Spend:
         """What others spend of it: those who work on the same run, or worked on it before."""
         return self._open.elsewhere
 
     @elsewhere.setter
-    def elsewhere(self, amount: Amount) -> None:
+    def elsewhere(self, amount: Spend) -> None:
         self._open.elsewhere = amount
 
     @property
@@ -126,9 +126,9 @@ class Budget:
     @property
     def in_words(self) -> str:
         """The cap itself."""
-        return self._reached(Amount(math.inf, sys.maxsize, sys.maxsize))
+        return self._reached(Spend(math.inf, sys.maxsize, sys.maxsize))
 
-    async def reserve(self, amount: Amount) -> None:
+    async def reserve(self, amount: Spend) -> None:
         account = self._open
         while True:
             if reached := self._reached(account.spent + account.elsewhere + amount):
@@ -142,7 +142,7 @@ class Budget:
             account.waiting.append(waiter)
             await waiter
 
-    def settle(self, reserved: Amount, used: Amount) -> None:
+    def settle(self, reserved: Spend, used: Spend) -> None:
         account = self._open
         account.held -= reserved
         account.spent += used
@@ -154,7 +154,7 @@ class Budget:
     @asynccontextmanager
     async def buying(self, usd: float) -> AsyncIterator[None]:
         """Around something of a known price; what fails is free."""
-        price, used = Amount(usd), NOTHING
+        price, used = Spend(usd), NOTHING
         await self.reserve(price)
         try:
             yield
@@ -169,7 +169,7 @@ class Budget:
                 "The price of %s is not known: its tokens are counted, but the cap on dollars cannot hold.", model
             )
 
-    def _reached(self, total: Amount) -> str:
+    def _reached(self, total: Spend) -> str:
         """The cap that would be passed, in words."""
         if self.calls is not None and total.calls > self.calls:
             return f"{self.calls} model calls"
@@ -197,20 +197,20 @@ class Budgeted(Layer):
         try:
             response = await self.wrapped.request(messages, model_settings, model_request_parameters)
             usage = response.usage
-            used = Amount(float(usage.cost or 0), usage.total_tokens, 1)
+            used = Spend(float(usage.cost or 0), usage.total_tokens, 1)
             return response
         finally:
             self._budget.settle(most, used)
 
     def _most(
         self, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
-    ) -> Amount:
+    ) -> Spend:
         if not self._budget.needs_estimates:
-            return Amount(calls=1)
+            return Spend(calls=1)
         read, written = most_tokens(self, messages, settings, asked)
         price = estimate(self.wrapped, read, written)
         if price is None and self._budget.usd == 0:
-            return Amount(math.inf, read + written, 1)  # who spends nothing does not ask what it costs
+            return Spend(math.inf, read + written, 1)  # who spends nothing does not ask what it costs
         if price is None and self._budget.usd is not None:
             self._budget.price_unknown(self.model_name)
-        return Amount(float(price or 0), read + written, 1)
+        return Spend(float(price or 0), read + written, 1)

@@ -18,13 +18,13 @@ from pydantic_ai.models import Model
 from tablewright.models.budget import Budget, Budgeted
 from tablewright.models.cache import AnswerCache, Cached, MemoryCache
 from tablewright.models.fallback import Fallback, Resting
-from tablewright.models.fitted import Fitted
-from tablewright.models.governor import Governed, Limits
+from tablewright.models.governor import Governed, RateLimits
 from tablewright.models.metering import Metered
 from tablewright.models.model import LanguageModel
 from tablewright.models.pace import Slots
 from tablewright.models.retry import Retrying
 from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse, positive
+from tablewright.models.structured_output import StructuredOutput
 from tablewright.models.windows import UNKNOWN_WINDOW, known_window
 
 
@@ -33,7 +33,7 @@ def build(
     cache: AnswerCache | None = None,
     budget: Budget | None = None,
     *,
-    limits: Limits | None = None,
+    limits: RateLimits | None = None,
     replay_only: bool = False,
     given: Model | None = None,
 ) -> LanguageModel | None:
@@ -78,9 +78,9 @@ def window_of(model: Model, access: Access) -> int:
     return access.window or known_window(model) or UNKNOWN_WINDOW
 
 
-def limits_from(values: ModelValues, slots: Slots | None = None) -> Limits:
+def limits_from(values: ModelValues, slots: Slots | None = None) -> RateLimits:
     """With the `slots` of a database they hold for all processes on it together."""
-    return Limits(
+    return RateLimits(
         requests=positive(values.model_requests_per_minute, "model_requests_per_minute"),
         tokens=positive(values.model_tokens_per_minute, "model_tokens_per_minute"),
         slots=slots,
@@ -92,13 +92,13 @@ def layered(
     access: Access,
     cache: AnswerCache | None,
     budget: Budget | None,
-    limits: Limits,
+    limits: RateLimits,
     replay_only: bool,
     rests: bool = False,
     given: Model | None = None,
 ) -> Model:
     # Who serves other people's models may promise tools that the model does not keep.
-    model: Model = Fitted(
+    model: Model = StructuredOutput(
         given or create(spec, access), json_tools=bool(access.base_url) or spec.provider in ("local", "ollama")
     )
     model = Metered(Retrying(Governed(model, limits.of(spec.provider))))

@@ -17,7 +17,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from tablewright.errors import ModelUnavailable
-from tablewright.models.concern import concerned
+from tablewright.models.document_scope import concerned
 from tablewright.models.layer import Layer
 from tablewright.observe import count
 from tablewright.table.usage import Usage, spend

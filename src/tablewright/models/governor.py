@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.layer import Layer
 from tablewright.models.pace import FILLED, Clock, Pace, Sleep, Slots
-from tablewright.models.size import most_tokens
+from tablewright.models.request_size import most_tokens
 
 MINUTE = 60.0
 CREDIT = MINUTE / FILLED - MINUTE
@@ -22,14 +22,14 @@ CREDIT = MINUTE / FILLED - MINUTE
 
 
 @dataclass
-class Turn:
+class CountedRequest:
     """One request in the last minute; its tokens are an estimate until the answer is there."""
 
     at: float
     tokens: int
 
 
-class Window:
+class RateWindow:
     """A sliding window: in no span of 60 seconds more is started than allowed. Who comes first, goes first."""
 
     def __init__(
@@ -43,21 +43,21 @@ class Window:
         self.tokens = tokens
         self._clock = clock
         self._sleep = sleep
-        self._turns: deque[Turn] = deque()
+        self._turns: deque[CountedRequest] = deque()
         self._first_in_line = asyncio.Lock()
 
-    async def turn(self, tokens: int) -> Turn:
+    async def turn(self, tokens: int) -> CountedRequest:
         """Waits until one more request of so many tokens is within the limits."""
         if self.requests is None and self.tokens is None:
-            return Turn(self._clock(), tokens)
+            return CountedRequest(self._clock(), tokens)
         async with self._first_in_line:
             while (wait := self._wait(tokens)) > 0:
                 await self._sleep(wait)
-            turn = Turn(self._clock(), tokens)
+            turn = CountedRequest(self._clock(), tokens)
             self._turns.append(turn)
             return turn
 
-    def settle(self, turn: Turn, tokens: int) -> None:
+    def settle(self, turn: CountedRequest, tokens: int) -> None:
         turn.tokens = tokens
 
     def _wait(self, tokens: int) -> float:
@@ -98,7 +98,7 @@ class SharedWindow:
         self._unused = 0.0
         self._first_in_line = asyncio.Lock()
 
-    async def turn(self, tokens: int) -> Turn:
+    async def turn(self, tokens: int) -> CountedRequest:
         if self.tokens is None:
             await self._request_turn()
         else:
@@ -110,9 +110,9 @@ class SharedWindow:
                 if wait > 0:
                     await self._sleep(wait)
                 await self._request_turn()
-        return Turn(self._clock(), tokens)
+        return CountedRequest(self._clock(), tokens)
 
-    def settle(self, turn: Turn, tokens: int) -> None:
+    def settle(self, turn: CountedRequest, tokens: int) -> None:
         self._unused += self._seconds(turn.tokens) - self._seconds(tokens)
         turn.tokens = tokens
 
@@ -125,9 +125,9 @@ class SharedWindow:
         return min(tokens / self.tokens, 1.0) * MINUTE / FILLED if self.tokens else 0.0
 
 
-class Limits:
-    """One window for each provider. Models that shall share their limits are built with the same `Limits`; with `slots`
-    of a database, all processes on it share them."""
+class RateLimits:
+    """One window for each provider. Models that share limits are built with the same `RateLimits`; with `slots` of a
+    database, all its processes share them."""
 
     def __init__(
         self,
@@ -140,12 +140,12 @@ class Limits:
         self._limits = (requests, tokens)
         self._time = (clock, sleep)
         self._slots = slots
-        self._windows: dict[str, Window | SharedWindow] = {}
+        self._windows: dict[str, RateWindow | SharedWindow] = {}
 
-    def of(self, provider: str) -> Window | SharedWindow:
+    def of(self, provider: str) -> RateWindow | SharedWindow:
         if provider not in self._windows:
             self._windows[provider] = (
-                Window(*self._limits, *self._time)
+                RateWindow(*self._limits, *self._time)
                 if self._slots is None
                 else SharedWindow(provider, *self._limits, self._slots, *self._time)
             )
@@ -153,7 +153,7 @@ class Limits:
 
 
 class Governed(Layer):
-    def __init__(self, wrapped: Model, window: Window | SharedWindow) -> None:
+    def __init__(self, wrapped: Model, window: RateWindow | SharedWindow) -> None:
         super().__init__(wrapped)
         self._window = window
 

@@ -132,7 +132,7 @@ class LocalModel(Layer):
                 self._client = httpx2.AsyncClient(trust_env=False)  # a proxy has no business with loopback
                 self.wrapped = self._chat(server.address, server.key, self._client)
 
-    def _not_wanted(self, taken: asyncio.Future[Server]) -> None:
+    def _not_wanted(self, taken: asyncio.Future[LlamaServer]) -> None:
         """Whoever asked went away while the model was being loaded."""
         if not taken.cancelled() and taken.exception() is None:
             SERVERS.give_back(self._server)
@@ -141,7 +141,7 @@ class LocalModel(Layer):
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-        from tablewright.models.lean import make_lean
+        from tablewright.models.lean_completions import make_lean
 
         provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)
         make_lean(provider.client)
@@ -157,7 +157,7 @@ class Loaded(NamedTuple):
 
 
 @dataclass
-class Server:
+class LlamaServer:
     llama: Any
     """Dropping the last reference stops it."""
     key: str
@@ -175,9 +175,9 @@ class Servers:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self.running: dict[Loaded, Server] = {}
+        self.running: dict[Loaded, LlamaServer] = {}
 
-    def take(self, loaded: Loaded) -> Server:
+    def take(self, loaded: Loaded) -> LlamaServer:
         """Starts it if need be; blocks while the model is loaded."""
         with self._lock:
             server = self.running.get(loaded) or start(loaded.file, loaded.window)
@@ -202,7 +202,7 @@ class Servers:
 SERVERS = Servers()
 
 
-def start(file: Path, window: int) -> Server:
+def start(file: Path, window: int) -> LlamaServer:
     llama = import_module("xllamacpp")
     key = secrets.token_urlsafe()  # else every page open in a browser of this machine could ask it
     params = llama.CommonParams()
@@ -214,7 +214,7 @@ def start(file: Path, window: int) -> Server:
     params.verbosity = -1
     params.warmup = params.ui = False
     try:
-        return Server(llama.Server(params), key)
+        return LlamaServer(llama.Server(params), key)
     except RuntimeError as error:
         raise ModelRefused(
             f"llama.cpp cannot load {file.name}: {error}",

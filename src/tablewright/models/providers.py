@@ -32,7 +32,7 @@ def openai(name: str, access: Access) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    from tablewright.models.lean import make_lean
+    from tablewright.models.lean_completions import make_lean
 
     settings = ModelSettings(timeout=access.patience())
     if access.base_url:
@@ -47,7 +47,7 @@ def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) 
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    from tablewright.models.lean import make_lean
+    from tablewright.models.lean_completions import make_lean
 
     provider = OpenAICompatibleProvider(COMPATIBLE, base_url=base_url, api_key=api_key or None)
     make_lean(provider.client)
@@ -60,7 +60,7 @@ def ollama(name: str, access: Access) -> Model:
     from pydantic_ai.models.ollama import OllamaModel
     from pydantic_ai.providers.ollama import OllamaProvider
 
-    from tablewright.models.lean import make_lean
+    from tablewright.models.lean_completions import make_lean
 
     url = access.base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
     provider = OllamaProvider(base_url=checked_url(url), api_key=access.api_key or None)

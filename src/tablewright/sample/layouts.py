@@ -8,7 +8,7 @@ from collections.abc import Callable
 from html import escape
 
 from tablewright.sample.markup import to_html
-from tablewright.sample.site import Layout, Page, Site
+from tablewright.sample.site import Layout, SamplePage, Site
 
 COOKIES = (
     "We value your privacy. We and our 214 partners use cookies to store and access information on your device. "
@@ -29,11 +29,11 @@ _PRICE = re.compile(r"([£€$])\s?(\d[\d,.]*)")
 _CODES = {"£": "GBP", "€": "EUR", "$": "USD"}
 
 
-def render(site: Site, page: Page) -> str:
+def render(site: Site, page: SamplePage) -> str:
     return _LAYOUTS[site.layout](site, page)
 
 
-def page_title(site: Site, page: Page) -> str:
+def page_title(site: Site, page: SamplePage) -> str:
     """What stands in the browser's title bar, and in search results."""
     return TITLES[site.layout].format(site=site.title, page=page.title)
 
@@ -49,7 +49,7 @@ def render_consent_wall(site: Site) -> str:
     )
 
 
-def _plain(site: Site, page: Page) -> str:
+def _plain(site: Site, page: SamplePage) -> str:
     return _document(
         site,
         page_title(site, page),
@@ -58,7 +58,7 @@ def _plain(site: Site, page: Page) -> str:
     )
 
 
-def _cards(site: Site, page: Page) -> str:
+def _cards(site: Site, page: SamplePage) -> str:
     sections = re.split(r"(?=<h2>)", to_html(page.body))
     cards = "\n".join(f'<section class="card">{section}</section>' for section in sections if section.strip())
     return _document(
@@ -72,7 +72,7 @@ def _cards(site: Site, page: Page) -> str:
     )
 
 
-def _frames(site: Site, page: Page) -> str:
+def _frames(site: Site, page: SamplePage) -> str:
     """A site that has not been touched since tables held pages together."""
     return _document(
         site,
@@ -86,7 +86,7 @@ def _frames(site: Site, page: Page) -> str:
     )
 
 
-def _news(site: Site, page: Page) -> str:
+def _news(site: Site, page: SamplePage) -> str:
     others = [other for other in site.pages.values() if other.byline and other.path != page.path][:4]
     related = "".join(f'<li><a href="{other.path}">{escape(other.title)}</a></li>' for other in others)
     byline = (
@@ -107,7 +107,7 @@ def _news(site: Site, page: Page) -> str:
     )
 
 
-def _wiki(site: Site, page: Page) -> str:
+def _wiki(site: Site, page: SamplePage) -> str:
     return _document(
         site,
         page_title(site, page),
@@ -119,7 +119,7 @@ def _wiki(site: Site, page: Page) -> str:
     )
 
 
-def _register(site: Site, page: Page) -> str:
+def _register(site: Site, page: SamplePage) -> str:
     return _document(
         site,
         page_title(site, page),
@@ -131,7 +131,7 @@ def _register(site: Site, page: Page) -> str:
     )
 
 
-def _shop(site: Site, page: Page) -> str:
+def _shop(site: Site, page: SamplePage) -> str:
     price = _PRICE.search(page.text)
     product = {
         "@context": "https://schema.org",
@@ -152,7 +152,7 @@ def _shop(site: Site, page: Page) -> str:
     )
 
 
-def _app(site: Site, page: Page) -> str:
+def _app(site: Site, page: SamplePage) -> str:
     return _document(
         site,
         page_title(site, page),
@@ -164,7 +164,7 @@ def _app(site: Site, page: Page) -> str:
     )
 
 
-def _board(site: Site, page: Page) -> str:
+def _board(site: Site, page: SamplePage) -> str:
     return _document(
         site,
         page_title(site, page),
@@ -174,7 +174,7 @@ def _board(site: Site, page: Page) -> str:
     )
 
 
-_LAYOUTS: dict[Layout, Callable[[Site, Page], str]] = {
+_LAYOUTS: dict[Layout, Callable[[Site, SamplePage], str]] = {
     "plain": _plain,
     "cards": _cards,
     "frames": _frames,

@@ -77,7 +77,7 @@ class RecordedModel:
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
     def __enter__(self) -> Self:
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = SampleModelServer(("127.0.0.1", 0), SampleModelHandler)
         self._server.answers = self.answers
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
@@ -91,14 +91,14 @@ class RecordedModel:
         self._thread.join()
 
 
-class Server(ThreadingHTTPServer):
+class SampleModelServer(ThreadingHTTPServer):
     daemon_threads = True
     answers: Mapping[str, Any]
 
 
-class Handler(BaseHTTPRequestHandler):
+class SampleModelHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Server
+    server: SampleModelServer
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.sample.site import Layout, Page, Site, address, read_topic, slug, written_sites
+from tablewright.sample.site import Layout, SamplePage, Site, address, read_topic, slug, written_sites
 from tablewright.table.model import Noun
 
 
@@ -62,7 +62,7 @@ class Shop(Noun, frozen=True):
     others: tuple[tuple[str, str, str, str], ...] = ()
 
 
-class Product(Noun, frozen=True):
+class SampleProduct(Noun, frozen=True):
     maker: Maker
     name: str
     facts: Mapping[str, str]
@@ -108,34 +108,34 @@ def _maker(topic: Topic, entry: Mapping[str, Any]) -> Maker:
     return msgspec.convert({**topic.maker, **rest, "products": entry[topic.name]}, Maker)
 
 
-def _products(maker: Maker) -> list[Product]:
+def _products(maker: Maker) -> list[SampleProduct]:
     return [
-        Product(maker=maker, name=name, facts=dict(zip(maker.columns, facts, strict=True)), words=words)
+        SampleProduct(maker=maker, name=name, facts=dict(zip(maker.columns, facts, strict=True)), words=words)
         for name, *facts, words in maker.products
     ]
 
 
-def _site(name: str, title: str, layout: Layout, tagline: str, pages: Iterator[Page]) -> Site:
+def _site(name: str, title: str, layout: Layout, tagline: str, pages: Iterator[SamplePage]) -> Site:
     return Site(name=name, title=title, layout=layout, tagline=tagline, pages={page.path: page for page in pages})
 
 
-def _maker_pages(topic: Topic, maker: Maker) -> Iterator[Page]:
+def _maker_pages(topic: Topic, maker: Maker) -> Iterator[SamplePage]:
     listed = "\n".join(
         f"- [{product.full_name}](/{topic.name}/{slug(product.name)})"
         + (f", {product.facts['price']}" if product.facts["price"] else "")
         for product in _products(maker)
     )
-    yield Page(
+    yield SamplePage(
         site=maker.site,
         path="/",
         menu=topic.products.capitalize(),
         title=f"{maker.name} {topic.products}",
         body=f"{listed}\n\n{maker.also}" if maker.also else listed,
     )
-    yield Page(site=maker.site, path="/about", menu="About us", title=f"About {maker.name}", body=maker.about)
+    yield SamplePage(site=maker.site, path="/about", menu="About us", title=f"About {maker.name}", body=maker.about)
     for product in _products(maker):
         refused = product.name in maker.refuses
-        yield Page(
+        yield SamplePage(
             site=maker.site,
             path=f"/{topic.name}/{slug(product.name)}",
             title=product.full_name,
@@ -144,20 +144,20 @@ def _maker_pages(topic: Topic, maker: Maker) -> Iterator[Page]:
             status=403 if refused else 200,
             published="2026-03-01",
         )
-    yield from msgspec.convert([{"site": maker.site, **page} for page in maker.page], list[Page])
+    yield from msgspec.convert([{"site": maker.site, **page} for page in maker.page], list[SamplePage])
 
 
-def _description(maker: Maker, product: Product) -> str:
+def _description(maker: Maker, product: SampleProduct) -> str:
     stated = [(label, fact) for label, fact in zip(maker.labels, product.facts.values(), strict=True) if fact]
     closing = maker.closing.format(name=product.name, count=len(maker.products), maker=maker.name)
     return f"{product.words}\n\n## {maker.heading}\n\n{_SPECS[maker.specs](stated)}\n\n{closing}"
 
 
-def _shop_pages(topic: Topic, shop: Shop, known: Mapping[str, Product]) -> Iterator[Page]:
+def _shop_pages(topic: Topic, shop: Shop, known: Mapping[str, SampleProduct]) -> Iterator[SamplePage]:
     shelf = [*shop.offers, *shop.others]
     listed = "\n".join(f"| [{name}](/p/{slug(name)}) | {price} | {stock}" for name, price, stock, *_ in shelf)
-    yield Page(site=shop.site, path="/", menu="Home", title=f"Welcome to {shop.name}", body=shop.home)
-    yield Page(
+    yield SamplePage(site=shop.site, path="/", menu="Home", title=f"Welcome to {shop.name}", body=shop.home)
+    yield SamplePage(
         site=shop.site,
         path=f"/{topic.name}",
         menu=topic.products.capitalize(),
@@ -165,7 +165,9 @@ def _shop_pages(topic: Topic, shop: Shop, known: Mapping[str, Product]) -> Itera
         body=f"{len(shelf)} products\n\n| Product | Price | Availability\n|---\n{listed}",
         published="2026-06-15",
     )
-    yield Page(site=shop.site, path="/delivery", menu="Delivery", title="Delivery and returns", body=shop.delivery)
+    yield SamplePage(
+        site=shop.site, path="/delivery", menu="Delivery", title="Delivery and returns", body=shop.delivery
+    )
     for name, price, stock, *words in shop.offers:
         product = known[name]
         lines = [f"- Brand: [{product.maker.name}]({address(product.maker.site)}/)"]
@@ -175,8 +177,8 @@ def _shop_pages(topic: Topic, shop: Shop, known: Mapping[str, Product]) -> Itera
         yield _offer(shop, name, price, stock, said)
 
 
-def _offer(shop: Shop, name: str, price: str, stock: str, body: str) -> Page:
-    return Page(
+def _offer(shop: Shop, name: str, price: str, stock: str, body: str) -> SamplePage:
+    return SamplePage(
         site=shop.site,
         path=f"/p/{slug(name)}",
         title=name,

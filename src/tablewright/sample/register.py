@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from tablewright.sample.site import Page, address, read_topic, slug
+from tablewright.sample.site import SamplePage, address, read_topic, slug
 from tablewright.table.model import Noun
 
 
-class Entry(Noun, frozen=True):
+class RegisterEntry(Noun, frozen=True):
     name: str
     city: str
     country: str
@@ -19,14 +19,14 @@ class Entry(Noun, frozen=True):
     size: str
 
 
-def register_pages() -> list[Page]:
-    entries = [_page(entry) for entry in msgspec.convert(read_topic("register")["entry"], list[Entry])]
+def register_pages() -> list[SamplePage]:
+    entries = [_page(entry) for entry in msgspec.convert(read_topic("register")["entry"], list[RegisterEntry])]
     listed = "\n".join(f"- [{page.title}]({page.path})" for page in entries)
-    home = Page(site="ledgerline", path="/", menu="All businesses", title="All businesses", body=listed)
+    home = SamplePage(site="ledgerline", path="/", menu="All businesses", title="All businesses", body=listed)
     return [home, *entries]
 
 
-def _page(entry: Entry) -> Page:
+def _page(entry: RegisterEntry) -> SamplePage:
     lines = [
         f"Trade :: {entry.trade}",
         f"Address :: {entry.city}, {entry.country}",
@@ -38,4 +38,6 @@ def _page(entry: Entry) -> Page:
     if entry.size:
         lines.append(f"Size class :: {entry.size} persons")
     body = f"{entry.name} is listed under {entry.trade.lower()} in {entry.city}.\n\n" + "\n".join(lines)
-    return Page(site="ledgerline", path=f"/b/{slug(entry.name)}", title=entry.name, body=body, published="2026-04-01")
+    return SamplePage(
+        site="ledgerline", path=f"/b/{slug(entry.name)}", title=entry.name, body=body, published="2026-04-01"
+    )

@@ -15,7 +15,7 @@ from functools import cache
 
 from tablewright.sample.documents import files
 from tablewright.sample.layouts import page_title
-from tablewright.sample.site import Page
+from tablewright.sample.site import SamplePage
 from tablewright.sample.world import TODAY, pages, world
 from tablewright.table.model import Noun
 
@@ -32,18 +32,18 @@ _FOLDS = str.maketrans({"ø": "o", "æ": "ae", "ß": "ss", "ł": "l", "’": "'"
 
 
 class Result(Noun, frozen=True):
-    page: Page
+    page: SamplePage
     title: str
     snippet: str
     score: float
 
 
-class Found(Noun, frozen=True):
+class SampleResults(Noun, frozen=True):
     total: int
     results: tuple[Result, ...]
 
 
-class Asked(Noun, frozen=True):
+class ParsedQuery(Noun, frozen=True):
     """A query, taken apart."""
 
     words: tuple[str, ...]
@@ -51,7 +51,7 @@ class Asked(Noun, frozen=True):
     site: str
 
     @classmethod
-    def read(cls, query: str) -> Asked:
+    def read(cls, query: str) -> ParsedQuery:
         site = _SITE.search(query)
         rest = _SITE.sub(" ", query)
         return cls(
@@ -62,7 +62,7 @@ class Asked(Noun, frozen=True):
 
 
 class Index:
-    def __init__(self, found: Sequence[Page]) -> None:
+    def __init__(self, found: Sequence[SamplePage]) -> None:
         papers = {paper.name: paper.text for paper in files()}
         self._pages = found
         self._texts = [page.indexed or papers.get(page.document) or page.text for page in found]
@@ -79,9 +79,9 @@ class Index:
             for word in counts:
                 self._pages_with[word].append(number)
 
-    def search(self, query: str, *, time_range: str = "", skip: int = 0, limit: int = 10) -> Found:
+    def search(self, query: str, *, time_range: str = "", skip: int = 0, limit: int = 10) -> SampleResults:
         """Pages with at least one of the words and every quoted phrase, best first."""
-        asked = Asked.read(query)
+        asked = ParsedQuery.read(query)
         rarity = {word: self._rarity(word) for word in asked.words}
         scores: dict[int, float] = defaultdict(float)
         for word in asked.words:
@@ -100,7 +100,7 @@ class Index:
             )
             for number in fitting[skip : skip + limit]
         ]
-        return Found(total=len(fitting), results=tuple(results))
+        return SampleResults(total=len(fitting), results=tuple(results))
 
     def _rarity(self, word: str) -> float:
         holders = len(self._pages_with.get(word, []))
@@ -109,7 +109,7 @@ class Index:
     def _length_factor(self, number: int) -> float:
         return 1 - B + B * self._sizes[number] / self._mean_size
 
-    def _fits(self, number: int, asked: Asked, since: str) -> bool:
+    def _fits(self, number: int, asked: ParsedQuery, since: str) -> bool:
         page = self._pages[number]
         if asked.site and not f".{page.site}.example".endswith(f".{asked.site}"):
             return False

@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from tablewright.sample.documents import files
 from tablewright.sample.layouts import render, render_consent_wall
 from tablewright.sample.search import index
-from tablewright.sample.site import Page, Site, address
+from tablewright.sample.site import SamplePage, Site, address
 from tablewright.sample.world import edition, world
 from tablewright.table.model import Noun
 
@@ -37,7 +37,7 @@ _HOST = re.compile(r"(?:www\.)?([a-z0-9-]+)\.example(?::\d+)?", re.IGNORECASE)
 _ADDRESS = re.compile(r'(?<=href=")(?:http://www\.([a-z0-9-]+)\.example)?(/[^"]*)?(?=")')
 
 
-class Answer(Noun, frozen=True):
+class SampleResponse(Noun, frozen=True):
     body: bytes
     media_type: str = "text/html; charset=utf-8"
     status: int = 200
@@ -56,7 +56,7 @@ class SampleWeb:
 
     def __init__(self, port: int = 0) -> None:
         self._wanted_port = port
-        self._server: Server | None = None
+        self._server: SampleWebServer | None = None
         self._thread: threading.Thread | None = None
         self._counting = threading.Lock()
         self.requests: Counter[str] = Counter()
@@ -89,7 +89,7 @@ class SampleWeb:
                 self.fetched[url] += 1
 
     def open(self) -> None:
-        self._server = Server(("127.0.0.1", self._wanted_port), Handler)
+        self._server = SampleWebServer(("127.0.0.1", self._wanted_port), SampleWebHandler)
         self._server.web = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="sample-web", daemon=True)
         self._thread.start()
@@ -111,7 +111,7 @@ class SampleWeb:
         await asyncio.to_thread(self.close)
 
 
-class Server(ThreadingHTTPServer):
+class SampleWebServer(ThreadingHTTPServer):
     """Keeps its connections in sight: visitors keep them open, and closing the web must not wait for them."""
 
     daemon_threads = True
@@ -148,7 +148,7 @@ class Server(ThreadingHTTPServer):
         super().server_close()
 
 
-class Handler(BaseHTTPRequestHandler):
+class SampleWebHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "SampleWeb"
     disable_nagle_algorithm = True
@@ -163,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Says nothing: the web counts its requests instead."""
 
-    def _answer(self) -> Answer:
+    def _answer(self) -> SampleResponse:
         web, url = self._web.web, urlsplit(self.path)
         host = _HOST.fullmatch(self.headers.get("Host", ""))
         if url.path == "/search":
@@ -177,7 +177,7 @@ class Handler(BaseHTTPRequestHandler):
             return contents() if url.path == "/" else missing()
         return self._site_answer(host[1].lower(), url.path)
 
-    def _site_answer(self, name: str, path: str) -> Answer:
+    def _site_answer(self, name: str, path: str) -> SampleResponse:
         web, site = self._web.web, world().get(name)
         if path == "/robots.txt" and site:
             web.count("robots")
@@ -192,11 +192,11 @@ class Handler(BaseHTTPRequestHandler):
         return page_answer(page, agreed=agreed)
 
     @property
-    def _web(self) -> Server:
-        assert isinstance(self.server, Server)
+    def _web(self) -> SampleWebServer:
+        assert isinstance(self.server, SampleWebServer)
         return self.server
 
-    def _reply(self, answer: Answer) -> None:
+    def _reply(self, answer: SampleResponse) -> None:
         unchanged = answer.status == 200 and answer.etag in self.headers.get("If-None-Match", "")
         self.send_response(HTTPStatus.NOT_MODIFIED if unchanged else answer.status)
         if answer.location:
@@ -211,11 +211,13 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(answer.body)
 
 
-def search_answer(asked: Mapping[str, str]) -> Answer:
+def search_answer(asked: Mapping[str, str]) -> SampleResponse:
     """The shape of SearXNG's JSON."""
     query = asked.get("q", "").strip()
     if not query or asked.get("format", "json") != "json":
-        return Answer(body=b'{"error": "q is needed, and format=json"}', media_type="application/json", status=400)
+        return SampleResponse(
+            body=b'{"error": "q is needed, and format=json"}', media_type="application/json", status=400
+        )
     number = int(asked["pageno"]) if asked.get("pageno", "").isdecimal() else 1
     skip = RESULTS_A_PAGE * max(0, number - 1)
     found = index().search(query, time_range=asked.get("time_range", ""), skip=skip, limit=RESULTS_A_PAGE)
@@ -242,39 +244,41 @@ def search_answer(asked: Mapping[str, str]) -> Answer:
         "suggestions": [],
         "unresponsive_engines": [],
     }
-    return Answer(body=json.dumps(answer, ensure_ascii=False).encode(), media_type="application/json")
+    return SampleResponse(body=json.dumps(answer, ensure_ascii=False).encode(), media_type="application/json")
 
 
-def find_page(site: Site, path: str) -> Page | None:
+def find_page(site: Site, path: str) -> SamplePage | None:
     """Escaped or not: visitors spell brackets in both ways."""
     return next((page for page in site.pages.values() if unquote(page.path) == unquote(path)), None)
 
 
 @cache
-def page_answer(page: Page, *, agreed: bool) -> Answer:
+def page_answer(page: SamplePage, *, agreed: bool) -> SampleResponse:
     site = world()[page.site]
     if page.redirect:
-        return Answer(body=b"", status=page.status, location=address(site.name) + page.redirect)
+        return SampleResponse(body=b"", status=page.status, location=address(site.name) + page.redirect)
     if page.status != 200:
         reason = HTTPStatus(page.status).phrase
-        return Answer(body=f"<h1>{page.status} {reason}</h1>".encode(), status=page.status)
+        return SampleResponse(body=f"<h1>{page.status} {reason}</h1>".encode(), status=page.status)
     if page.document:
         paper = next(paper for paper in files() if paper.name == page.document)
-        return Answer(body=paper.content, media_type=paper.media_type)
+        return SampleResponse(body=paper.content, media_type=paper.media_type)
     text = render(site, page) if agreed or not page.consent else render_consent_wall(site)
-    return Answer(body=text.encode(site.charset, "xmlcharrefreplace"), media_type=f"text/html; charset={site.charset}")
+    return SampleResponse(
+        body=text.encode(site.charset, "xmlcharrefreplace"), media_type=f"text/html; charset={site.charset}"
+    )
 
 
-def robots(site: Site) -> Answer:
+def robots(site: Site) -> SampleResponse:
     lines = ["User-agent: *", *(f"Disallow: {folder}" for folder in site.forbids)]
-    return Answer(body="\n".join([*lines, "Allow: /", ""]).encode(), media_type="text/plain; charset=utf-8")
+    return SampleResponse(body="\n".join([*lines, "Allow: /", ""]).encode(), media_type="text/plain; charset=utf-8")
 
 
-def missing() -> Answer:
-    return Answer(body=b"<h1>404 Not Found</h1><p>There is nothing here.</p>", status=404)
+def missing() -> SampleResponse:
+    return SampleResponse(body=b"<h1>404 Not Found</h1><p>There is nothing here.</p>", status=404)
 
 
-def contents() -> Answer:
+def contents() -> SampleResponse:
     """All sites and pages, as links that work in a browser without any DNS."""
     parts = []
     for site in world().values():
@@ -284,10 +288,10 @@ def contents() -> Answer:
         )
         parts.append(f"<h2>{escape(site.title)}</h2><p>{address(site.name)}</p><ul>{links}</ul>")
     title = "<title>The sample web</title><h1>The sample web</h1><p>Everything here is invented.</p>"
-    return Answer(body=f'<!doctype html><meta charset="utf-8">{title}{"".join(parts)}'.encode())
+    return SampleResponse(body=f'<!doctype html><meta charset="utf-8">{title}{"".join(parts)}'.encode())
 
 
-def for_browsing(site: str, answer: Answer) -> Answer:
+def for_browsing(site: str, answer: SampleResponse) -> SampleResponse:
     """The same page with its links leading back through this server."""
 
     def local(match: re.Match[str]) -> str:
@@ -299,4 +303,4 @@ def for_browsing(site: str, answer: Answer) -> Answer:
     if not answer.media_type.startswith("text/html"):
         return answer
     body = _ADDRESS.sub(local, answer.body.decode(charset)).encode(charset)
-    return Answer(body=body, media_type=answer.media_type, status=answer.status, location=location)
+    return SampleResponse(body=body, media_type=answer.media_type, status=answer.status, location=location)

@@ -18,7 +18,7 @@ from tablewright.table.model import Noun
 Layout: TypeAlias = Literal["plain", "cards", "frames", "news", "wiki", "register", "shop", "app", "board"]
 
 
-class Page(Noun, frozen=True):
+class SamplePage(Noun, frozen=True):
     """`body` is markup. `indexed` is what search engines still remember of a page that visitors get no text of."""
 
     site: str
@@ -58,7 +58,7 @@ class Site(Noun, frozen=True):
     charset: Literal["utf-8", "iso-8859-1"] = "utf-8"
     forbids: tuple[str, ...] = ()
     """Folders that robots.txt closes."""
-    pages: Mapping[str, Page] = {}
+    pages: Mapping[str, SamplePage] = {}
 
 
 def address(site: str) -> str:
@@ -73,7 +73,7 @@ def read_topic(topic: str) -> dict[str, Any]:
 
 def written_sites(topic: Mapping[str, Any]) -> Iterator[Site]:
     for entry in topic["site"]:
-        pages = msgspec.convert([{"site": entry["name"], **page} for page in entry["page"]], list[Page])
+        pages = msgspec.convert([{"site": entry["name"], **page} for page in entry["page"]], list[SamplePage])
         about = msgspec.convert({name: value for name, value in entry.items() if name != "page"}, Site)
         yield msgspec.structs.replace(about, pages={page.path: page for page in pages})
 

@@ -13,7 +13,7 @@ import msgspec
 
 from tablewright.sample.products import KETTLES, LAMPS, product_sites
 from tablewright.sample.register import register_pages
-from tablewright.sample.site import Page, Site, read_topic, written_sites
+from tablewright.sample.site import SamplePage, Site, read_topic, written_sites
 
 TOPICS = ("companies", "press", "providers", "solar")
 TODAY = "2026-06-30"
@@ -47,5 +47,5 @@ def contents(folder: Traversable) -> Iterator[tuple[str, bytes]]:
             yield from contents(entry)
 
 
-def pages() -> list[Page]:
+def pages() -> list[SamplePage]:
     return [page for site in world().values() for page in site.pages.values()]

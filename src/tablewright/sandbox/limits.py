@@ -9,7 +9,7 @@ import msgspec
 MB = 1024**2
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 120.0
     memory: int = 3 * 1024 * MB
     """Bytes of address space of a worker, where the system can limit it."""
@@ -19,7 +19,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of any file that a worker writes, where the system can limit it."""
 
 
-class Patience:
+class ParserDeadline:
     """The time that a parser takes for one file before it stops with what it has, rather than lose it all later."""
 
     def __init__(self, seconds: float) -> None:

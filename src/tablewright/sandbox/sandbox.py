@@ -19,11 +19,11 @@ import msgspec
 
 from tablewright import errors
 from tablewright.errors import RunError, TablewrightError, Unreadable
-from tablewright.sandbox.limits import Limits
-from tablewright.sandbox.worker import LENGTH, OUT_OF_MEMORY, Call, Outcome, name_of
+from tablewright.sandbox.limits import SandboxLimits
+from tablewright.sandbox.worker import LENGTH, OUT_OF_MEMORY, SandboxCall, SandboxOutcome, name_of
 
 MODULE = "tablewright.sandbox.worker"
-DEFAULT = Limits()
+DEFAULT = SandboxLimits()
 _BUFFER = 1024 * 1024
 _START_SECONDS = 60.0
 _MOST_CALLS = 1_000
@@ -41,7 +41,7 @@ class Sandbox:
     """At most `workers` processes, started when there is work for them and kept until `close`. A call that is cancelled
     ends its process at once."""
 
-    def __init__(self, limits: Limits = DEFAULT, *, workers: int = 0) -> None:
+    def __init__(self, limits: SandboxLimits = DEFAULT, *, workers: int = 0) -> None:
         self._limits = limits
         self._idle: list[_Worker] = []
         self._places = asyncio.Semaphore(workers or os.cpu_count() or 1)
@@ -85,14 +85,14 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Worker:
-    def __init__(self, process: Process, limits: Limits) -> None:
+    def __init__(self, process: Process, limits: SandboxLimits) -> None:
         self._process = process
         self._limits = limits
         self.is_lost = False
         self.calls = 0
 
     @classmethod
-    async def started(cls, limits: Limits, function: str) -> _Worker:
+    async def started(cls, limits: SandboxLimits, function: str) -> _Worker:
         """Ready: the time it takes to start is not the first call's."""
         # -P: what lies in the current folder must not be taken for a module
         process = await asyncio.create_subprocess_exec(
@@ -116,13 +116,15 @@ class _Worker:
             raise
         return worker
 
-    async def call(self, about: str, function: str, args: tuple[Any, ...], raising: type[TablewrightError]) -> Outcome:
+    async def call(
+        self, about: str, function: str, args: tuple[Any, ...], raising: type[TablewrightError]
+    ) -> SandboxOutcome:
         self.is_lost = True  # until the outcome is here: who is interrupted half-way may not be asked again
         self.calls += 1
         seconds = self._limits.seconds
         try:
             async with asyncio.timeout(seconds):
-                outcome = await self._ask(Call(function, msgspec.Raw(msgspec.msgpack.encode(args)), seconds))
+                outcome = await self._ask(SandboxCall(function, msgspec.Raw(msgspec.msgpack.encode(args)), seconds))
         except TimeoutError:
             raise raising(
                 f"{about} took longer than {seconds:g} s to read and was given up.",
@@ -133,13 +135,13 @@ class _Worker:
         self.is_lost = False
         return outcome
 
-    async def _ask(self, call: Call) -> Outcome:
+    async def _ask(self, call: SandboxCall) -> SandboxOutcome:
         assert self._process.stdin is not None
         message = msgspec.msgpack.encode(call)
         self._process.stdin.write(LENGTH.pack(len(message)))
         self._process.stdin.write(message)
         await self._process.stdin.drain()
-        return msgspec.msgpack.decode(await self._received(), type=Outcome)
+        return msgspec.msgpack.decode(await self._received(), type=SandboxOutcome)
 
     async def _received(self) -> bytes:
         assert self._process.stdout is not None

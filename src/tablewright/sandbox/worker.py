@@ -27,13 +27,13 @@ _ORPHANED_AFTER = 5
 OUT_OF_MEMORY = 3
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True):
+class SandboxCall(msgspec.Struct, frozen=True, array_like=True):
     function: str
     arguments: msgspec.Raw
     seconds: float
 
 
-class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+class SandboxOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the function returned, or the error that it raised: its class in `tablewright.errors`, and its sentences."""
 
     made: msgspec.Raw = msgspec.Raw()
@@ -60,17 +60,17 @@ def argument_types(function: Callable[..., object]) -> Any:
     return tuple[tuple(hints[name] for name in signature(function).parameters)]  # type: ignore[misc]
 
 
-def outcome_of(call: Call) -> Outcome:
+def outcome_of(call: SandboxCall) -> SandboxOutcome:
     function = find(call.function)
     arguments = msgspec.msgpack.decode(call.arguments, type=argument_types(function))
     try:
-        return Outcome(made=msgspec.Raw(msgspec.msgpack.encode(function(*arguments))))
+        return SandboxOutcome(made=msgspec.Raw(msgspec.msgpack.encode(function(*arguments))))
     except TablewrightError as problem:
-        return Outcome(error=type(problem).__name__, what=problem.what, kept=problem.kept, advice=problem.advice)
+        return SandboxOutcome(error=type(problem).__name__, what=problem.what, kept=problem.kept, advice=problem.advice)
 
 
 def serve(calls: BinaryIO, outcomes: BinaryIO) -> None:
-    decoder = msgspec.msgpack.Decoder(Call)
+    decoder = msgspec.msgpack.Decoder(SandboxCall)
     encoder = msgspec.msgpack.Encoder()
     outcomes.write(LENGTH.pack(0))  # ready
     outcomes.flush()

@@ -8,15 +8,15 @@ from __future__ import annotations
 import asyncio
 
 from tablewright.errors import Unreadable as Lost
-from tablewright.sandbox.limits import MB, Limits
+from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.blocked import why_blocked
 from tablewright.sources.fetch.fetcher import Fetched
 from tablewright.sources.read.reader import is_pdf, read
-from tablewright.sources.read.reading import Reading, Unreadable
+from tablewright.sources.read.reading import Reading, UnreadablePage
 from tablewright.table.model import Noun
 
-LIMITS = Limits(seconds=60, memory=2_000 * MB)
+LIMITS = SandboxLimits(seconds=60, memory=2_000 * MB)
 SMALL = 64 * 1024
 """Bytes that are read in a thread of this process: no reader takes long over so few."""
 _LOOKED_AT = 200_000
@@ -48,7 +48,7 @@ async def open_fetched(fetched: Fetched, sandbox: Sandbox) -> Opened:
 def opened(body: bytes, content_type: str, charset: str, url: str, status: int, headers: dict[str, str]) -> Opened:
     try:
         reading = read(body, content_type=content_type, charset=charset, url=url)
-    except Unreadable as problem:
+    except UnreadablePage as problem:
         return Opened(unreadable=str(problem))
     html = body[:_LOOKED_AT].decode(charset or "utf-8", "replace") if "html" in content_type else ""
     if reason := why_blocked(status, headers, html, reading.text):

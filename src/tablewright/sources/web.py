@@ -7,25 +7,25 @@ from tablewright.observe import count
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
-from tablewright.sources.kept import Kept
 from tablewright.sources.opened import LIMITS, open_fetched
 from tablewright.sources.read.reading import Reading
 from tablewright.sources.search.searching import Searching
+from tablewright.sources.single_flight import SingleFlight
 from tablewright.sources.source import Query, Searched
-from tablewright.sources.together import Together
+from tablewright.sources.web_cache import WebCache
 from tablewright.store.pages import StoredPage
 from tablewright.table.retrieved import Refusal, Retrieved
 from tablewright.table.usage import Usage, spend
 
 
 class Web:
-    def __init__(self, searching: Searching, fetcher: Fetcher, kept: Kept) -> None:
+    def __init__(self, searching: Searching, fetcher: Fetcher, kept: WebCache) -> None:
         self.kept = kept
         self._searching = searching
         self._fetcher = fetcher
         self._sandbox = Sandbox(LIMITS)
-        self._asking: Together[Searched] = Together()
-        self._opening: Together[Retrieved | Refusal] = Together()
+        self._asking: SingleFlight[Searched] = SingleFlight()
+        self._opening: SingleFlight[Retrieved | Refusal] = SingleFlight()
         self._refused: dict[str, Refusal] = {}
 
     async def search(self, query: Query) -> Searched:

@@ -13,7 +13,7 @@ import httpcore2
 import httpx2
 
 from tablewright.errors import Unreachable
-from tablewright.sources.fetch.guard import Forbidden, Guard, read_url
+from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, read_url
 from tablewright.sources.fetch.transport import FAILURES, GuardedNetwork, explain
 
 SECONDS = 10.0
@@ -24,7 +24,7 @@ async def post_signed(address: str, secret: str, content: Mapping[str, Any], *, 
     """As JSON. `allow` are private hosts that the user has named. Raises Unreachable where nobody takes it; where a
     request leads elsewhere it is not followed."""
     body = json.dumps(content, ensure_ascii=False).encode()
-    guard = Guard(allow=allow)
+    guard = AddressGuard(allow=allow)
     try:
         url = read_url(address)
         guard.check(url)
@@ -38,7 +38,7 @@ async def post_signed(address: str, secret: str, content: Mapping[str, Any], *, 
                 content=body,
                 extensions={"timeout": dict.fromkeys(("connect", "read", "write", "pool"), SECONDS)},
             )
-    except Forbidden as error:
+    except ForbiddenAddress as error:
         raise Unreachable(
             f"Nothing was sent to {address}: {error}.",
             advice="A private host has to be allowed by whoever runs the server (fetch_allow).",

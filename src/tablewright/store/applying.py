@@ -25,7 +25,7 @@ from tablewright.store.proposal import (
 )
 from tablewright.store.records import to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
-from tablewright.store.tables import Head, chunks, head, possible
+from tablewright.store.tables import TableHead, chunks, head, possible
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Noun, RowId
 
@@ -132,7 +132,7 @@ def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[Row
 
 def write_chosen(
     connection: Connection,
-    found: Head,
+    found: TableHead,
     proposal: ProposalHead,
     chosen: ColumnElement[bool],
     *,
@@ -188,8 +188,8 @@ def write_chosen(
 
 
 def write_fields(
-    connection: Connection, found: Head, proposal: ProposalHead, chosen: ColumnElement[bool]
-) -> tuple[list[Entry], Head]:
+    connection: Connection, found: TableHead, proposal: ProposalHead, chosen: ColumnElement[bool]
+) -> tuple[list[Entry], TableHead]:
     """Adds or changes the proposed fields that the chosen cells belong to."""
     wanted = set(connection.execute(select(schema.operations.c.field).where(chosen).distinct()).scalars())
     missing = wanted - {field.name for field in (*proposal.fields, *found.table.fields)}
@@ -209,7 +209,7 @@ def write_fields(
     return entries, head(connection, found.table.id)
 
 
-def write_operations(connection: Connection, found: Head, taken: ColumnElement[bool], *, skip: int) -> int:
+def write_operations(connection: Connection, found: TableHead, taken: ColumnElement[bool], *, skip: int) -> int:
     """Copies the taken cells into the log, behind `skip` other entries, in SQL: a million cells never enter Python."""
     operations, cells = schema.operations, schema.cells
     field_id = number_of_field(found)
@@ -225,7 +225,7 @@ def write_operations(connection: Connection, found: Head, taken: ColumnElement[b
     return insert_select(connection, schema.edits, columns, source)
 
 
-def as_read(found: Head, taken: ColumnElement[bool]) -> Subquery:
+def as_read(found: TableHead, taken: ColumnElement[bool]) -> Subquery:
     """The taken cells, and where the log stood when the run read their inputs."""
     operations = schema.operations
     cell = func.coalesce(operations.c.edited, operations.c.cell).label("cell")
@@ -233,17 +233,17 @@ def as_read(found: Head, taken: ColumnElement[bool]) -> Subquery:
     return select(operations.c.row_id, of_field, operations.c.as_of, cell).where(taken).subquery()
 
 
-def row_is_gone(found: Head) -> ColumnElement[bool]:
+def row_is_gone(found: TableHead) -> ColumnElement[bool]:
     rows = schema.rows
     gone = select(rows.c.row_id).where(rows.c.table_no == found.no, rows.c.removed)
     return schema.operations.c.row_id.in_(gone)
 
 
-def number_of_field(found: Head) -> ColumnElement[int]:
+def number_of_field(found: TableHead) -> ColumnElement[int]:
     return case(found.field_ids, value=schema.operations.c.field)
 
 
-def changed_since(found: Head) -> ColumnElement[bool]:
+def changed_since(found: TableHead) -> ColumnElement[bool]:
     """Somebody wrote the cell after the run had read its row."""
     operations = schema.operations
     newest = last_write(found, operations.c.row_id, number_of_field(found))

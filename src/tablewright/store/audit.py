@@ -20,7 +20,7 @@ Action: TypeAlias = Literal[
 ]
 
 
-class Entry(Noun, frozen=True):
+class AuditEntry(Noun, frozen=True):
     """`thing` says what of which kind, e.g. "table companies-x7k2"; `detail` the rest, in words."""
 
     number: int
@@ -56,7 +56,7 @@ class Audit:
 
     async def entries(
         self, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
-    ) -> list[Entry]:
+    ) -> list[AuditEntry]:
         """The newest first, on from before the one of that number."""
         audit = schema.audit
         query = select(audit).order_by(audit.c.no.desc()).limit(limit)
@@ -66,7 +66,7 @@ class Audit:
             query = query.where(audit.c.no < before)
         found = await self._database.read(lambda connection: connection.execute(query).all())
         return [
-            Entry(
+            AuditEntry(
                 number=each.no,
                 at=each.at,
                 who=each.who,

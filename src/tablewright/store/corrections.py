@@ -13,7 +13,7 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.operations import CellAt
 from tablewright.store.records import decode_cell, decode_given
-from tablewright.store.tables import Head, chunks, head, only_fields, possible, read_window
+from tablewright.store.tables import TableHead, chunks, head, only_fields, possible, read_window
 from tablewright.table.edits import flag_note
 from tablewright.table.model import Cell, Noun, RowId, Value, given
 from tablewright.table.text import shortened, show
@@ -70,7 +70,7 @@ class Corrections:
         )
 
 
-def examples(connection: Connection, found: Head, names: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def examples(connection: Connection, found: TableHead, names: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     found = only_fields(found, names)
     by_kind: dict[str, list[ColumnElement[bool]]] = {"edit": [], "apply": []}
     changes = schema.changes
@@ -90,7 +90,11 @@ def examples(connection: Connection, found: Head, names: Collection[str]) -> Ite
 
 
 def values_written(
-    connection: Connection, found: Head, field_id: int, within: Sequence[ColumnElement[bool]], of: ColumnElement[bool]
+    connection: Connection,
+    found: TableHead,
+    field_id: int,
+    within: Sequence[ColumnElement[bool]],
+    of: ColumnElement[bool],
 ) -> list[Value]:
     """Values that these parts of the log wrote into a column, and that still stand there; the newest first."""
     if not within:
@@ -113,7 +117,7 @@ def values_written(
 
 
 def remarks(
-    connection: Connection, found: Head, row_ids: Sequence[RowId], names: Collection[str]
+    connection: Connection, found: TableHead, row_ids: Sequence[RowId], names: Collection[str]
 ) -> dict[CellAt, list[Remark]]:
     asked = only_fields(found, names)
     if found.last_change < 2 or not asked.field_ids:  # nobody has touched it since it was made
@@ -139,7 +143,7 @@ def remarks(
 
 
 def refused(
-    connection: Connection, found: Head, row_ids: Sequence[RowId], names: Collection[str]
+    connection: Connection, found: TableHead, row_ids: Sequence[RowId], names: Collection[str]
 ) -> dict[CellAt, list[Remark]]:
     operations, proposals = schema.operations, schema.proposals
     query = (
@@ -175,7 +179,7 @@ def as_cell(text: str | None, entry: Any) -> Cell:
     return given(decode_given(entry.given).values.get(entry.field_id))
 
 
-def kinds(connection: Connection, found: Head) -> Callable[[int], str]:
+def kinds(connection: Connection, found: TableHead) -> Callable[[int], str]:
     """Says of an entry of the log which kind of change it belongs to."""
     changes = schema.changes
     query = select(changes.c.first_seq, changes.c.kind).where(changes.c.table_no == found.no)

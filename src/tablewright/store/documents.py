@@ -23,17 +23,6 @@ from tablewright.store.cache import Cache
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, see_one_state, upsert
 from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_traces
-from tablewright.store.moment import (
-    Moment,
-    Newest,
-    Roster,
-    SegmentAt,
-    SummaryAt,
-    as_summary,
-    find_one,
-    read_roster,
-    read_segments,
-)
 from tablewright.store.pages import keep_text
 from tablewright.store.parts import in_batches, part_id, parts_of
 from tablewright.store.properties import (
@@ -45,6 +34,17 @@ from tablewright.store.properties import (
 from tablewright.store.quotas import MEGABYTE, charge
 from tablewright.store.records import now, printable, to_text
 from tablewright.store.sharing import claim, must_own, sees_all, visible
+from tablewright.store.snapshot import (
+    Newest,
+    Roster,
+    SegmentAt,
+    Snapshot,
+    SummaryAt,
+    as_summary,
+    find_one,
+    read_roster,
+    read_segments,
+)
 from tablewright.store.text_index import Ranked, TextIndex, postings_of
 from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, add_vectors, keep_vectors
 from tablewright.store.words import holds, phrases_of, words_of
@@ -57,7 +57,7 @@ _document = msgspec.json.Decoder(Document)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadDocument:
+class IngestedDocument:
     """A document with all that was made of it. Each matrix has a row for each segment, summary or annotation."""
 
     document: Document
@@ -77,10 +77,10 @@ class Documents:
         self._vector_index = VectorIndex()
         self._newest = Newest()
 
-    async def add(self, read: ReadDocument) -> None:
+    async def add(self, read: IngestedDocument) -> None:
         await self.add_many([read])
 
-    async def add_many(self, read: Sequence[ReadDocument]) -> None:
+    async def add_many(self, read: Sequence[IngestedDocument]) -> None:
         """All in one transaction. One of a known path takes its place, and its id if it has one of its own."""
 
         def work(connection: Connection) -> None:
@@ -283,11 +283,11 @@ class Documents:
             )
         )
 
-    async def at_once(self, work: Callable[[Moment], T]) -> T:
+    async def at_once(self, work: Callable[[Snapshot], T]) -> T:
         """Each of the searches is one of these; several together are best asked in one."""
 
         def with_moment(connection: Connection, roster: Roster) -> T:
-            moment = Moment(
+            moment = Snapshot(
                 connection=connection,
                 roster=roster,
                 text_index=self._text_index,
@@ -327,7 +327,7 @@ def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     }
 
 
-def add(connection: Connection, read: ReadDocument) -> None:
+def add(connection: Connection, read: IngestedDocument) -> None:
     document, text = as_kept(read)
     documents = schema.documents
     same = or_(documents.c.path == document.path, documents.c.id == document.id)
@@ -364,7 +364,7 @@ def add(connection: Connection, read: ReadDocument) -> None:
     keep_vectors(connection, no, read.vectors, read.embedder)
 
 
-def as_kept(read: ReadDocument) -> tuple[Document, str]:
+def as_kept(read: IngestedDocument) -> tuple[Document, str]:
     document, text = read.document, printable(read.text)
     kept = msgspec.structs.replace(
         document,

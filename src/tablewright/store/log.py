@@ -18,7 +18,7 @@ from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.quotas import charge
 from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
-from tablewright.store.tables import Head, cell_record, head, possible, read_rows
+from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
 from tablewright.table.edits import (
     AddField,
     AddRow,
@@ -158,7 +158,7 @@ class Log:
 class EditWriter:
     """Judges edits with `Draft`, the rule book, and turns each into log entries and changed rows and fields."""
 
-    def __init__(self, connection: Connection, found: Head, edits: Sequence[Edit]) -> None:
+    def __init__(self, connection: Connection, found: TableHead, edits: Sequence[Edit]) -> None:
         self._connection = connection
         self._no = found.no
         row_ids = [edit.row_id for edit in edits if isinstance(edit, SetCell | FlagCell | RemoveRow)]
@@ -261,7 +261,7 @@ class EditWriter:
         return [{"kind": "change_field", "field_id": field_id, "before": to_text(before), "after": to_text(edit.field)}]
 
 
-def append(connection: Connection, found: Head, entries: Sequence[Entry], skip: int = 0) -> None:
+def append(connection: Connection, found: TableHead, entries: Sequence[Entry], skip: int = 0) -> None:
     """Writes entries at the end of the log, behind `skip` others of the same change."""
     blank: Entry = {"row_id": None, "field_id": None, "before": None, "after": None}
     first = found.last_seq + skip + 1
@@ -271,7 +271,7 @@ def append(connection: Connection, found: Head, entries: Sequence[Entry], skip: 
 
 def close_change(
     connection: Connection,
-    found: Head,
+    found: TableHead,
     count: int,
     *,
     kind: str,
@@ -341,7 +341,7 @@ def write_cells(connection: Connection, table_no: int, first: int, last: int, *,
 
 
 def last_write(
-    found: Head, row_id: ColumnElement[int], field_id: ColumnElement[int], kinds: Sequence[str] = ("cell",)
+    found: TableHead, row_id: ColumnElement[int], field_id: ColumnElement[int], kinds: Sequence[str] = ("cell",)
 ) -> ColumnElement[int]:
     """The number of the newest log entry of a cell. As a maximum over the cell's own entries it is one look into their
     index; as "is there a later one", or as a maximum of the bare number, SQLite reads the log from its end, for every

@@ -15,7 +15,7 @@ from tablewright.table.model import PENDING, Cell, Field, Noun, Step, Value, giv
 _encoder = msgspec.json.Encoder()
 
 
-class Given(Noun, frozen=True, array_like=True):
+class GivenRow(Noun, frozen=True, array_like=True):
     """A row as its owner gave it, by field number: the values, and the original texts where they differ."""
 
     values: dict[int, Value]
@@ -28,7 +28,7 @@ class Given(Noun, frozen=True, array_like=True):
         }
 
 
-_given = msgspec.json.Decoder(Given)
+_given = msgspec.json.Decoder(GivenRow)
 _cell = msgspec.json.Decoder(Cell)
 _field = msgspec.json.Decoder(Field)
 _fields = msgspec.json.Decoder(tuple[Field, ...])
@@ -50,7 +50,7 @@ FORGOTTEN = "forgotten"
 """The kind of an edit of a row that was removed with its document: all that it said is gone."""
 
 
-def split_given(cells: Sequence[tuple[int, Cell]]) -> tuple[Given, list[tuple[int, Cell]]]:
+def split_given(cells: Sequence[tuple[int, Cell]]) -> tuple[GivenRow, list[tuple[int, Cell]]]:
     """The given part of a new row, and the cells that carry more than a given value (evidence, a status, …)."""
     values: dict[int, Value] = {}
     raw: dict[int, str] = {}
@@ -64,7 +64,7 @@ def split_given(cells: Sequence[tuple[int, Cell]]) -> tuple[Given, list[tuple[in
                 raw[field_id] = cell.raw_value
         else:
             others.append((field_id, cell))
-    return Given(values=values, raw=raw), others
+    return GivenRow(values=values, raw=raw), others
 
 
 def now() -> str:

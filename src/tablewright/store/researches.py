@@ -19,13 +19,13 @@ from tablewright.store.forget import drop_researches
 from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, printable, to_text
 from tablewright.store.sharing import claim, must_own, visible
-from tablewright.table.research import Answered, Brief, Report, Research, ResearchStatus, Round
+from tablewright.table.research import AnsweredFollowUp, Brief, Report, Research, ResearchStatus, Round
 from tablewright.table.retrieved import is_document
 
 _brief = msgspec.json.Decoder(Brief)
 _report = msgspec.json.Decoder(Report)
 _round = msgspec.json.Decoder(Round)
-_answered = msgspec.json.Decoder(tuple[Answered, ...])
+_answered = msgspec.json.Decoder(tuple[AnsweredFollowUp, ...])
 
 
 class Researches:
@@ -111,7 +111,7 @@ class Researches:
 
         await self._database.write(work)
 
-    async def add_answer(self, id: str, answered: Answered) -> None:
+    async def add_answer(self, id: str, answered: AnsweredFollowUp) -> None:
         def work(connection: Connection) -> None:
             heads = schema.researches
             seen = (heads.c.id == id) & visible(connection, "research")

@@ -17,7 +17,7 @@ from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, append, close_change, last_write, mark_row, set_field
 from tablewright.store.records import FORGOTTEN, decode_field
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
-from tablewright.store.tables import Head, head
+from tablewright.store.tables import TableHead, head
 from tablewright.table.model import Noun, column_key
 
 UNDONE_BY = {
@@ -38,7 +38,7 @@ class Rollback(Noun, frozen=True):
     kept_fields: tuple[str, ...] = ()
 
 
-class History:
+class UndoLog:
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -88,7 +88,7 @@ class History:
         return await self._database.write(work)
 
 
-def refuse_bad_change(found: Head, number: int, *, lowest: int) -> None:
+def refuse_bad_change(found: TableHead, number: int, *, lowest: int) -> None:
     if not lowest <= number <= found.last_change:
         begins = " Change 1 is where the table begins." if number == 1 else ""
         raise UsageError(
@@ -99,7 +99,7 @@ def refuse_bad_change(found: Head, number: int, *, lowest: int) -> None:
 
 def undo(
     connection: Connection,
-    found: Head,
+    found: TableHead,
     of_changes: ColumnElement[bool],
     *,
     actor: str,
@@ -131,7 +131,7 @@ def undo(
     return Rollback(change=change, cells=cells, kept_cells=kept_cells, kept_fields=tuple(kept_fields))
 
 
-def touched_cells(found: Head, in_scope: ColumnElement[bool]) -> Subquery:
+def touched_cells(found: TableHead, in_scope: ColumnElement[bool]) -> Subquery:
     """The first and the last entry in scope of each cell, and the last that wrote it rather than marked it as stale."""
     edits = schema.edits
     return (
@@ -148,7 +148,7 @@ def touched_cells(found: Head, in_scope: ColumnElement[bool]) -> Subquery:
     )
 
 
-def undo_cells(connection: Connection, found: Head, touched: Subquery) -> tuple[int, int]:
+def undo_cells(connection: Connection, found: TableHead, touched: Subquery) -> tuple[int, int]:
     """Puts into the log, for every touched cell that was not changed since, what it was before; (undone, kept)."""
     edits, cells = schema.edits, schema.cells
     first = edits.alias()
@@ -181,7 +181,7 @@ def undo_cells(connection: Connection, found: Head, touched: Subquery) -> tuple[
     return insert_select(connection, edits, columns, source), kept
 
 
-def is_changed_since(found: Head, touched: Subquery) -> ColumnElement[bool]:
+def is_changed_since(found: TableHead, touched: Subquery) -> ColumnElement[bool]:
     """Somebody wrote the cell after that, and it is another than it was left: one that was undone back to it is not.
     What only marked it as stale gives way to a later mark too."""
     later = last_write(found, touched.c.row_id, touched.c.field_id) > touched.c.written
@@ -195,7 +195,7 @@ def is_changed_since(found: Head, touched: Subquery) -> ColumnElement[bool]:
     return case((touched.c.written.is_(None), marked), else_=written)
 
 
-def brought_back(found: Head, touched: Subquery) -> Subquery:
+def brought_back(found: TableHead, touched: Subquery) -> Subquery:
     """The found cells that the undo has just put into the log, as they stood before the change that has the first entry
     in scope."""
     undone, changes = schema.edits.alias(), schema.changes.alias()
@@ -213,7 +213,7 @@ def brought_back(found: Head, touched: Subquery) -> Subquery:
 
 
 def undo_rows_and_fields(
-    connection: Connection, found: Head, in_scope: ColumnElement[bool]
+    connection: Connection, found: TableHead, in_scope: ColumnElement[bool]
 ) -> tuple[list[Entry], list[str]]:
     """The newest first: rows and fields that came go, those that went come back, changed definitions are restored."""
     edits = schema.edits
@@ -246,7 +246,7 @@ def undo_rows_and_fields(
     return entries, kept_fields
 
 
-def touched_by_others(connection: Connection, found: Head, edit: Any, in_scope: ColumnElement[bool]) -> bool:
+def touched_by_others(connection: Connection, found: TableHead, edit: Any, in_scope: ColumnElement[bool]) -> bool:
     """Whether the row or field holds cells that somebody wrote outside what is being undone."""
     edits, cells = schema.edits, schema.cells
     column = edits.c.row_id if edit.kind == "add_row" else edits.c.field_id
@@ -260,7 +260,7 @@ def touched_by_others(connection: Connection, found: Head, edit: Any, in_scope: 
     return connection.execute(query.where(edits.c.seq <= found.last_seq).limit(1)).one_or_none() is not None
 
 
-def restore_definition(connection: Connection, found: Head, edit: Any) -> bool:
+def restore_definition(connection: Connection, found: TableHead, edit: Any) -> bool:
     """Whether the field got its old definition back; not if somebody changed it since or took its old name."""
     fields, tables = schema.fields, schema.tables
     this = (fields.c.table_no == found.no) & (fields.c.field_id == edit.field_id)
@@ -274,7 +274,7 @@ def restore_definition(connection: Connection, found: Head, edit: Any) -> bool:
     return True
 
 
-def name_is_taken(connection: Connection, found: Head, field_id: int, name: str | None = None) -> bool:
+def name_is_taken(connection: Connection, found: TableHead, field_id: int, name: str | None = None) -> bool:
     """A field cannot come back, or take `name`, while another one has that name."""
     fields = schema.fields
     specs = connection.execute(

@@ -34,7 +34,7 @@ class SkippedRow(Noun, frozen=True, omit_defaults=False):
     why: str = ""
 
 
-class Tally(Noun, frozen=True, omit_defaults=False):
+class RunTally(Noun, frozen=True, omit_defaults=False):
     """Rows and cells, as a run counts them; `bought` are those for which something was really asked of somebody."""
 
     rows: int = 0
@@ -51,8 +51,8 @@ class Tally(Noun, frozen=True, omit_defaults=False):
     cause: str = ""
     """Why cells could not be asked for, of the first of them."""
 
-    def __add__(self, other: Tally) -> Tally:
-        both = Tally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+    def __add__(self, other: RunTally) -> RunTally:
+        both = RunTally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
         return msgspec.structs.replace(both, skipped_rows=both.skipped_rows[:NAMED], cause=self.cause or other.cause)
 
 
@@ -71,7 +71,7 @@ class Slice(Noun, frozen=True):
     """The process, and a name of its own for each time that one claims it: PROCESS/NAME."""
     done: tuple[RowId, ...] = ()
     finished: bool = False
-    tally: Tally = Tally()
+    tally: RunTally = RunTally()
     usage: Usage = Usage()
     setbacks: int = 0
     """How often a process was lost while it had the slice."""
@@ -90,7 +90,7 @@ class Slice(Noun, frozen=True):
 class Totals(Noun, frozen=True):
     """A run so far."""
 
-    tally: Tally = Tally()
+    tally: RunTally = RunTally()
     usage: Usage = Usage()
     unfinished: tuple[int, ...] = ()
 
@@ -159,7 +159,7 @@ class Slices:
             query = select(slices.c.number, slices.c.finished, slices.c.tally, slices.c.usage)
             records = connection.execute(query.where(slices.c.run_id == run_id).order_by(slices.c.number)).all()
             return Totals(
-                tally=sum((msgspec.json.decode(record.tally, type=Tally) for record in records), Tally()),
+                tally=sum((msgspec.json.decode(record.tally, type=RunTally) for record in records), RunTally()),
                 usage=sum((msgspec.json.decode(record.usage, type=Usage) for record in records), Usage()),
                 unfinished=tuple(record.number for record in records if not record.finished),
             )
@@ -186,7 +186,7 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
             "owner": "",
             "done": "[]",
             "finished": False,
-            "tally": to_text(Tally()),
+            "tally": to_text(RunTally()),
             "usage": to_text(Usage()),
             "setbacks": 0,
         }
@@ -227,7 +227,7 @@ def as_slice(record: Record[Any]) -> Slice:
         owner=record.owner,
         done=msgspec.json.decode(record.done, type=tuple[RowId, ...]),
         finished=record.finished,
-        tally=msgspec.json.decode(record.tally, type=Tally),
+        tally=msgspec.json.decode(record.tally, type=RunTally),
         usage=msgspec.json.decode(record.usage, type=Usage),
         setbacks=record.setbacks,
     )

@@ -14,8 +14,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from tablewright.store import schema
-from tablewright.store.records import Given, decode_cell, decode_given, to_text
-from tablewright.store.tables import Head, chunks
+from tablewright.store.records import GivenRow, decode_cell, decode_given, to_text
+from tablewright.store.tables import TableHead, chunks
 from tablewright.table.model import Cell, Noun, RowId, given
 
 Place: TypeAlias = tuple[RowId, int]
@@ -31,7 +31,7 @@ MARKED = '%"stale":true%'
 """In an encoded cell; quotes inside its strings are escaped, so only the key itself can match."""
 
 
-class Span(NamedTuple):
+class CellChange(NamedTuple):
     """A cell between two points of the log, as texts; None where it was what its owner gave."""
 
     row_id: RowId
@@ -56,7 +56,7 @@ def is_found(cell: Cell) -> bool:
     return cell.run_id is not None and (cell.value is None or bool(cell.evidence))
 
 
-def marks_for(connection: Connection, found: Head, first: int, last: int) -> Iterator[list[Entry]]:
+def marks_for(connection: Connection, found: TableHead, first: int, last: int) -> Iterator[list[Entry]]:
     """The marks that log entries `first` to `last` call for, batch by batch; each is put into the log before the next
     is asked for. `cells` is as it was before all of them.
 
@@ -108,7 +108,12 @@ def mark(row_id: RowId, field_id: int, text: str, cell: Cell) -> Entry:
 
 
 def marks_for_outdated(
-    connection: Connection, found: Head, written: Subquery, *, since: int, standing: ColumnElement[bool] | None = None
+    connection: Connection,
+    found: TableHead,
+    written: Subquery,
+    *,
+    since: int,
+    standing: ColumnElement[bool] | None = None,
 ) -> list[Entry]:
     """Marks for cells that are written as they were found, or stood, at their own `as_of`, no earlier than `since`,
     where an input is not what it was then, and for those that are written beside them and depend on them. `written` has
@@ -138,8 +143,14 @@ def marks_for_outdated(
 
 
 def spans_since(
-    connection: Connection, found: Head, inputs: Sequence[int], written: Subquery, rows: Select[RowId], *, undoing: bool
-) -> tuple[list[Span], dict[RowId, str]]:
+    connection: Connection,
+    found: TableHead,
+    inputs: Sequence[int],
+    written: Subquery,
+    rows: Select[RowId],
+    *,
+    undoing: bool,
+) -> tuple[list[CellChange], dict[RowId, str]]:
     """What became of the inputs of the written cells since their `as_of`, in these rows, and the texts of the cells.
 
     An undo brings inputs back, which counts; an input that is applied together with the cell fits to it."""
@@ -159,14 +170,16 @@ def spans_since(
         first.setdefault((entry.row_id, entry.field_id), entry)
         last[entry.row_id, entry.field_id] = entry
     spans = [
-        Span(*place, first[place].before, entry.after)
+        CellChange(*place, first[place].before, entry.after)
         for place, entry in last.items()
         if undoing or entry.seq <= found.last_seq
     ]
     return spans, {entry.row_id: entry.cell for entry in first.values()}
 
 
-def marks_beside(connection: Connection, found: Head, written: Subquery, marked: Collection[Place]) -> Iterator[Entry]:
+def marks_beside(
+    connection: Connection, found: TableHead, written: Subquery, marked: Collection[Place]
+) -> Iterator[Entry]:
     """Marks for the other written cells that depend on a marked one, directly or through others, whichever run found
     them: of one run too, what was found from an outdated cell is outdated."""
     if not marked:
@@ -187,7 +200,7 @@ def marks_beside(connection: Connection, found: Head, written: Subquery, marked:
                 yield mark(*place, texts[place], cell)
 
 
-def changed_cells(connection: Connection, found: Head, records: Sequence[Any]) -> dict[Place, Cell]:
+def changed_cells(connection: Connection, found: TableHead, records: Sequence[Any]) -> dict[Place, Cell]:
     """The cells that got another value, or became stale, and what they are now."""
     as_given = given_values(connection, found, {each.row_id for each in records if not (each.before and each.after)})
 
@@ -205,7 +218,7 @@ def changed_cells(connection: Connection, found: Head, records: Sequence[Any]) -
     return changed
 
 
-def given_values(connection: Connection, found: Head, row_ids: Collection[RowId]) -> dict[RowId, Given]:
+def given_values(connection: Connection, found: TableHead, row_ids: Collection[RowId]) -> dict[RowId, GivenRow]:
     rows = schema.rows
     query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
     return {
@@ -216,7 +229,7 @@ def given_values(connection: Connection, found: Head, row_ids: Collection[RowId]
 
 
 def untouched_texts(
-    connection: Connection, found: Head, row_ids: Collection[RowId], fields: list[int]
+    connection: Connection, found: TableHead, row_ids: Collection[RowId], fields: list[int]
 ) -> dict[Place, str]:
     """The cells of these rows that the change has neither written nor marked yet."""
     edits, cells = schema.edits, schema.cells
@@ -232,7 +245,7 @@ def untouched_texts(
     }
 
 
-def inputs_of(found: Head) -> dict[int, list[int]]:
+def inputs_of(found: TableHead) -> dict[int, list[int]]:
     """For each field that depends on others the numbers of those."""
     ids = {name.casefold(): field_id for name, field_id in found.field_ids.items()}
     inputs = {
@@ -243,7 +256,7 @@ def inputs_of(found: Head) -> dict[int, list[int]]:
     return {field_id: its for field_id, its in inputs.items() if its}
 
 
-def dependents_of(found: Head) -> dict[int, list[int]]:
+def dependents_of(found: TableHead) -> dict[int, list[int]]:
     dependents: dict[int, list[int]] = {}
     for field_id, inputs in inputs_of(found).items():
         for each in inputs:
@@ -251,7 +264,7 @@ def dependents_of(found: Head) -> dict[int, list[int]]:
     return dependents
 
 
-def stale_cells(connection: Connection, found: Head) -> list[StaleCell]:
+def stale_cells(connection: Connection, found: TableHead) -> list[StaleCell]:
     """In the order of rows; a table whose fields depend on nothing is not looked through."""
     inputs, names = inputs_of(found), found.names
     if not inputs:

@@ -23,7 +23,7 @@ from tablewright.store.proposals import Proposals
 from tablewright.store.quotas import Quotas
 from tablewright.store.researches import Researches
 from tablewright.store.results import Results
-from tablewright.store.rollback import History
+from tablewright.store.rollback import UndoLog
 from tablewright.store.runs import Runs
 from tablewright.store.sharing import Sharing
 from tablewright.store.shortlists import Shortlists
@@ -44,7 +44,7 @@ class Store:
         self.tables = Tables(database)
         self.imports = Imports(database)
         self.log = Log(database)
-        self.history = History(database)
+        self.history = UndoLog(database)
         self.proposals = Proposals(database)
         self.runs = Runs(database)
         self.slices = Slices(database)

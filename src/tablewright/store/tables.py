@@ -48,7 +48,7 @@ class TableSummary(Noun, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-class Head(Noun, frozen=True):
+class TableHead(Noun, frozen=True):
     """A table without its rows, and the numbers the log goes on from."""
 
     no: int
@@ -64,13 +64,13 @@ class Head(Noun, frozen=True):
     def names(self) -> dict[int, str]:
         return {field_id: name for name, field_id in self.field_ids.items()}
 
-    def narrowed(self, name: str) -> Head:
+    def narrowed(self, name: str) -> TableHead:
         """With no other column than this, or with none where it has no such."""
         own = {name: self.field_ids[name]} if name in self.field_ids else {}
         return msgspec.structs.replace(self, field_ids=own)
 
 
-class Window(Noun, frozen=True):
+class RowWindow(Noun, frozen=True):
     """Some rows of a table, as they were when the log stood at `as_of`."""
 
     rows: tuple[Row, ...]
@@ -141,19 +141,21 @@ class Tables:
 
     async def window(
         self, table_id: str, *, after: RowId = 0, limit: int = BATCH, fields: Collection[str] | None = None
-    ) -> Window:
+    ) -> RowWindow:
         """The next rows after the row `after`, empty at the end; with `fields`, only those cells of them."""
 
-        def work(connection: Connection) -> Window:
+        def work(connection: Connection) -> RowWindow:
             found = only_fields(head(connection, table_id), fields)
-            return Window(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
+            return RowWindow(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
 
         return await self._database.read(work)
 
-    async def rows(self, table_id: str, row_ids: Sequence[RowId], *, fields: Collection[str] | None = None) -> Window:
-        def work(connection: Connection) -> Window:
+    async def rows(
+        self, table_id: str, row_ids: Sequence[RowId], *, fields: Collection[str] | None = None
+    ) -> RowWindow:
+        def work(connection: Connection) -> RowWindow:
             found = only_fields(head(connection, table_id), fields)
-            return Window(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
+            return RowWindow(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
 
         return await self._database.read(work)
 
@@ -251,12 +253,12 @@ class Tables:
         return await self._database.write(work)
 
 
-def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Head:
+def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> TableHead:
     """`lock` keeps every other writer of this table waiting until the transaction ends."""
     return head_of(connection, find_record(connection, name_or_id, lock=lock))
 
 
-def head_of(connection: Connection, record: Record[Any]) -> Head:
+def head_of(connection: Connection, record: Record[Any]) -> TableHead:
     fields = schema.fields
     found = connection.execute(
         select(fields.c.field_id, fields.c.spec, fields.c.position)
@@ -265,7 +267,7 @@ def head_of(connection: Connection, record: Record[Any]) -> Head:
     ).all()
     specs = [(field_id, decode_field(spec)) for field_id, spec, _ in found]
     table = Table(id=record.id, name=record.name, fields=tuple(field for _, field in specs), key_field=record.key_field)
-    return Head(
+    return TableHead(
         no=record.no,
         table=table,
         field_ids={field.name: field_id for field_id, field in specs},
@@ -277,7 +279,7 @@ def head_of(connection: Connection, record: Record[Any]) -> Head:
     )
 
 
-def only_fields(found: Head, fields: Collection[str] | None) -> Head:
+def only_fields(found: TableHead, fields: Collection[str] | None) -> TableHead:
     if fields is None:
         return found
     wanted = {name: field_id for name, field_id in found.field_ids.items() if name in fields}
@@ -305,14 +307,14 @@ def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Recor
     raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{did_you}`tablewright tables list` shows the tables.")
 
 
-def windows(connection: Connection, found: Head) -> Iterator[tuple[Row, ...]]:
+def windows(connection: Connection, found: TableHead) -> Iterator[tuple[Row, ...]]:
     after = 0
     while window := read_window(connection, found, after, BATCH):
         yield window
         after = window[-1].id
 
 
-def read_window(connection: Connection, found: Head, after: RowId, limit: int) -> tuple[Row, ...]:
+def read_window(connection: Connection, found: TableHead, after: RowId, limit: int) -> tuple[Row, ...]:
     rows, cells = schema.rows, schema.cells
     records = connection.execute(
         select(rows.c.row_id, rows.c.key, rows.c.given)
@@ -333,7 +335,7 @@ def read_window(connection: Connection, found: Head, after: RowId, limit: int) -
     return join_cells(found, records, written)
 
 
-def read_rows(connection: Connection, found: Head, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
+def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
     rows, cells = schema.rows, schema.cells
     result: list[Row] = []
     for chunk in chunks(possible(row_ids), 500):
@@ -352,7 +354,7 @@ def read_rows(connection: Connection, found: Head, row_ids: Sequence[RowId]) -> 
 
 
 def join_cells(
-    found: Head, records: Sequence[Record[int, str, str]], written: Iterable[Record[int, int, str]]
+    found: TableHead, records: Sequence[Record[int, str, str]], written: Iterable[Record[int, int, str]]
 ) -> tuple[Row, ...]:
     names = found.names
     by_row = {row_id: decode_given(values).cells(names) for row_id, _, values in records}

@@ -52,7 +52,7 @@ def postings_of(segments: Sequence[Segment], title: str) -> tuple[bytes, bytes]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class IndexBlock:
     """The index of some documents. `postings` are sorted by code, segment; those of one code begin at `starts`."""
 
     codes: NDArray[np.uint32]
@@ -100,7 +100,7 @@ class TextIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._version = -1
-        self._blocks: tuple[Block, ...] = ()
+        self._blocks: tuple[IndexBlock, ...] = ()
         self._documents: set[int] = set()
 
     def search(
@@ -149,7 +149,7 @@ class TextIndex:
             found = [segments[is_among(segments, among)] for segments in found]
         return sorted(int(segment) for segments in found for segment in segments)
 
-    def _fresh(self, connection: Connection) -> tuple[Block, ...]:
+    def _fresh(self, connection: Connection) -> tuple[IndexBlock, ...]:
         version = connection.execute(select(schema.corpus.c.version)).scalar_one()
         with self._lock:
             if version != self._version:
@@ -187,7 +187,7 @@ def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
     return list(zip(ids[top].tolist(), scores[top].tolist(), strict=True))
 
 
-def read_block(connection: Connection, documents: Sequence[int]) -> Block:
+def read_block(connection: Connection, documents: Sequence[int]) -> IndexBlock:
     words = schema.words
     keys = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
     lengths: list[NDArray[np.uint32]] = []
@@ -206,11 +206,11 @@ def read_block(connection: Connection, documents: Sequence[int]) -> Block:
     )
 
 
-def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> Block:
+def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> IndexBlock:
     keys.sort()
     codes = keys.view(np.uint32)[1::2]  # the upper half
     begins = np.append(np.zeros(min(1, len(codes)), np.int64), np.flatnonzero(codes[1:] != codes[:-1]) + 1)
-    return Block(
+    return IndexBlock(
         codes=codes[begins],
         starts=np.append(begins, len(codes)).astype(np.int64),
         postings=keys.astype(np.uint32),  # the lower half
@@ -219,7 +219,7 @@ def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: P
     )
 
 
-def merged(blocks: Sequence[Block]) -> Block:
+def merged(blocks: Sequence[IndexBlock]) -> IndexBlock:
     base, keys = 0, []
     for block in blocks:
         keys.append(block.keys + np.uint64(base << 8))
@@ -231,7 +231,7 @@ def merged(blocks: Sequence[Block]) -> Block:
     )
 
 
-def without(block: Block, documents: Collection[int]) -> Block:
+def without(block: IndexBlock, documents: Collection[int]) -> IndexBlock:
     gone = is_among(block.segments, documents)
     if not gone.any():
         return block

@@ -45,7 +45,7 @@ class Nearest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class VectorBlock:
     """Few vectors are kept ready to be compared, 32 bits for a number; of many, 16, and the signs apart."""
 
     ids: Positions
@@ -57,7 +57,7 @@ class Block:
         return len(self.ids)
 
 
-Part: TypeAlias = "tuple[Block, Positions | None]"
+Part: TypeAlias = "tuple[VectorBlock, Positions | None]"
 """Some rows of a block, or all."""
 
 
@@ -96,7 +96,7 @@ class VectorIndex:
             for known in [known for known in self._of if known[0] == target]:
                 del self._of[known]
 
-    def _fresh(self, connection: Connection, target: Target, embedder: str) -> tuple[Block, ...]:
+    def _fresh(self, connection: Connection, target: Target, embedder: str) -> tuple[VectorBlock, ...]:
         version = connection.execute(select(schema.corpus.c.version)).scalar_one()
         with self._lock:
             gathered = self._of.setdefault((target, embedder), Gathered())
@@ -111,7 +111,7 @@ class Gathered:
 
     def __init__(self) -> None:
         self.version = -1
-        self.blocks: tuple[Block, ...] = ()
+        self.blocks: tuple[VectorBlock, ...] = ()
         self._sizes: dict[int, int] = {}
         """Of each document's matrix, in bytes: facts are added later."""
 
@@ -129,7 +129,7 @@ class Gathered:
         self.blocks = tuple(prepared(block, compare_all=all_of_them) for block in self.blocks)
 
 
-def rows_of(block: Block, documents: Collection[int]) -> Positions:
+def rows_of(block: VectorBlock, documents: Collection[int]) -> Positions:
     return np.flatnonzero(is_among(block.ids, documents))
 
 
@@ -152,7 +152,7 @@ def likely(parts: Sequence[Part], query: Full, least: int) -> list[Part]:
     return chosen
 
 
-def distances(block: Block, rows: Positions | None, query: Full) -> NDArray[np.uint16]:
+def distances(block: VectorBlock, rows: Positions | None, query: Full) -> NDArray[np.uint16]:
     """How much of the query has another sign than each row has there. By its size, a number counts 0 to 3: in bits, so
     that 64 numbers are compared at once."""
     assert block.signs is not None, "either all blocks have them, or none"
@@ -189,17 +189,17 @@ def widened(vectors: Half | Full) -> Full:
     return full
 
 
-def prepared(block: Block, *, compare_all: bool) -> Block:
+def prepared(block: VectorBlock, *, compare_all: bool) -> VectorBlock:
     if compare_all:
-        return Block(ids=block.ids, vectors=block.vectors.astype(np.float32, copy=False))
+        return VectorBlock(ids=block.ids, vectors=block.vectors.astype(np.float32, copy=False))
     if block.signs is not None:
         return block
     vectors = block.vectors.astype(np.float16, copy=False)
     # A half is above 0 where its bits, read as an integer, are. Column after column, as they are read.
-    return Block(ids=block.ids, vectors=vectors, signs=np.asfortranarray(bits_of(vectors.view(np.int16) > 0)))
+    return VectorBlock(ids=block.ids, vectors=vectors, signs=np.asfortranarray(bits_of(vectors.view(np.int16) > 0)))
 
 
-def read_block(connection: Connection, target: Target, documents: Sequence[int]) -> Block:
+def read_block(connection: Connection, target: Target, documents: Sequence[int]) -> VectorBlock:
     vectors = schema.vectors
     ids: list[Positions] = []
     matrix = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
@@ -212,21 +212,21 @@ def read_block(connection: Connection, target: Target, documents: Sequence[int])
             ids.append((record.document_no << SHIFT) + np.arange(size, dtype=np.int64))
             matrix += record.matrix
     together = np.concatenate(ids)
-    return Block(ids=together, vectors=np.frombuffer(matrix, dtype=np.float16).reshape(len(together), dimensions))
+    return VectorBlock(ids=together, vectors=np.frombuffer(matrix, dtype=np.float16).reshape(len(together), dimensions))
 
 
-def merged(blocks: Sequence[Block]) -> Block:
-    return Block(
+def merged(blocks: Sequence[VectorBlock]) -> VectorBlock:
+    return VectorBlock(
         ids=np.concatenate([block.ids for block in blocks]),
         vectors=np.concatenate([block.vectors for block in blocks]),
     )
 
 
-def without(block: Block, documents: Collection[int]) -> Block:
+def without(block: VectorBlock, documents: Collection[int]) -> VectorBlock:
     keep = ~is_among(block.ids, documents)
     if keep.all():
         return block
-    return Block(ids=block.ids[keep], vectors=block.vectors[keep])
+    return VectorBlock(ids=block.ids[keep], vectors=block.vectors[keep])
 
 
 def keep_vectors(connection: Connection, document_no: int, vectors: Mapping[Target, Half], embedder: str) -> None:

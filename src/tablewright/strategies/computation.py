@@ -15,7 +15,7 @@ from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reaso
 from tablewright.table.text import show
 
 if TYPE_CHECKING:
-    from tablewright.strategies.in_words import InWords
+    from tablewright.strategies.formula_in_words import FormulaInWords
 
 
 NOTHING: tuple[Need, ...] = ()
@@ -44,14 +44,15 @@ class ComputationStrategy(Strategy):
         in_words = [each for each in formulas_of(task) if each[1].error]
         if not in_words:
             return Expected()
-        from tablewright.strategies import expected  # as slow to load as what it speaks of
 
-        return expected.in_words(tools, in_words)
+        from tablewright.strategies import estimates  # as slow to load as what it speaks of
+
+        return estimates.in_words(tools, in_words)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         """A formula may use the columns of the table and those computed before it."""
         formulas = formulas_of(task)
-        in_words: dict[str, InWords] = {}
+        in_words: dict[str, FormulaInWords] = {}
         if unread := [formula.error for _, formula, _ in formulas if formula.error]:
             if tools.model is None:
                 raise BadFormula(
@@ -59,10 +60,12 @@ class ComputationStrategy(Strategy):
                     advice="Correct the formula (docs/formulas.md has the language), or set a model that understands "
                     "words: TABLEWRIGHT_MODEL.",
                 )
-            from tablewright.strategies.in_words import InWords  # 0.1 s that most computations never need
+            from tablewright.strategies.formula_in_words import (
+                FormulaInWords,
+            )  # 0.1 s that most computations never need
 
             in_words = {
-                field.name: InWords(field, formula, known, tools, task.examples.get(field.name, ()))
+                field.name: FormulaInWords(field, formula, known, tools, task.examples.get(field.name, ()))
                 for field, formula, known in formulas
                 if formula.error
             }

@@ -21,7 +21,7 @@ from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
 from tablewright.extraction.wanted import wanted
-from tablewright.strategies import expected
+from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import READ_ROW, Notebook
 from tablewright.strategies.packing import ROWS, Packer, Seat
@@ -60,7 +60,7 @@ class DocumentsStrategy(Strategy):
         return ("documents", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected | None:
-        return expected.documents(task, tools)
+        return estimates.documents(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         if tools.documents is None:

@@ -27,7 +27,7 @@ class SentBack(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ExplorationLimits:
     """How far an exploration goes, and how far it must go before it may give up or be done."""
 
     steps: int
@@ -48,7 +48,12 @@ class Exploration:
     """One question about one row, under way. `angles` are queries to try, in order, where the model tries too few."""
 
     def __init__(
-        self, notebook: Notebook, field: Field, angles: Sequence[str], limits: Limits, tried: Sequence[str] = ()
+        self,
+        notebook: Notebook,
+        field: Field,
+        angles: Sequence[str],
+        limits: ExplorationLimits,
+        tried: Sequence[str] = (),
     ) -> None:
         assert notebook.model is not None
         self.notebook = notebook

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate, Span
+from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.extraction.identity import is_own_site
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
@@ -28,7 +28,7 @@ RIVAL = 0.6
 EXACTLY = 10_000
 
 
-class Read(Noun, frozen=True):
+class ReadCandidate(Noun, frozen=True):
     """A candidate and the text it was read from; `value` is what it is for its field, `evidence` all its passages."""
 
     candidate: Candidate
@@ -42,7 +42,7 @@ class Read(Noun, frozen=True):
 class Side(Noun, frozen=True):
     """One value and the independent sources that give it, the best first."""
 
-    reads: tuple[Read, ...]
+    reads: tuple[ReadCandidate, ...]
 
     @property
     def scores(self) -> list[float]:
@@ -53,7 +53,7 @@ class Side(Noun, frozen=True):
         return confidence(self.scores)
 
 
-def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> list[Read]:
+def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> list[ReadCandidate]:
     """Those whose value follows from their quote and is a value of the field. What a model has judged is let through
     as such: whether its quotes bear it is a question of its own."""
     reads = []
@@ -66,10 +66,10 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
         if basis is None and (shown := follows(candidate.value, source.text[candidate.start : candidate.end], field)):
             basis, rule = basis_of(shown), conversion(shown)
         if basis is not None:
-            spans = (Span(source=candidate.source, start=candidate.start, end=candidate.end), *candidate.more)
+            spans = (SourceSpan(source=candidate.source, start=candidate.start, end=candidate.end), *candidate.more)
             evidence = tuple(evidence_for(sources[span.source], span.start, span.end) for span in spans)
             reads.append(
-                Read(
+                ReadCandidate(
                     candidate=candidate,
                     source=source,
                     value=value,
@@ -81,7 +81,7 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
     return reads
 
 
-def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY, prefers: str = "") -> Finding | None:
+def weigh(field: Field, reads: Sequence[ReadCandidate], subject: Subject = NOBODY, prefers: str = "") -> Finding | None:
     """The value with the most support, with the others that independent sources give; None where nothing was read.
 
     What a source of the preferred kind states goes before what others say. Of two that are as well supported, the one
@@ -104,8 +104,8 @@ def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY, prefer
     )
 
 
-def _sides(reads: Sequence[Read]) -> list[Side]:
-    groups: list[list[Read]] = []
+def _sides(reads: Sequence[ReadCandidate]) -> list[Side]:
+    groups: list[list[ReadCandidate]] = []
     for read in sorted(reads, key=lambda read: -read.candidate.score):
         for group in groups:
             if agree(group[0].value, read.value):
@@ -147,8 +147,8 @@ def _letters(name: str) -> str:
     return _normal(name.replace("&", " and ")).replace(" ", "")
 
 
-def _independent(group: list[Read]) -> list[Read]:
-    kept: list[Read] = []
+def _independent(group: list[ReadCandidate]) -> list[ReadCandidate]:
+    kept: list[ReadCandidate] = []
     for read in group:
         if all(independent(read.source, other.source) for other in kept):
             kept.append(read)

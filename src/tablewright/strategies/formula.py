@@ -45,7 +45,7 @@ class Formula:
                 raise BadFormula("The formula is empty.")
             if len(template) > MAX_LENGTH:
                 raise BadFormula(f"The formula is longer than {MAX_LENGTH} characters.")
-            parser = Parser(template, fields)
+            parser = FormulaParser(template, fields)
             whole = parser.parse()
         except BadFormula as error:
             self.error = error.what
@@ -107,7 +107,7 @@ _BINDS = {"&": JOIN, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "//": PRODU
 _ESCAPES = {"n": "\n", "t": "\t"}
 
 
-class Token(NamedTuple):
+class FormulaToken(NamedTuple):
     kind: str
     text: str
     place: int
@@ -124,7 +124,7 @@ class Node(NamedTuple):
     literal: str = ""
 
 
-class Parser:
+class FormulaParser:
     """By operator precedence: each part is parsed as far as it binds at least as tightly as asked."""
 
     def __init__(self, template: str, fields: Sequence[Field]) -> None:
@@ -148,7 +148,7 @@ class Parser:
         return whole
 
     @property
-    def _next(self) -> Token:
+    def _next(self) -> FormulaToken:
         return self._tokens[self._at]
 
     def _take(self, sign: str) -> bool:
@@ -160,7 +160,7 @@ class Parser:
         if not self._take(sign):
             raise self._unreadable(self._next, f"{sign!r} is missing")
 
-    def _unreadable(self, token: Token, why: str = "") -> BadFormula:
+    def _unreadable(self, token: FormulaToken, why: str = "") -> BadFormula:
         if not why:
             why = f"{token.text!r} cannot stand there" if token.kind != "end" else "something is missing at its end"
         return BadFormula(f"{self._template[:200]!r} is not a formula that can be read: {why}.")
@@ -235,7 +235,7 @@ class Parser:
         return node(chain, *operands)
 
     @staticmethod
-    def _starts_operand(token: Token) -> bool:
+    def _starts_operand(token: FormulaToken) -> bool:
         is_word = token.kind == "word" and token.text.casefold() not in ("and", "or", "if", "else")
         return is_word or token.kind in ("column", "number", "text") or token.text == "("
 
@@ -263,14 +263,14 @@ class Parser:
             return inside
         raise self._unreadable(token)
 
-    def _column(self, token: Token) -> Node:
+    def _column(self, token: FormulaToken) -> Node:
         [name] = columns_in(token.text, self._fields)
         self.pieces.append((self._template[self._done : token.place], name, False))
         self._done = token.place + len(token.text)
         field = next(field for field in self._fields if field.name == name)
         return Node(lambda values: bound(values[name]), column=field)
 
-    def _text(self, token: Token) -> Node:
+    def _text(self, token: FormulaToken) -> Node:
         """`'{First} {Last}'`: columns inside quotes are part of the text, by the same binding as outside."""
         parts = PLACEHOLDER.split(token.text[1:-1])
         texts = [unescaped(part, token.text[0]) for part in parts[::2]]
@@ -295,7 +295,7 @@ class Parser:
 
         return Node(filled, joins=True)
 
-    def _word(self, token: Token) -> Node:
+    def _word(self, token: FormulaToken) -> Node:
         word = token.text.upper()
         if word == "NOT":
             operand = self._expression(NOT)
@@ -345,12 +345,12 @@ LAZY: Mapping[str, tuple[int, int]] = {"AND": (1, MANY), "IF": (2, 3), "OR": (1,
 """Functions that evaluate only what they need, with how many values they take."""
 
 
-def tokens_of(template: str) -> Sequence[Token]:
+def tokens_of(template: str) -> Sequence[FormulaToken]:
     found = []
     for match in _TOKEN.finditer(template):
         kind = match.lastgroup or "end"
         text = match[kind]
-        found.append(Token(kind, _SPELLED.get(text, text), match.start(kind)))
+        found.append(FormulaToken(kind, _SPELLED.get(text, text), match.start(kind)))
         if kind == "end":
             break
     return found

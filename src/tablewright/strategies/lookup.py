@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tablewright.strategies import expected
+from tablewright.strategies import estimates
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.questions import OneByOne
@@ -27,7 +27,7 @@ class LookupStrategy(Strategy):
         return ("web", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected:
-        return expected.lookup(task, tools)
+        return estimates.lookup(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         return OneByOne(task, tools, web_of(tools), look_up)

@@ -14,7 +14,7 @@ import msgspec
 
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
-from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, JudgeCoverage
+from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.read import UNCLEAR, ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.errors import OverBudget, SearchError
@@ -22,10 +22,10 @@ from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.identity import NAMESAKE, contradiction, fits
 from tablewright.extraction.reader import ABOUT
-from tablewright.models.concern import concerning
+from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source
-from tablewright.strategies.findings import Read, agree, checked, weigh
+from tablewright.strategies.findings import ReadCandidate, agree, checked, weigh
 from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
@@ -90,7 +90,7 @@ class Notebook:
         self._read_before: dict[str, Retrieved] = {}
         self._unverified: dict[str, str] = {}
         self._degraded: dict[str, str] = {}
-        self._reads: dict[str, list[Read]] = {field.name: [] for field in fields}
+        self._reads: dict[str, list[ReadCandidate]] = {field.name: [] for field in fields}
         self._failed_search = ""
 
     def note(self, step: Step, *fields: str) -> None:
@@ -492,7 +492,7 @@ class Notebook:
         asked = JudgeCoverage(
             row=self.subject.name,
             answers=tuple(
-                Answered(
+                AnsweredField(
                     field=finding.field,
                     value=show(finding.value) if finding.value is not None else "",
                     confidence=finding.confidence,

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
-from tablewright.models.concern import concerned, concerning
+from tablewright.models.document_scope import concerned, concerning
 from tablewright.strategies.strategy import Parameter, Task, Tell
 from tablewright.table.usage import Meter, Usage, metered, spend
 

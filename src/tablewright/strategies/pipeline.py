@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 import msgspec
 
-from tablewright.strategies import expected
+from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.packing import ROWS_A_CALL, Packer, Seat, rows_a_call
@@ -46,7 +46,7 @@ class PipelineStrategy(Strategy):
         return ("web", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected:
-        return expected.pipeline(task, tools)
+        return estimates.pipeline(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:
         return Pipeline(task, tools)
@@ -69,7 +69,7 @@ class Pipeline:
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST)
 
-    def begin(self, row: Row, tell: Tell) -> RowWork:
+    def begin(self, row: Row, tell: Tell) -> PipelineRow:
         asked = {field.name for field in self._task.fields}
         parts = []
         for column, pattern in self._groups:
@@ -77,8 +77,8 @@ class Pipeline:
             wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
             seat = Seat(self._packer) if self._packer is not None else None
             notebook = Notebook(subject, wanted, self._tools, self._web, tell, seat=seat, examples=self._task.examples)
-            parts.append(Part(self, row, notebook, pattern))
-        return RowWork(parts)
+            parts.append(RowPart(self, row, notebook, pattern))
+        return PipelineRow(parts)
 
     async def run(self, message: Message, plan: PatternStage) -> None:
         """Through the stages, with further patterns of the plan while something is missing."""
@@ -100,19 +100,19 @@ class Pipeline:
                 await message.notebook.read(asked, everything)
 
 
-class RowWork:
+class PipelineRow:
     """One row under work: a part for each column that the asked questions are about."""
 
     remembers = True
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[RowPart]) -> None:
         self._parts = parts
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         return [finding for part in self._parts for finding in await part.attempt(feedback)]
 
 
-class Part:
+class RowPart:
     """The fields of a row that ask about one thing, and the notebook on that."""
 
     def __init__(self, pipeline: Pipeline, row: Row, notebook: Notebook, plan: PatternStage) -> None:

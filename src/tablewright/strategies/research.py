@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablewright.decisions.answer_with_tools import COMPREHENSIVE, EXPLORATORY
-from tablewright.strategies import expected
-from tablewright.strategies.exploration import Exploration, Limits
+from tablewright.strategies import estimates
+from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import SURE_ENOUGH, Notebook
 from tablewright.strategies.questions import OneByOne
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 THOROUGH = "comprehensive"
 INSTRUCTIONS = {"exploratory": EXPLORATORY, THOROUGH: COMPREHENSIVE}
 LIMITS = {
-    "exploratory": Limits(steps=5, searches=3, pages=3, approaches=2, cross=1, turns=7),
-    THOROUGH: Limits(steps=12, searches=6, pages=6, approaches=3, angles=3, cross=3, turns=12, tokens=2048),
+    "exploratory": ExplorationLimits(steps=5, searches=3, pages=3, approaches=2, cross=1, turns=7),
+    THOROUGH: ExplorationLimits(steps=12, searches=6, pages=6, approaches=3, angles=3, cross=3, turns=12, tokens=2048),
 }
 PAGES_A_SEARCH = 2
 
@@ -63,7 +63,7 @@ class ResearchStrategy(Strategy):
 
     def expected(self, task: Task, tools: Tools) -> Expected:
         depth = task.params["thoroughness"]
-        return expected.research(task, tools, depth, INSTRUCTIONS[depth])
+        return estimates.research(task, tools, depth, INSTRUCTIONS[depth])
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         thoroughness = task.params["thoroughness"]
@@ -87,7 +87,7 @@ class ResearchStrategy(Strategy):
         return OneByOne(task, tools, web_of(tools), research)
 
 
-def limits_of(task: Task) -> Limits:
+def limits_of(task: Task) -> ExplorationLimits:
     """With `max_steps` there may be as many searches, or pages, as it allows in all."""
     limits = LIMITS[task.params["thoroughness"]]
     if not (steps := int(task.params.get("max_steps", 0))):
@@ -105,7 +105,12 @@ def explorer_with(model: LanguageModel | None, instructions: str) -> Explorer | 
 
 
 async def steered(
-    explorer: Explorer, notebook: Notebook, field: Field, queries: Sequence[str], limits: Limits, feedback: Feedback
+    explorer: Explorer,
+    notebook: Notebook,
+    field: Field,
+    queries: Sequence[str],
+    limits: ExplorationLimits,
+    feedback: Feedback,
 ) -> None:
     """On the model's own path. Where it runs out of turns it reads once more what it has opened; where it cannot be
     asked, the search goes on without it."""
@@ -119,7 +124,7 @@ async def steered(
         await notebook.read((field,), tuple(notebook.pages))
 
 
-async def explore(notebook: Notebook, field: Field, queries: Sequence[str], limits: Limits) -> None:
+async def explore(notebook: Notebook, field: Field, queries: Sequence[str], limits: ExplorationLimits) -> None:
     """The path without a model: from each angle the likeliest pages, until it is found, and compared if asked for."""
     last_step, last_page = notebook.steps + limits.steps - 1, notebook.opened + limits.pages
     for query in queries:
@@ -132,6 +137,6 @@ async def explore(notebook: Notebook, field: Field, queries: Sequence[str], limi
         await notebook.read((field,), pages, ask=False)
 
 
-def _is_done(notebook: Notebook, field: Field, limits: Limits) -> bool:
+def _is_done(notebook: Notebook, field: Field, limits: ExplorationLimits) -> bool:
     asked = len(notebook.queries) >= limits.angles and len(notebook.pages) >= limits.cross
     return notebook.has(field) and asked

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
 from tablewright.errors import BadField, UsageError
-from tablewright.strategies import expected
+from tablewright.strategies import estimates
 from tablewright.strategies.computation import empty_inputs, failed
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.packing import ROWS, ROWS_A_CALL, Packer, Seat, rows_a_call
@@ -53,7 +53,7 @@ class TransformStrategy(Strategy):
         return {column for each in inputs for column in each} if all(inputs) else None
 
     def expected(self, task: Task, tools: Tools) -> Expected:
-        return expected.transform(task, tools)
+        return estimates.transform(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         if tools.model is None:
@@ -67,7 +67,7 @@ class TransformStrategy(Strategy):
                     f"{field.name} does not say what to write.",
                     advice=f'Write --field "{field.name}:{field.type}=Translate {{Title}} to German".',
                 )
-        return Writer(
+        return CellWriter(
             task.fields,
             task.table.fields,
             tools.model,
@@ -77,7 +77,7 @@ class TransformStrategy(Strategy):
         )
 
 
-class Writer:
+class CellWriter:
     """Writes these fields of rows that have these columns."""
 
     has_stronger = False
@@ -109,8 +109,8 @@ class Writer:
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.answer(row, tell)
 
-    def begin(self, row: Row, tell: Tell) -> RowWork:
-        return RowWork(self, row, tell)
+    def begin(self, row: Row, tell: Tell) -> TransformRow:
+        return TransformRow(self, row, tell)
 
     async def answer(self, row: Row, tell: Tell, notes: Mapping[str, str] = NO_NOTES) -> Sequence[Finding]:
         """All open fields of the row in one call; without a call for those whose inputs are all empty."""
@@ -179,12 +179,12 @@ class Writer:
         )
 
 
-class RowWork:
+class TransformRow:
     """One row under work; it is written once, by the notes that people left on its cells."""
 
     remembers = False
 
-    def __init__(self, writer: Writer, row: Row, tell: Tell) -> None:
+    def __init__(self, writer: CellWriter, row: Row, tell: Tell) -> None:
         self._writer = writer
         self._row = row
         self._tell = tell

@@ -14,7 +14,7 @@ SURE = 1.96
 LEAST_SHARED = 2
 
 
-class Estimate(Noun, frozen=True):
+class CountEstimate(Noun, frozen=True):
     """`likely` is how many things there probably are in all, between `low` and `high`; never fewer than `found`."""
 
     found: int
@@ -28,7 +28,7 @@ class Estimate(Noun, frozen=True):
         return f"{made}; likely about {self.likely:,} ({self.low:,} to {self.high:,})"
 
 
-def estimate_total(seen: Sequence[Collection[str]]) -> Estimate | None:
+def estimate_total(seen: Sequence[Collection[str]]) -> CountEstimate | None:
     """How many things there are, from the keys that each independent pass found; passes that found nothing count not.
 
     Two passes that found n₁ and n₂ things, m of them both: Chapman's N = (n₁+1)(n₂+1)/(m+1) - 1. With more passes, of
@@ -49,7 +49,7 @@ def estimate_total(seen: Sequence[Collection[str]]) -> Estimate | None:
     low, high = _interval(len(times), missed, variance, sum(times.values()))
     found = len(times)
     likely = min(max(round(found + missed), low), high)
-    return Estimate(found=found, likely=likely, low=low, high=high, passes=len(passes))
+    return CountEstimate(found=found, likely=likely, low=low, high=high, passes=len(passes))
 
 
 def _chapman(one: frozenset[str], other: frozenset[str]) -> tuple[float, float]:

@@ -6,9 +6,9 @@ import heapq
 import re
 from collections import Counter, defaultdict
 
-from tablewright.table.likeness import Reading, likeness, read
+from tablewright.table.likeness import NameParts, likeness, read
 from tablewright.table.model import Row
-from tablewright.table.namewords import FILLER, GENERIC
+from tablewright.table.name_words import FILLER, GENERIC
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text
 
@@ -56,7 +56,7 @@ class Names:
                 best, best_row = score, row_id
         return best_row
 
-    def _candidates(self, reading: Reading) -> list[int]:
+    def _candidates(self, reading: NameParts) -> list[int]:
         """Those that share most of the rarest clues. A clue that everybody has says nothing and would cost the most."""
         postings = sorted((self._by_clue[clue] for clue in _clues(reading) if clue in self._by_clue), key=len)
         votes: Counter[int] = Counter()
@@ -73,7 +73,7 @@ MAX_LOOKED_AT = 2000
 MAX_CANDIDATES = 16
 
 
-def _clues(reading: Reading) -> set[str]:
+def _clues(reading: NameParts) -> set[str]:
     """Two names of the same row share at least one: a model, its number, a rare word, an end of a misspelt word."""
     clues = {f"={model}" for model in reading.models}
     # A model may carry a maker's letters in front or a colour's behind; its number stays.

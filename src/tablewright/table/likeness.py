@@ -16,7 +16,7 @@ import msgspec
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from tablewright.table.namewords import (
+from tablewright.table.name_words import (
     ACCESSORY,
     COLOUR,
     EDITION,
@@ -32,7 +32,7 @@ from tablewright.table.namewords import (
 from tablewright.table.rowkey import LEGAL, fold, row_key, tokenize, trim
 
 
-class Reading(msgspec.Struct, frozen=True):
+class NameParts(msgspec.Struct, frozen=True):
     """A name, taken apart."""
 
     key: str
@@ -46,7 +46,7 @@ class Reading(msgspec.Struct, frozen=True):
     comma: bool
 
 
-def likeness(a: Reading, b: Reading) -> float:
+def likeness(a: NameParts, b: NameParts) -> float:
     """0 for different rows; else how alike the names are, for choosing the best of several."""
     if not a.key or not b.key:
         return 0.0
@@ -66,7 +66,7 @@ def likeness(a: Reading, b: Reading) -> float:
 # --- with a model number in common ---
 
 
-def _same_model(a: Reading, b: Reading, shared: set[str]) -> bool:
+def _same_model(a: NameParts, b: NameParts, shared: set[str]) -> bool:
     longest = max(map(len, shared))
     if longest < MIN_MODEL or shared <= a.for_models | b.for_models:
         return False
@@ -86,7 +86,7 @@ def _same_model(a: Reading, b: Reading, shared: set[str]) -> bool:
 MIN_MODEL, SURE_MODEL, SKU = 4, 6, 8
 
 
-def _has(reading: Reading, model: str) -> bool:
+def _has(reading: NameParts, model: str) -> bool:
     """Whether `model` stands in the name, however it is spaced: "hs240" is in "Aldenbrook HS 240".
 
     Letters may be glued to its front ("tkmp61207") or, up to two, to its end ("kfz270r", the red one), if the rest is
@@ -118,7 +118,7 @@ def _rivals(a: str, b: str) -> bool:
 # --- with the same words ---
 
 
-def _same_words(a: Reading, b: Reading) -> bool:
+def _same_words(a: NameParts, b: NameParts) -> bool:
     if a.measures != b.measures or not a.words or not b.words:
         return False
     short, long = (a.words, b.words) if len(a.words) <= len(b.words) else (b.words, a.words)
@@ -198,11 +198,11 @@ _DOUBLE = re.compile(r"(.)\1")
 # --- what speaks against ---
 
 
-def _measures_conflict(a: Reading, b: Reading) -> bool:
+def _measures_conflict(a: NameParts, b: NameParts) -> bool:
     return any(values.isdisjoint(b.measures[unit]) for unit, values in a.measures.items() if unit in b.measures)
 
 
-def _colours_conflict(a: Reading, b: Reading) -> bool:
+def _colours_conflict(a: NameParts, b: NameParts) -> bool:
     colours_a, colours_b = COLOUR.intersection(a.words), COLOUR.intersection(b.words)
     return bool(colours_a and colours_b and colours_a.isdisjoint(colours_b))
 
@@ -217,7 +217,7 @@ _PIECE = re.compile(r"\d+|[^\W\d_]+")
 
 
 @lru_cache(maxsize=8192)
-def read(name: str) -> Reading:
+def read(name: str) -> NameParts:
     text = fold(name)
     measures: defaultdict[str, set[float]] = defaultdict(set)
 
@@ -247,7 +247,7 @@ def read(name: str) -> Reading:
             compact += piece
             seams.add(len(compact))
         edges.add(len(compact))
-    return Reading(
+    return NameParts(
         key=row_key(name),
         words=tuple(_number(token) for token in spelt),
         models=frozenset(models),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from tablewright.table.coverage import Estimate
+from tablewright.table.coverage import CountEstimate
 from tablewright.table.form import Where
 from tablewright.table.model import Evidence, Field, Noun, RowId
 from tablewright.table.usage import Usage
@@ -95,7 +95,7 @@ class Listing(Noun, frozen=True):
     updated_at: str = ""
 
 
-class Undecided(Noun, frozen=True):
+class UndecidedRow(Noun, frozen=True):
     name: str
     reason: str
 
@@ -117,11 +117,11 @@ class FoundRows(Noun, frozen=True, omit_defaults=False):
     wanted: int
     rows: int
     found: int
-    undecided: tuple[Undecided, ...]
+    undecided: tuple[UndecidedRow, ...]
     assumed: tuple[str, ...]
     aside: tuple[SetAside, ...]
     left_over: int
-    estimate: Estimate | None
+    estimate: CountEstimate | None
     completeness: str
     queries: tuple[str, ...]
     failed_queries: Mapping[str, str]

@@ -94,18 +94,18 @@ def comparable(one: Unit, other: Unit) -> bool:
 # ── one length, one mass ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Extent(Noun, frozen=True):
+class RoundedQuantity(Noun, frozen=True):
     """A length in metres or a mass in kilograms; `give` is half of the last digit that was written of it."""
 
     value: float
     give: float
 
-    def same(self, other: Extent) -> bool:
+    def same(self, other: RoundedQuantity) -> bool:
         """Whether both may be one: 6 ft 8 in and 2.03 m are, 6 ft 7 in and 6 ft 8 in are not."""
         return abs(self.value - other.value) <= max(self.give, other.give)
 
 
-def length_of(text: str, unit: str = "", *, feet_and_inches: bool = False) -> Extent | None:
+def length_of(text: str, unit: str = "", *, feet_and_inches: bool = False) -> RoundedQuantity | None:
     """The one length that the text states, also where it states it twice: "6 ft 8 in (2.03 m)".
 
     None for none, several, a range, or a number without a unit, unless `unit` says which it is. "6-8" is six feet and
@@ -116,7 +116,7 @@ def length_of(text: str, unit: str = "", *, feet_and_inches: bool = False) -> Ex
     return _extent(text, "m", unit)
 
 
-def mass_of(text: str, unit: str = "") -> Extent | None:
+def mass_of(text: str, unit: str = "") -> RoundedQuantity | None:
     """The one mass that the text states: "242 lb (110 kg)", or "240" where `unit` says that it is in pounds."""
     return _extent(text, "kg", unit)
 
@@ -138,8 +138,8 @@ def stature_at(text: str) -> tuple[int, int, int] | None:
 _TWICE = 0.02  # how far apart the two may be that say one thing in two units
 
 
-def _extent(text: str, base: str, unit: str) -> Extent | None:
-    found: list[Extent] = []
+def _extent(text: str, base: str, unit: str) -> RoundedQuantity | None:
+    found: list[RoundedQuantity] = []
     bare: list[Measure] = []
     for measure in read_measures(text, unit or base):
         if not measure.unit:
@@ -148,7 +148,7 @@ def _extent(text: str, base: str, unit: str) -> Extent | None:
         if (fit := in_unit(measure, base)) is not None:
             if measure.sizes or measure.high is not None:
                 return None
-            found.append(Extent(value=float(fit.value), give=_give(text, measure, base)))
+            found.append(RoundedQuantity(value=float(fit.value), give=_give(text, measure, base)))
     if not found and unit and len(bare) == 1 and bare[0].high is None and not bare[0].sizes:
         return _extent(f"{text[bare[0].start : bare[0].end]} {unit}", base, "")
     if not found or any(_apart(found[0].value, other.value) for other in found[1:]):

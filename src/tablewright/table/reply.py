@@ -24,7 +24,7 @@ class Citation(Noun, frozen=True):
     content_hash: str = ""
 
 
-class Tried(Noun, frozen=True):
+class ToolUse(Noun, frozen=True):
     """One use of a tool, in words: what was asked of it, how much it found, and what counted as found."""
 
     tool: str
@@ -88,7 +88,7 @@ class Reply(Noun, frozen=True):
     route: str = ""
     route_reason: str = ""
     fallbacks: tuple[str, ...] = ()
-    attempts: tuple[Tried, ...] = ()
+    attempts: tuple[ToolUse, ...] = ()
     relaxed: tuple[str, ...] = ()
     result_id: str = ""
     more: int = 0

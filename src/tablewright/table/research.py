@@ -77,7 +77,7 @@ class Extent(Noun, frozen=True):
 USUAL_EXTENT = Extent()
 
 
-class Wanted(Noun, frozen=True):
+class CatalogField(Noun, frozen=True):
     """A column of a catalog. `field.required` says whether a candidate without it has a gap."""
 
     field: Field
@@ -104,7 +104,7 @@ class Brief(Noun, frozen=True):
     subjects: tuple[str, ...] = ()
     things: str = ""
     target_items: int = 0
-    columns: tuple[Wanted, ...] = ()
+    columns: tuple[CatalogField, ...] = ()
     angles: tuple[Angle, ...] = ()
     queries: tuple[str, ...] = ()
     """The first searches."""
@@ -367,7 +367,7 @@ class Report(Noun, frozen=True):
     created_at: str = ""
 
 
-class Answered(Noun, frozen=True):
+class AnsweredFollowUp(Noun, frozen=True):
     """A follow-up question, and what it was answered from: what was stored already, or a search of its own."""
 
     question: str
@@ -387,6 +387,6 @@ class Research(Noun, frozen=True):
     max_tasks: int = DEFAULT_TASKS
     rounds: tuple[Round, ...] = ()
     report: Report | None = None
-    answered: tuple[Answered, ...] = ()
+    answered: tuple[AnsweredFollowUp, ...] = ()
     created_at: str = ""
     updated_at: str = ""

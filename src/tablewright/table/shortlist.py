@@ -87,7 +87,7 @@ class Requirements(Noun, frozen=True):
 # ── what a search may take ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Limits(Noun, frozen=True):
+class ShortlistLimits(Noun, frozen=True):
     """What a search for products may take. `seconds` are for filling the table; the rest can be gone on with."""
 
     products: int = 30
@@ -97,7 +97,7 @@ class Limits(Noun, frozen=True):
     search_seconds: float = 30.0
 
 
-USUAL_LIMITS = Limits()
+USUAL_LIMITS = ShortlistLimits()
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -115,7 +115,7 @@ class Product(Noun, frozen=True):
     """None: nobody could say."""
 
 
-class Listing(Noun, frozen=True):
+class ShopListing(Noun, frozen=True):
     """A place to buy a product, as its page said at that time."""
 
     shop: str
@@ -135,7 +135,7 @@ class Listing(Noun, frozen=True):
         return f"{self.product} at {self.shop}: {details}" if self.product else f"{self.shop}: {details}"
 
 
-class Part(Noun, frozen=True):
+class ScorePart(Noun, frozen=True):
     """What one wish contributed to a product's score, in words: "Capacity 1.7 l: 0.8 of 1"."""
 
     field: str
@@ -148,7 +148,7 @@ class Ranked(Noun, frozen=True):
     row_id: RowId
     name: str
     score: float
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
     unknown: tuple[str, ...] = ()
     """Hard wishes that no cell of it decides, and why."""
 
@@ -180,7 +180,7 @@ class CellRef(Noun, frozen=True):
     field: str
 
 
-class Said(Noun, frozen=True):
+class ReplySentence(Noun, frozen=True):
     """A sentence of a reply. Every product fact in it stands in one of `cells`; without cells it states none."""
 
     text: str
@@ -194,8 +194,8 @@ class Card(Noun, frozen=True):
     row_id: RowId
     name: str
     score: float
-    parts: tuple[Part, ...] = ()
-    said: tuple[Said, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
+    said: tuple[ReplySentence, ...] = ()
     official_url: str = ""
     best_for: str = ""
 
@@ -204,11 +204,11 @@ class ChatReply(Noun, frozen=True):
     """What a turn says. `rows` (under `columns`) is the table to show, `file` one that was written, `steps` what was
     done for it."""
 
-    said: tuple[Said, ...] = ()
+    said: tuple[ReplySentence, ...] = ()
     cards: tuple[Card, ...] = ()
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
-    listings: tuple[Listing, ...] = ()
+    listings: tuple[ShopListing, ...] = ()
     buttons: tuple[str, ...] = ()
     file: str = ""
 
@@ -260,7 +260,7 @@ class ShortlistState(Noun, frozen=True):
     tried: tuple[str, ...] = ()
     """Queries that were sent already."""
     shown: tuple[RowId, ...] = ()
-    offers: tuple[Listing, ...] = ()
+    offers: tuple[ShopListing, ...] = ()
     """Where products can be bought, as it was asked last."""
     refinements: tuple[Refinement, ...] = ()
     messages: tuple[ChatMessage, ...] = ()

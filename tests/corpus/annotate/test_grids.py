@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, is_sound
-from tablewright.corpus.parse.parsed import Grid, Parsed
+from tablewright.corpus.parse.parsed import Parsed, ParsedTable
 from tests.corpus.annotate.reading import facts, rows
 
 
@@ -18,7 +18,7 @@ def parsed(table: list[list[str]], media: str = "pdf", *, head: bool = True, bef
         places.append(tuple(row))
         text += "\n"
     headings = ((0, len(before.rstrip())),) if before else ()
-    return Parsed(text=text, media=media, grids=(Grid(rows=tuple(places), head=head),), headings=headings)
+    return Parsed(text=text, media=media, grids=(ParsedTable(rows=tuple(places), head=head),), headings=headings)
 
 
 def test_a_table_of_labels_and_values_is_facts_with_the_unit_of_the_label() -> None:

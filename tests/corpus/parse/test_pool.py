@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pool import parse_files
-from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.limits import SandboxLimits
 from tests.corpus.parse import making
 from tests.patience import PATIENCE
 
@@ -52,10 +52,10 @@ ENTRY_POINTS = "[tablewright.parsers]\n" + "".join(
 )
 
 
-async def outcomes(paths: Sequence[Path], *, workers: int = 1, limits: Limits | None = None) -> dict[str, str]:
+async def outcomes(paths: Sequence[Path], *, workers: int = 1, limits: SandboxLimits | None = None) -> dict[str, str]:
     """By name: the text, or why there is none."""
     found = {}
-    async for path, outcome in parse_files(paths, workers=workers, limits=limits or Limits(seconds=60)):
+    async for path, outcome in parse_files(paths, workers=workers, limits=limits or SandboxLimits(seconds=60)):
         found[path.name] = outcome.text if isinstance(outcome, Parsed) else f"! {outcome}"
     return found
 
@@ -105,7 +105,7 @@ async def test_a_parser_that_crashes_leaves_or_errs_costs_its_file_only(tmp_path
 @pytest.mark.usefixtures("misbehaving")
 async def test_a_file_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     paths = written(tmp_path, a_hang=str(tmp_path / "pid").encode(), b_txt=b"still here")
-    found = await outcomes(paths, limits=Limits(seconds=1))
+    found = await outcomes(paths, limits=SandboxLimits(seconds=1))
     assert "took longer than 1 s" in found["a.hang"]
     assert found["b.txt"] == "still here"
     assert not is_running(int((tmp_path / "pid").read_text()))
@@ -114,7 +114,7 @@ async def test_a_file_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("misbehaving")
 async def test_a_file_that_takes_too_much_memory_is_given_up(tmp_path: Path) -> None:
     paths = written(tmp_path, a_swell=b"x", b_txt=b"still here")
-    found = await outcomes(paths, limits=Limits(memory=1000 * MB))
+    found = await outcomes(paths, limits=SandboxLimits(memory=1000 * MB))
     assert "needs more memory to be read than the 1.0 GB" in found["a.swell"]
     assert found["b.txt"] == "still here"
 
@@ -161,7 +161,7 @@ async def test_what_is_no_readable_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to(tmp_path / "link.txt")
     (large,) = written(tmp_path, large_txt=b"x" * 2_000_000)
     names = ("folder", "pipe.txt", "link.txt", "gone.txt")
-    found = await outcomes([*(tmp_path / name for name in names), large], limits=Limits(size=MB))
+    found = await outcomes([*(tmp_path / name for name in names), large], limits=SandboxLimits(size=MB))
     assert "is a folder" in found["folder"]
     assert "a pipe, a socket or a device" in found["pipe.txt"]
     assert "cannot be read" in found["link.txt"]
@@ -197,7 +197,7 @@ async def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
 async def test_a_swollen_pdf_and_a_broken_one_stop_nothing(tmp_path: Path) -> None:
     good = making.pdf([(72, 72, "good")])
     paths = written(tmp_path, swollen_pdf=making.pdf_with_a_swollen_stream(400), cut_pdf=good[:100], good_pdf=good)
-    found = await outcomes(paths, limits=Limits(seconds=5, memory=700 * MB))
+    found = await outcomes(paths, limits=SandboxLimits(seconds=5, memory=700 * MB))
     assert found["swollen.pdf"].startswith("! swollen.pdf")
     assert "cut short" in found["cut.pdf"]
     assert found["good.pdf"] == "good"

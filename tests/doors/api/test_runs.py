@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import text
 
 from tablewright.app import Tablewright
-from tablewright.doors.api import events, once
+from tablewright.doors.api import events, idempotency
 from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.doors.api.runs import AskedRun
 from tablewright.doors.server.context import Visit
@@ -200,7 +200,7 @@ def make_older(api: Api, age: timedelta) -> None:
 
 
 def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "RENEWED", 0.05)
+    monkeypatch.setattr(idempotency, "RENEWED", 0.05)
     begun, go_on = threading.Event(), threading.Event()
 
     async def slowly(self: Tablewright, question: str, **how: Any) -> Any:

@@ -11,7 +11,7 @@ from tests.store.outage import Outage
 
 from ...models.endpoint import answer, running_endpoint
 from .talking import COMPANIES, FOUNDED, within
-from .test_desk import ended
+from .test_context import ended
 
 
 async def test_calls_say_that_the_database_is_away_and_work_again_when_it_is_back(

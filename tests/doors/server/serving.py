@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from tablewright.app import Tablewright
 from tablewright.doors.server.app import create_app
-from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.run import configured
 from tablewright.settings import Settings
 from tablewright.table.access import Role
@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 
 T = TypeVar("T")
 TOKEN = "a-long-token-that-only-the-owner-knows"
-UNHURRIED = Limits(requests_per_second=100_000, burst=100_000, login_delay=0.0, logins_per_minute=1_000)
+UNHURRIED = ServerLimits(requests_per_second=100_000, burst=100_000, login_delay=0.0, logins_per_minute=1_000)
 
 
 class Served:
@@ -67,7 +67,7 @@ def served(
     home: Path,
     *,
     token: str = "",
-    limits: Limits = UNHURRIED,
+    limits: ServerLimits = UNHURRIED,
     more: Callable[[FastAPI], None] = lambda _: None,
     public_hosts: Collection[str] = (),
     pages: bool = False,

@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 from websockets.sync.client import connect
 
-from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.limits import ServerLimits
 from tests.doors.server.serving import TOKEN, UNHURRIED, Served, served
 
 HALF_SENT = 1_200
@@ -30,8 +30,8 @@ BODY = (
 )
 
 
-def limits(**given: Any) -> Limits:
-    return Limits(**{name: getattr(UNHURRIED, name) for name in UNHURRIED.__struct_fields__} | given)
+def limits(**given: Any) -> ServerLimits:
+    return ServerLimits(**{name: getattr(UNHURRIED, name) for name in UNHURRIED.__struct_fields__} | given)
 
 
 def with_routes(app: FastAPI) -> None:

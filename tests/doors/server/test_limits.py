@@ -17,11 +17,11 @@ from starlette.requests import ClientDisconnect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tablewright.doors.server.limits import Buckets, Limits
+from tablewright.doors.server.limits import Buckets, ServerLimits
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE
 
-FEW = Limits(
+FEW = ServerLimits(
     body=1_000,
     upload=100_000,
     requests_per_second=100_000,
@@ -105,7 +105,7 @@ def test_whoever_is_not_known_can_bring_next_to_nothing(tmp_path: Path) -> None:
 
 
 def test_a_person_who_asks_too_fast_is_slowed_down_and_the_others_are_not(tmp_path: Path) -> None:
-    limits = Limits(requests_per_second=0.01, burst=5)
+    limits = ServerLimits(requests_per_second=0.01, burst=5)
     with served(tmp_path, limits=limits, more=with_routes) as server:
         tokens = [server.add_user(name, "editor") for name in ("ann", "bob")]
         with server.client(tokens[0]) as ann, server.client(tokens[1]) as bob, server.client() as nobody:
@@ -118,7 +118,7 @@ def test_a_person_who_asks_too_fast_is_slowed_down_and_the_others_are_not(tmp_pa
 
 
 def test_tokens_cannot_be_tried_out_quickly(tmp_path: Path) -> None:
-    limits = Limits(login_delay=0.1, logins_per_minute=5)
+    limits = ServerLimits(login_delay=0.1, logins_per_minute=5)
     with served(tmp_path, token=TOKEN, limits=limits) as server, server.browser() as browser:
         begun = time.monotonic()
         assert [browser.post("/login", data={"token": f"{n}"}).status_code for n in range(5)] == [401] * 5
@@ -129,7 +129,7 @@ def test_tokens_cannot_be_tried_out_quickly(tmp_path: Path) -> None:
 
 
 def test_right_tokens_are_never_counted(tmp_path: Path) -> None:
-    limits = Limits(logins_per_minute=2)
+    limits = ServerLimits(logins_per_minute=2)
     with served(tmp_path, token=TOKEN, limits=limits) as server, server.client(TOKEN) as client:
         assert [client.get("/api/v1/version").status_code for _ in range(10)] == [200] * 10
         for _ in range(5):
@@ -139,7 +139,7 @@ def test_right_tokens_are_never_counted(tmp_path: Path) -> None:
 
 def test_wherever_wrong_tokens_come_they_are_counted_together(tmp_path: Path) -> None:
     """In a header, in a websocket's, at the login; then whatever the address shows is refused, the right one too."""
-    limits = Limits(login_delay=0.0, logins_per_minute=3)
+    limits = ServerLimits(login_delay=0.0, logins_per_minute=3)
     with served(tmp_path, token=TOKEN, limits=limits, more=with_routes) as server, server.client() as nobody:
         with server.client("wrong") as guessing:
             assert guessing.get("/api/v1/version").status_code == 401
@@ -157,7 +157,7 @@ def test_wherever_wrong_tokens_come_they_are_counted_together(tmp_path: Path) ->
 
 
 def test_who_was_let_in_before_is_not_locked_out_by_others_at_the_address(tmp_path: Path) -> None:
-    limits = Limits(login_delay=0.0, logins_per_minute=1)
+    limits = ServerLimits(login_delay=0.0, logins_per_minute=1)
     with (
         served(tmp_path, token=TOKEN, limits=limits) as server,
         server.browser(TOKEN) as browser,
@@ -176,7 +176,7 @@ def talking(server: Served, token: str) -> int:
 
 
 def test_who_was_let_in_before_somebody_guessed_stays(tmp_path: Path) -> None:
-    limits = Limits(logins_per_minute=1, check_again=0.0)
+    limits = ServerLimits(logins_per_minute=1, check_again=0.0)
     with (
         served(tmp_path, token=TOKEN, limits=limits, more=with_routes) as server,
         server.client(TOKEN) as client,
@@ -290,7 +290,7 @@ def test_an_open_websocket_ends_with_the_login(tmp_path: Path) -> None:
 
 
 def test_the_usual_limits_let_a_page_load_all_it_needs() -> None:
-    usual = Limits()
+    usual = ServerLimits()
     assert (usual.body, usual.upload) == (2 * 1024 * 1024, 200 * 1024 * 1024)
     buckets = Buckets(usual.requests_per_second, usual.burst, lambda: 0.0)
     assert not any(buckets.take("ann") for _ in range(300))

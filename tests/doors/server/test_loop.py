@@ -12,15 +12,15 @@ import pytest
 from tablewright.corpus import ingest
 from tablewright.doors.api import tables
 from tablewright.journeys import files
-from tablewright.journeys.ask import things, where
+from tablewright.journeys.ask import members, where
 from tests.doors.server.serving import served
 
 HEAVY = (
     (tables, "write_rows"),
     (ingest, "embedded"),
     (ingest, "with_vectors"),
-    (things, "tables_of_rows"),
-    (things, "described_table"),
+    (members, "tables_of_rows"),
+    (members, "described_table"),
     (where, "group_of"),
     (files, "first_texts"),
 )

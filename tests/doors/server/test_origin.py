@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tablewright.doors.server.entrance import COOKIE
+from tablewright.doors.server.authentication import COOKIE
 from tablewright.doors.server.origin import Hosts, is_loopback
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
-from tablewright.doors.web.grid_rows import RowOrders, Wanted, block, find_rows, shown, status_of
+from tablewright.doors.web.grid_rows import RowOrders, RowQuery, block, find_rows, shown, status_of
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
@@ -45,12 +45,12 @@ async def test_what_was_sorted_stays_for_the_one_who_looks_and_is_sorted_anew_fo
 ) -> None:
     table_id, _ = await half_doubled(tablewright, tmp_path)
     orders = RowOrders()
-    one, next_one = (Wanted(table_id=table_id, sort="Name", view=view) for view in ("one", "next"))
+    one, next_one = (RowQuery(table_id=table_id, sort="Name", view=view) for view in ("one", "next"))
     assert list(await orders.order(tablewright, one)) == [1, 2, 3, 4]
     await tablewright.changes.set_value(table_id, 1, "Name", "Zoe")
     assert list(await orders.order(tablewright, one)) == [1, 2, 3, 4]
     assert list(await orders.order(tablewright, next_one)) == [2, 3, 4, 1]
-    plain = Wanted(table_id=table_id, view="one")
+    plain = RowQuery(table_id=table_id, view="one")
     await tablewright.changes.write_values(table_id, {}, [{"Name": "Eve"}])
     assert list(await orders.order(tablewright, plain)) == [1, 2, 3, 4, 5]
 
@@ -69,7 +69,7 @@ async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
     ]
 
     async def found(**wanted: str) -> list[int]:
-        return list(await find_rows(tablewright, Wanted(table_id=table_id, proposals=(proposal_id,), **wanted)))  # type: ignore[arg-type]
+        return list(await find_rows(tablewright, RowQuery(table_id=table_id, proposals=(proposal_id,), **wanted)))  # type: ignore[arg-type]
 
     assert await found(find="26") == [3]
     assert await found(find="24") == []
@@ -86,7 +86,7 @@ async def test_a_value_of_a_column_that_is_only_proposed_is_found(tablewright: T
     table_id = (await tablewright.import_file(path, FileOptions(name="Prices"))).table.id
     run = await tablewright.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
     proposal_id = (await run.run()).proposal_id
-    wanted = Wanted(table_id=table_id, proposals=(proposal_id,), find="24")
+    wanted = RowQuery(table_id=table_id, proposals=(proposal_id,), find="24")
     assert list(await find_rows(tablewright, wanted)) == [2]
     assert await status_of(tablewright, proposal_id) == "open"
     await tablewright.changes.reject(proposal_id)

@@ -11,7 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, Patience
+from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline
 from tablewright.table.retrieved import Refusal
 from tablewright.table.usage import metered
 from tests.patience import PATIENCE
@@ -197,13 +197,13 @@ async def test_the_deadline_is_for_all_redirects_together(site: Site) -> None:
 
 async def test_waiting_in_line_does_not_count_against_a_site(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     arrived, held, left = asyncio.Event(), asyncio.Event(), []
-    running = Patience.running
+    running = SiteDeadline.running
 
-    def watched(patience: Patience) -> AbstractAsyncContextManager[None]:
+    def watched(patience: SiteDeadline) -> AbstractAsyncContextManager[None]:
         left.append(patience._left)
         return running(patience)
 
-    monkeypatch.setattr(Patience, "running", watched)
+    monkeypatch.setattr(SiteDeadline, "running", watched)
 
     async def first(asked: Asked, writer: asyncio.StreamWriter) -> None:
         arrived.set()

@@ -11,7 +11,7 @@ import pytest
 
 from tablewright.sources.fetch.addresses import why_not_public
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
-from tablewright.sources.fetch.guard import Forbidden, Guard, resolve_by_system
+from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, resolve_by_system
 from tablewright.table.retrieved import Refusal
 from tests.sources.fetch.site import PAGE, PUBLIC, Site, Wire, everything_is_public, redirect, resolver
 
@@ -367,12 +367,12 @@ def test_in_a_network_of_ipv6_only_the_address_inside_decides() -> None:
     "url", ["https://example.com./", "http://müller.example.com/", "https://a_b.example.com:8443/", "http://8.8.8.8/"]
 )
 def test_ordinary_addresses_pass_the_first_gate(url: str) -> None:
-    Guard().check(httpx2.URL(url))
+    AddressGuard().check(httpx2.URL(url))
 
 
 def test_the_guard_says_why() -> None:
-    with pytest.raises(Forbidden, match=r"^127\.1 is an IP address in an unusual spelling$"):
-        Guard().check(httpx2.URL("http://127.1/"))
+    with pytest.raises(ForbiddenAddress, match=r"^127\.1 is an IP address in an unusual spelling$"):
+        AddressGuard().check(httpx2.URL("http://127.1/"))
 
 
 async def test_the_systems_lookup_gives_each_address_once() -> None:

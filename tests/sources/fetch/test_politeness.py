@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterable
 
 from tablewright.models.pace import OwnSlots
-from tablewright.sources.fetch import turns
+from tablewright.sources.fetch import politeness
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
-from tablewright.sources.fetch.turns import Turns
+from tablewright.sources.fetch.politeness import Politeness
 from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, Asked, Site, Wire, answer, everything_is_public
 
@@ -89,9 +89,9 @@ async def test_a_site_may_ask_for_a_longer_delay(site: Site) -> None:
 
 
 async def test_domains_that_nobody_waits_for_are_forgotten() -> None:
-    line = Turns(2)
+    line = Politeness(2)
     async with line.turn("busy.com", 0.0):
-        for number in range(turns.MANY + 1):
+        for number in range(politeness.MANY + 1):
             async with line.turn(f"{number}.com", 0.0):
                 pass
         assert len(line._lines) < 10

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from tablewright.sources.fetch.answer import Answer
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
+from tablewright.sources.fetch.response import FetchResponse
 from tablewright.sources.fetch.robots import LONGEST_DELAY, Robots
 from tablewright.table.retrieved import Refusal
 from tests.patience import PATIENCE
@@ -146,8 +146,8 @@ async def test_a_page_in_place_of_robots_txt_has_no_rules(site: Site, fetcher: F
 
 
 async def test_the_delay_a_site_can_ask_for_has_a_limit() -> None:
-    async def ask(url: httpx2.URL) -> Answer:
-        return Answer(200, httpx2.Headers(), b"User-agent: *\nCrawl-delay: 86400")
+    async def ask(url: httpx2.URL) -> FetchResponse:
+        return FetchResponse(200, httpx2.Headers(), b"User-agent: *\nCrawl-delay: 86400")
 
     found = await Robots(ask, "Tablewright").verdict(httpx2.URL("https://example.com/"))
     assert found.delay == LONGEST_DELAY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.sources.read import Reading, Unreadable, read
+from tablewright.sources.read import Reading, UnreadablePage, read
 
 
 def page(body: str, head: str = "", url: str = "https://example.org/a/b.html") -> Reading:
@@ -253,5 +253,5 @@ def test_links_are_relative_to_the_base_and_at_most_200() -> None:
 
 @pytest.mark.parametrize("html", ["<html></html>", "<script>x()</script>", "<div><img src=x></div>", "<!-- only -->"])
 def test_a_page_without_text_is_unreadable(html: str) -> None:
-    with pytest.raises(Unreadable, match="no text"):
+    with pytest.raises(UnreadablePage, match="no text"):
         read(html.encode(), content_type="text/html", charset="", url="")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.sources.read import Unreadable, read
+from tablewright.sources.read import UnreadablePage, read
 
 
 def pdf(*pages: str, title: str = "", trailer: str = "") -> bytes:
@@ -50,17 +50,17 @@ def test_a_pdf_is_known_by_its_bytes() -> None:
 
 
 def test_a_pdf_of_images_is_unreadable() -> None:
-    with pytest.raises(Unreadable, match="images"):
+    with pytest.raises(UnreadablePage, match="images"):
         read(pdf("", ""), content_type="application/pdf")
 
 
 def test_a_broken_pdf_is_unreadable() -> None:
-    with pytest.raises(Unreadable, match="broken"):
+    with pytest.raises(UnreadablePage, match="broken"):
         read(b"%PDF-1.4\nnothing more", content_type="application/pdf")
 
 
 def test_an_encrypted_pdf_is_unreadable() -> None:
     secret = "<" + "41" * 32 + ">"
     encrypt = f"/Encrypt << /Filter /Standard /V 1 /R 2 /O {secret} /U {secret} /P -4 >> /ID [<00> <00>]"
-    with pytest.raises(Unreadable, match="encrypted"):
+    with pytest.raises(UnreadablePage, match="encrypted"):
         read(pdf("Hello", trailer=encrypt), content_type="application/pdf")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright.sources.read import Reading, Unreadable, read
+from tablewright.sources.read import Reading, UnreadablePage, read
 from tablewright.sources.read.characters import LONGEST_LINE
 from tests.growth import grows_in_proportion
 
@@ -76,7 +76,7 @@ def test_the_bytes_decide_the_kind_where_the_label_is_missing_or_vague() -> None
     ],
 )
 def test_what_is_no_text_is_refused_with_the_reason(body: bytes, label: str, reason: str) -> None:
-    with pytest.raises(Unreadable, match=reason):
+    with pytest.raises(UnreadablePage, match=reason):
         reading(body, label)
 
 
@@ -148,7 +148,7 @@ def test_xhtml_is_read_as_a_page() -> None:
 @pytest.mark.parametrize("label", ["text/html", "application/json", "application/xml", "text/csv"])
 def test_endless_or_deep_input_is_bounded(label: str, unit: bytes) -> None:
     def read(size: int) -> None:
-        with suppress(Unreadable):
+        with suppress(UnreadablePage):
             found = reading(b"<p>Start</p>" * (label == "text/html") + unit * (size // len(unit)), label)
             assert len(found.text) <= 1_000_000
 
@@ -213,7 +213,7 @@ _TAGS = st.sampled_from(
 def test_no_bytes_raise_anything_but_unreadable(body: bytes, label: str, charset: str) -> None:
     try:
         found = read(body, content_type=label, charset=charset, url="https://example.org/")
-    except Unreadable:
+    except UnreadablePage:
         return
     assert found.text.strip("\n") == found.text != ""
     assert not any("\ud800" <= letter <= "\udfff" or "\U000e0000" <= letter <= "\U000e007f" for letter in found.text)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tablewright.sources.search.results import Found, clean_hits, plain_text
+from tablewright.sources.search.results import RawResult, clean_hits, plain_text
 from tablewright.sources.source import Hit, Query
 
 from .loopback import Loopback
@@ -66,14 +66,14 @@ async def test_every_provider_cleans_its_results(shape: Shape, server: Loopback,
     ],
 )
 def test_what_is_no_web_address_is_dropped(url: str) -> None:
-    assert clean_hits(QUERY, [Found(url, "t")]) == ()
+    assert clean_hits(QUERY, [RawResult(url, "t")]) == ()
 
 
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:8080/x", "https://münchen.example/straße", "HTTPS://A.example/%20?q#f"]
 )
 def test_web_addresses_stay_as_they_are(url: str) -> None:
-    assert clean_hits(QUERY, [Found(f" {url} ")]) == (Hit(origin=url),)
+    assert clean_hits(QUERY, [RawResult(f" {url} ")]) == (Hit(origin=url),)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_text_made_to_take_long_does_not() -> None:
 def test_no_more_than_asked_and_each_page_once() -> None:
     urls = ["https://a.example/x", "https://A.example/x/", "http://a.example/x#part", "https://a.example/x?page=2"]
     urls += [f"https://b.example/{n}" for n in range(20)]
-    hits = clean_hits(QUERY, [Found(url, str(n)) for n, url in enumerate(urls)])
+    hits = clean_hits(QUERY, [RawResult(url, str(n)) for n, url in enumerate(urls)])
     assert [hit.title for hit in hits] == ["0", "3", "4", "5", "6"]
 
 
@@ -117,5 +117,5 @@ def test_results_of_other_sites_are_dropped() -> None:
         "https://notacme.example/",
         "https://acme.example.evil/",
     ]
-    hits = clean_hits(Query(text="x", site="https://www.ACME.example/en"), [Found(url) for url in urls])
+    hits = clean_hits(Query(text="x", site="https://www.ACME.example/en"), [RawResult(url) for url in urls])
     assert [hit.origin for hit in hits] == urls[:2]

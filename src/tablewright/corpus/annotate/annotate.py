@@ -16,9 +16,17 @@ from msgspec import structs
 from tablewright.corpus.annotate.facts import properties_of
 from tablewright.corpus.annotate.formats import formats_in
 from tablewright.corpus.annotate.grids import aligned, annotations_of, barred
-from tablewright.corpus.annotate.lines import Cell, Line, cell_at, day_first_in, decimal_mark_in, lines_in, page_at
+from tablewright.corpus.annotate.lines import (
+    LineCell,
+    TextLine,
+    cell_at,
+    day_first_in,
+    decimal_mark_in,
+    lines_in,
+    page_at,
+)
 from tablewright.corpus.annotate.pairs import pairs_in
-from tablewright.corpus.parse.parsed import Grid, Parsed
+from tablewright.corpus.parse.parsed import Parsed, ParsedTable
 from tablewright.table.corpus import Annotation, Category, Property
 from tablewright.table.model import Noun
 from tablewright.table.typed import typed
@@ -127,11 +135,11 @@ def _pages(parsed: Parsed) -> Iterator[tuple[int, int]]:
     yield from zip(starts, [*starts[1:], len(parsed.text)], strict=True)
 
 
-def _cells(parsed: Parsed, grid: Grid) -> list[list[Cell]]:
+def _cells(parsed: Parsed, grid: ParsedTable) -> list[list[LineCell]]:
     return [[cell_at(parsed.text, start, end) for start, end in row] for row in grid.rows if row]
 
 
-def _heading_above(parsed: Parsed, starts: list[int], grid: Grid) -> str:
+def _heading_above(parsed: Parsed, starts: list[int], grid: ParsedTable) -> str:
     above = bisect_right(starts, grid.start) - 1
     if above < 0:
         return ""
@@ -162,11 +170,11 @@ def _page(reading: _Reading, start: int, end: int, tables: int) -> Iterator[Anno
             yield Annotation(shape="fact", properties=(each,), start=pair.start, end=end, by="pairs")
 
 
-def _without(lines: list[Line], taken: set[int]) -> list[Line]:
+def _without(lines: list[TextLine], taken: set[int]) -> list[TextLine]:
     """The lines, with empty ones in place of those that are read already."""
     if not taken:
         return lines
-    return [Line(text="", start=line.start, cells=()) if n in taken else line for n, line in enumerate(lines)]
+    return [TextLine(text="", start=line.start, cells=()) if n in taken else line for n, line in enumerate(lines)]
 
 
 # ── what the document is ─────────────────────────────────────────────────────────────────────────────────────────────

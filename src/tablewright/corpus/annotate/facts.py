@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tablewright.corpus.annotate.lines import Cell, cell_at
+from tablewright.corpus.annotate.lines import LineCell, cell_at
 from tablewright.table.corpus import Property
 from tablewright.table.measures import read_measures
 from tablewright.table.typed import LONGEST, typed
@@ -15,7 +15,7 @@ LONGEST_TEXT = 2_000  # characters; what is longer under a label is a chapter, n
 
 
 def properties_of(
-    label: str, value: Cell, context: str = "", day_first: bool | None = None, *, whole: bool = True
+    label: str, value: LineCell, context: str = "", day_first: bool | None = None, *, whole: bool = True
 ) -> Iterator[Property]:
     """The value under its label, and what else it says: the sides of a size, parts that brackets tell apart."""
     label = label_text(label)
@@ -43,7 +43,7 @@ def label_text(label: str) -> str:
     return _SPACES.sub(" ", label).lstrip("#").strip(" \t.:·•*-–—_=|>")
 
 
-def _property(label: str, value: Cell, context: str, day_first: bool | None) -> Property:
+def _property(label: str, value: LineCell, context: str, day_first: bool | None) -> Property:
     read = typed(value.text, label, day_first=day_first)
     return Property(label=label, value=read, start=value.start, end=value.end, context=context)
 
@@ -55,7 +55,7 @@ _SLASH_APART = re.compile(r"\s{1,3}/\s{0,3}|/\s{1,3}")
 _COMMA = re.compile(r",\s+")
 
 
-def _paired(label: str, value: Cell) -> list[tuple[str, Cell]]:
+def _paired(label: str, value: LineCell) -> list[tuple[str, LineCell]]:
     """ "Voltage / Current": "44.2 V / 8.2 A", "Station, Elevation": "Halden, 793 ft": as many values as labels."""
     for mark, apart in (("/", _SLASH_APART), (",", _COMMA)):
         if mark not in label or mark not in value.text:
@@ -72,7 +72,7 @@ def _paired(label: str, value: Cell) -> list[tuple[str, Cell]]:
     return []
 
 
-def _split(value: Cell, mark: re.Pattern[str]) -> Iterator[Cell]:
+def _split(value: LineCell, mark: re.Pattern[str]) -> Iterator[LineCell]:
     place = 0
     for gap in mark.finditer(value.text):
         yield cell_at(value.text, place, gap.start()).moved(value.start)
@@ -89,7 +89,7 @@ _SIDE_NAME = re.compile(_SIDE, re.IGNORECASE)
 _SIZE_NUMBER = re.compile(r"\d[\d.,]*+(?:\s?(?:mm|cm|dm|km|m|inch(?:es)?|in|ft|feet|[\"'″′])(?!\w))?", re.IGNORECASE)
 
 
-def _sides(label: str, value: Cell, context: str) -> Iterator[Property]:
+def _sides(label: str, value: LineCell, context: str) -> Iterator[Property]:
     """Each number of "195.7 x 99.2 cm (L x W)" under the name of its side, where it is said which is which."""
     legend = _LEGEND.search(label) or _LEGEND.search(value.text)
     size = next((each for each in read_measures(value.text[:LONGEST], "m") if each.sizes), None) if legend else None
@@ -114,7 +114,7 @@ _QUALIFIED = re.compile(
 )
 
 
-def _qualified(label: str, value: Cell, context: str, day_first: bool | None) -> Iterator[Property]:
+def _qualified(label: str, value: LineCell, context: str, day_first: bool | None) -> Iterator[Property]:
     """ "420 km (in town), 310 km (on the motorway)": each under the label and what it is of."""
     found = [each for each in _QUALIFIED.finditer(value.text) if _DIGIT.search(each["value"])]
     for part in found if len(found) > 1 else ():

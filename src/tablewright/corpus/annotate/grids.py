@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tablewright.corpus.annotate.facts import label_text, properties_of
-from tablewright.corpus.annotate.lines import Cell, Line, cell_at
+from tablewright.corpus.annotate.lines import LineCell, TextLine, cell_at
 from tablewright.corpus.annotate.pairs import is_label, split_at_colon
 from tablewright.table.corpus import Annotation, Property
 from tablewright.table.typed import typed, unit_in
@@ -15,10 +15,10 @@ LONGEST_HEAD = 80
 
 
 def annotations_of(
-    rows: Sequence[Sequence[Cell]], *, head: bool, table: int, by: str, context: str, day_first: bool | None
+    rows: Sequence[Sequence[LineCell]], *, head: bool, table: int, by: str, context: str, day_first: bool | None
 ) -> Iterator[Annotation]:
     """A table of labels and values as facts, any other as rows under the names of its columns."""
-    filled: list[Sequence[Cell]] = [row for row in rows if any(cell.text for cell in row)]
+    filled: list[Sequence[LineCell]] = [row for row in rows if any(cell.text for cell in row)]
     if not filled:
         return
     if by != "sheet":
@@ -41,7 +41,7 @@ def annotations_of(
             yield Annotation(shape="row", properties=properties, start=start, end=end, by=by, table=table)
 
 
-def _names(head: Sequence[Cell], width: int) -> list[str]:
+def _names(head: Sequence[LineCell], width: int) -> list[str]:
     names: list[str] = []
     for number in range(width):
         name = label_text(head[number].text)[:LONGEST_HEAD] if number < len(head) else ""
@@ -51,7 +51,7 @@ def _names(head: Sequence[Cell], width: int) -> list[str]:
 
 
 def _in_row(
-    row: Sequence[Cell], names: Sequence[str], units: Sequence[str], context: str, day_first: bool | None
+    row: Sequence[LineCell], names: Sequence[str], units: Sequence[str], context: str, day_first: bool | None
 ) -> Iterator[Property]:
     unit = unit_in(row[0].text) if "(" in row[0].text or "[" in row[0].text else ""
     for number, cell in enumerate(row):
@@ -63,7 +63,7 @@ def _in_row(
         yield Property(label=label, value=value, start=cell.start, end=cell.end, context=context)
 
 
-def _reads_as_head(rows: Sequence[Sequence[Cell]]) -> bool:
+def _reads_as_head(rows: Sequence[Sequence[LineCell]]) -> bool:
     """Whether the first row has only words, and numbers stand below them."""
     first, rest = rows[0], rows[1:]
     if len(rest) < 1 or len(first) < 3 or any(typed(cell.text).number is not None for cell in first):
@@ -71,7 +71,7 @@ def _reads_as_head(rows: Sequence[Sequence[Cell]]) -> bool:
     return any(cell.text[:1].isdecimal() for row in rest[:5] for cell in row)
 
 
-def _is_of_pairs(rows: Sequence[Sequence[Cell]], head: bool) -> bool:
+def _is_of_pairs(rows: Sequence[Sequence[LineCell]], head: bool) -> bool:
     """Two columns of which the first names what the second gives: of different kinds, not one column of one kind."""
     if max(len(row) for row in rows) != 2 or any(len(row) != 2 for row in rows):
         return False
@@ -83,7 +83,7 @@ def _is_of_pairs(rows: Sequence[Sequence[Cell]], head: bool) -> bool:
     return len(kinds) > 1 or (not head and len(body) > 1)
 
 
-def _kind(row: Sequence[Cell]) -> str:
+def _kind(row: Sequence[LineCell]) -> str:
     value = typed(row[1].text, row[0].text)
     if value.number is not None:
         return value.base or value.currency or "number"
@@ -91,7 +91,7 @@ def _kind(row: Sequence[Cell]) -> str:
 
 
 def _facts(
-    rows: Sequence[Sequence[Cell]], head: bool, by: str, context: str, day_first: bool | None
+    rows: Sequence[Sequence[LineCell]], head: bool, by: str, context: str, day_first: bool | None
 ) -> Iterator[Annotation]:
     # A first row of words is a pair like the others, unless no other value is a text.
     is_head = head and len(rows) > 1 and "text" not in map(_kind, rows[1:])
@@ -103,13 +103,13 @@ def _facts(
 
 
 def _forms(
-    rows: list[Sequence[Cell]], by: str, context: str, day_first: bool | None
-) -> tuple[list[Annotation], list[Sequence[Cell]]]:
+    rows: list[Sequence[LineCell]], by: str, context: str, day_first: bool | None
+) -> tuple[list[Annotation], list[Sequence[LineCell]]]:
     """The facts of cells that hold a label with its colon, and the rows that are left: not those of labels only."""
     facts: list[Annotation] = []
-    left: list[Sequence[Cell]] = []
+    left: list[Sequence[LineCell]] = []
     for row in rows:
-        open_label: Cell | None = None
+        open_label: LineCell | None = None
         told = 0
         for cell in row:
             label, value = split_at_colon(cell)
@@ -132,12 +132,12 @@ def _forms(
 _RULE = re.compile(r"^[|\s:+=-]*$")
 
 
-def barred(lines: Sequence[Line]) -> Iterator[tuple[int, int, bool, list[list[Cell]]]]:
+def barred(lines: Sequence[TextLine]) -> Iterator[tuple[int, int, bool, list[list[LineCell]]]]:
     """Runs of lines drawn with bars: from, to (exclusive), whether a rule follows the first row, and the rows."""
     number = 0
     while number < len(lines):
         first = number
-        rows: list[list[Cell]] = []
+        rows: list[list[LineCell]] = []
         ruled = False
         while number < len(lines) and lines[number].text.count("|") >= (1 if rows else 2):
             line = lines[number]
@@ -151,8 +151,8 @@ def barred(lines: Sequence[Line]) -> Iterator[tuple[int, int, bool, list[list[Ce
         number = max(number, first + 1)
 
 
-def _between_bars(line: Line) -> list[Cell]:
-    cells: list[Cell] = []
+def _between_bars(line: TextLine) -> list[LineCell]:
+    cells: list[LineCell] = []
     place = 1 if line.text.startswith("|") else 0
     end = len(line.text) - (1 if line.text.endswith("|") else 0)
     while place <= end:
@@ -163,7 +163,7 @@ def _between_bars(line: Line) -> list[Cell]:
     return cells
 
 
-def aligned(lines: Sequence[Line], taken: set[int]) -> Iterator[tuple[int, int, list[list[Cell]]]]:
+def aligned(lines: Sequence[TextLine], taken: set[int]) -> Iterator[tuple[int, int, list[list[LineCell]]]]:
     """Runs of lines with three cells and more under a line of names: from, to (exclusive), and the rows."""
     number = 0
     while number < len(lines) - 1:
@@ -181,15 +181,15 @@ def aligned(lines: Sequence[Line], taken: set[int]) -> Iterator[tuple[int, int, 
         number = max(after, number + 1)
 
 
-def _is_head_line(line: Line) -> bool:
+def _is_head_line(line: TextLine) -> bool:
     return ":" not in line.text and all(len(cell.text) <= 40 and not cell.text[0].isdecimal() for cell in line.cells)
 
 
-def _placed(line: Line, head: Line) -> list[Cell]:
+def _placed(line: TextLine, head: TextLine) -> list[LineCell]:
     """The cells of a line under the names of the columns: in order, or where they stand where some are missing."""
     if len(line.cells) == len(head.cells):
         return list(line.cells)
-    row = [Cell(text="", start=line.start) for _ in head.cells]
+    row = [LineCell(text="", start=line.start) for _ in head.cells]
     centres = [cell.start - head.start + len(cell.text) / 2 for cell in head.cells]
     for cell in line.cells:
         centre = cell.start - line.start + len(cell.text) / 2

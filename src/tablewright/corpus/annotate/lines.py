@@ -12,7 +12,7 @@ from tablewright.table.model import Noun
 LOOKED_AT_FOR_DATES = 200_000  # characters
 
 
-class Cell(Noun, frozen=True):
+class LineCell(Noun, frozen=True):
     """A piece of a line: `text` stands at `start`, without space around it."""
 
     text: str
@@ -22,16 +22,16 @@ class Cell(Noun, frozen=True):
     def end(self) -> int:
         return self.start + len(self.text)
 
-    def moved(self, by: int) -> Cell:
-        return Cell(text=self.text, start=self.start + by)
+    def moved(self, by: int) -> LineCell:
+        return LineCell(text=self.text, start=self.start + by)
 
 
-class Line(Noun, frozen=True):
+class TextLine(Noun, frozen=True):
     """`text` stands at `start`, stripped. `wraps`: it was written as if the next line went on with it."""
 
     text: str
     start: int
-    cells: tuple[Cell, ...]
+    cells: tuple[LineCell, ...]
     wraps: bool = False
     is_heading: bool = False
 
@@ -44,7 +44,7 @@ _GAP = re.compile(r"[ \u00a0\t]{2,}|\t")
 WIDE = 70  # characters; prose that is so wide has been broken to fit the page
 
 
-def lines_in(text: str, start: int, end: int, headings: Sequence[tuple[int, int]] = ()) -> Iterator[Line]:
+def lines_in(text: str, start: int, end: int, headings: Sequence[tuple[int, int]] = ()) -> Iterator[TextLine]:
     """The lines of `text[start:end]`; an empty one is told too, for it parts what stands above and below."""
     marked = frozenset(place for place, _ in headings)
     while start < end:
@@ -55,28 +55,28 @@ def lines_in(text: str, start: int, end: int, headings: Sequence[tuple[int, int]
         at = start + len(raw) - len(raw.lstrip()) if stripped else start
         wraps = bool(stripped) and (raw[-1:] == " " or len(stripped) >= WIDE)
         heading = bool(marked) and (at in marked or start in marked)
-        yield Line(text=stripped, start=at, cells=cells_in(stripped, at), wraps=wraps, is_heading=heading)
+        yield TextLine(text=stripped, start=at, cells=cells_in(stripped, at), wraps=wraps, is_heading=heading)
         start = stop + 1
 
 
-def cells_in(line: str, start: int) -> tuple[Cell, ...]:
+def cells_in(line: str, start: int) -> tuple[LineCell, ...]:
     """The parts of a line that stand apart by a tab or by two spaces and more."""
     if "  " not in line and "\t" not in line and "\u00a0" not in line:
-        return (Cell(text=line, start=start),) if line else ()
-    found: list[Cell] = []
+        return (LineCell(text=line, start=start),) if line else ()
+    found: list[LineCell] = []
     place = 0
     for gap in _GAP.finditer(line):
         if gap.start() > place:
-            found.append(Cell(text=line[place : gap.start()], start=start + place))
+            found.append(LineCell(text=line[place : gap.start()], start=start + place))
         place = gap.end()
-    found.append(Cell(text=line[place:], start=start + place))
+    found.append(LineCell(text=line[place:], start=start + place))
     return tuple(cell for cell in found if cell.text)
 
 
-def cell_at(text: str, start: int, end: int) -> Cell:
+def cell_at(text: str, start: int, end: int) -> LineCell:
     """The same place without the space around it."""
     raw = text[start:end]
-    return Cell(text=raw.strip(), start=start + len(raw) - len(raw.lstrip()))
+    return LineCell(text=raw.strip(), start=start + len(raw) - len(raw.lstrip()))
 
 
 def page_at(page_starts: Sequence[int], offset: int) -> int | None:

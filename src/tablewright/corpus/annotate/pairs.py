@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.corpus.annotate.lines import WIDE, Cell, Line, cell_at
+from tablewright.corpus.annotate.lines import WIDE, LineCell, TextLine, cell_at
 from tablewright.table.currencies import currency_of
 from tablewright.table.model import Noun
 from tablewright.table.typed import typed
@@ -18,28 +18,28 @@ MOST_LINES_BELOW = 8
 COLONS = ":："
 
 
-class Pair(Noun, frozen=True):
+class LabelPair(Noun, frozen=True):
     """`start:end` is the passage, `heading` what stands above the block."""
 
     label: str
-    value: Cell
+    value: LineCell
     start: int
     end: int
     heading: str = ""
 
 
-def pairs_in(text: str, lines: Sequence[Line]) -> list[Pair]:
+def pairs_in(text: str, lines: Sequence[TextLine]) -> list[LabelPair]:
     return _scan(text, lines)[0]
 
 
-def blanks_in(text: str, lines: Sequence[Line]) -> list[Pair]:
+def blanks_in(text: str, lines: Sequence[TextLine]) -> list[LabelPair]:
     """The labels that have no value: what a form leaves blank."""
     return _scan(text, lines)[1]
 
 
-def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], list[Pair]]:
-    found: list[Pair] = []
-    blank: list[Pair] = []
+def _scan(text: str, lines: Sequence[TextLine]) -> tuple[list[LabelPair], list[LabelPair]]:
+    found: list[LabelPair] = []
+    blank: list[LabelPair] = []
     taken: set[int] = set()
     usual = _values_stand_below(lines)
     heading = ""
@@ -56,15 +56,17 @@ def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], list[Pair]]:
             if pair:
                 here.append(pair)
             else:
-                nothing = Cell(text="", start=line.end)
-                blank.append(Pair(label=open_label, value=nothing, start=line.start, end=line.end, heading=heading))
+                nothing = LineCell(text="", start=line.end)
+                blank.append(
+                    LabelPair(label=open_label, value=nothing, start=line.start, end=line.end, heading=heading)
+                )
             taken.add(number)
             taken.update(range(number + 1, number + 1 + used))
             number += used
         if here:
             taken.add(number)
             found.extend(
-                Pair(label=each.label, value=each.value, start=each.start, end=each.end, heading=heading)
+                LabelPair(label=each.label, value=each.value, start=each.start, end=each.end, heading=heading)
                 for each in here
             )
         elif not open_label and _is_heading(lines, number):
@@ -76,7 +78,7 @@ def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], list[Pair]]:
     return found, blank
 
 
-def _breaks_off(line: Line) -> bool:
+def _breaks_off(line: TextLine) -> bool:
     """Whether a sentence goes on in the next line, where a colon then makes no label."""
     return len(line.text) >= WIDE and len(line.cells) == 1 and line.text[-1].isalnum()
 
@@ -91,17 +93,17 @@ _SECOND = re.compile(r"(?<=\S)\s(?P<label>[A-Z][A-Za-z]{2,30}\.?(?:\s(?:No|NO|ID
 _BULLET = re.compile(r"^(?:[-•*·▪►>]\s+|\(?[a-z0-9]{1,2}[.)]\s+)")
 
 
-def _in_line(line: Line) -> Iterator[Pair]:
+def _in_line(line: TextLine) -> Iterator[LabelPair]:
     if (leader := _LEADER.match(line.text)) and is_label(leader["label"]):
-        value = Cell(text=leader["value"], start=line.start + leader.start("value"))
-        yield Pair(label=leader["label"], value=value, start=line.start, end=line.end)
+        value = LineCell(text=leader["value"], start=line.start + leader.start("value"))
+        yield LabelPair(label=leader["label"], value=value, start=line.start, end=line.end)
     elif ":" in line.text or "：" in line.text:
         yield from _by_colons(line)
     elif len(line.cells) == 2 or (len(line.cells) == 3 and _is_mark(line.cells[1].text)):
         yield from _by_gap(line)
 
 
-def _by_colons(line: Line) -> Iterator[Pair]:
+def _by_colons(line: TextLine) -> Iterator[LabelPair]:
     cells = _rejoined(line)
     number = 0
     while number < len(cells):
@@ -123,13 +125,13 @@ def _is_mark(text: str) -> bool:
     return len(text) <= 4 and bool(text) and currency_of(text) != ""
 
 
-def _over(line: Line, first: Cell, last: Cell) -> Cell:
-    return Cell(text=line.text[first.start - line.start : last.end - line.start], start=first.start)
+def _over(line: TextLine, first: LineCell, last: LineCell) -> LineCell:
+    return LineCell(text=line.text[first.start - line.start : last.end - line.start], start=first.start)
 
 
-def _rejoined(line: Line) -> list[Cell]:
+def _rejoined(line: TextLine) -> list[LineCell]:
     """The cells of a line, each label with its colon: "DATE", ": 25/12/2018" are one."""
-    cells: list[Cell] = []
+    cells: list[LineCell] = []
     for cell in line.cells:
         if cells and cell.text[0] in ":：" and not split_at_colon(cells[-1])[0]:
             cells[-1] = _over(line, cells[-1], cell)
@@ -138,10 +140,10 @@ def _rejoined(line: Line) -> list[Cell]:
     return cells
 
 
-def split_at_colon(cell: Cell) -> tuple[str, Cell]:
+def split_at_colon(cell: LineCell) -> tuple[str, LineCell]:
     """The label before the first colon and the value behind it; no label where the colon is something else."""
     colon = _COLON.search(cell.text)
-    nothing = Cell(text="", start=cell.end)
+    nothing = LineCell(text="", start=cell.end)
     if colon is None:
         return "", nothing
     label = _BULLET.sub("", cell.text[: colon.start()].rstrip())
@@ -150,38 +152,38 @@ def split_at_colon(cell: Cell) -> tuple[str, Cell]:
     return label, cell_at(cell.text, colon.end(), len(cell.text)).moved(cell.start)
 
 
-def _several(label: str, value: Cell, start: int, line: Line) -> Iterator[Pair]:
+def _several(label: str, value: LineCell, start: int, line: TextLine) -> Iterator[LabelPair]:
     """Further pairs may stand in the value behind one space: "A0422 Date: 25/12/2017"."""
     place = 0
     for second in _SECOND.finditer(value.text):
         part = cell_at(value.text, place, second.start()).moved(value.start)
         if part.text and len(part.text) <= 40:
-            yield Pair(label=label, value=part, start=start, end=line.end)
+            yield LabelPair(label=label, value=part, start=start, end=line.end)
             label, place = second["label"], second.end()
     rest = _first_sentence(cell_at(value.text, place, len(value.text)).moved(value.start))
     if rest.text:
-        yield Pair(label=label, value=rest, start=start, end=max(rest.end, start))
+        yield LabelPair(label=label, value=rest, start=start, end=max(rest.end, start))
 
 
 _SENTENCE_END = re.compile(r"(?<!\b[^\W\d_])(?<!\b[^\W\d_]{2})(?<!\b[^\W\d_]{3})\.\s{1,9}(?=[^\W\d_])")
 
 
-def _first_sentence(value: Cell) -> Cell:
+def _first_sentence(value: LineCell) -> LineCell:
     """Of a paragraph that begins with a label only what the label is of: "Product: X 200. This lamp has …"."""
     if len(value.text) <= LONGEST_PROSE:
         return value
     end = _SENTENCE_END.search(value.text)
-    return Cell(text=value.text[: end.start()], start=value.start) if end else value
+    return LineCell(text=value.text[: end.start()], start=value.start) if end else value
 
 
-def _by_gap(line: Line) -> Iterator[Pair]:
+def _by_gap(line: TextLine) -> Iterator[LabelPair]:
     label, value = line.cells[0], _over(line, line.cells[1], line.cells[-1])
     if not is_label(label.text) or len(value.text) > 80 or len(label.text) > 45:
         return
     read = typed(value.text, label.text)
     is_value = read.number is not None or read.date or read.truth is not None
     if is_value or (label.text[:1].isupper() and len(label.text.split()) <= 5 and len(value.text.split()) <= 8):
-        yield Pair(label=label.text, value=value, start=line.start, end=line.end)
+        yield LabelPair(label=label.text, value=value, start=line.start, end=line.end)
 
 
 # ── what a label looks like ──────────────────────────────────────────────────────────────────────────────────────────
@@ -206,7 +208,7 @@ def is_label(text: str) -> bool:
 # ── the value on the line below ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _open_label(line: Line) -> str:
+def _open_label(line: TextLine) -> str:
     """The label of a line that ends with it; the last one, where pairs stand before it."""
     if not line.cells or line.text[-1] not in COLONS:
         return ""
@@ -218,8 +220,8 @@ def _open_label(line: Line) -> str:
 
 
 def _with_value_below(
-    text: str, lines: Sequence[Line], number: int, label: str, *, usual: bool
-) -> tuple[Pair | None, int]:
+    text: str, lines: Sequence[TextLine], number: int, label: str, *, usual: bool
+) -> tuple[LabelPair | None, int]:
     """The pair, and how many lines below the label it takes. A label with another one below it is a blank field."""
     below = number + 1
     if below >= len(lines) or not _may_be_value(lines, below, usual=usual):
@@ -228,11 +230,11 @@ def _with_value_below(
     while last + 1 < len(lines) and last - below < MOST_LINES_BELOW and _goes_on(lines, last):
         last += 1
     start, end = lines[below].start, lines[last].end
-    value = Cell(text=text[start:end], start=start)
-    return Pair(label=label, value=value, start=lines[number].start, end=end), last - number
+    value = LineCell(text=text[start:end], start=start)
+    return LabelPair(label=label, value=value, start=lines[number].start, end=end), last - number
 
 
-def _may_be_value(lines: Sequence[Line], number: int, *, usual: bool) -> bool:
+def _may_be_value(lines: Sequence[TextLine], number: int, *, usual: bool) -> bool:
     """`usual`: values stand below their labels here. Where they do not, words below one may be a heading."""
     line = lines[number]
     if len(line.cells) != 1 or line.is_heading or starts_label(line):
@@ -240,13 +242,13 @@ def _may_be_value(lines: Sequence[Line], number: int, *, usual: bool) -> bool:
     return any(character.isalnum() if usual else character.isdecimal() for character in line.text)
 
 
-def _values_stand_below(lines: Sequence[Line]) -> bool:
+def _values_stand_below(lines: Sequence[TextLine]) -> bool:
     """Whether more labels stand alone than with a value in their line."""
     alone = sum(1 for line in lines if _open_label(line))
     return alone > sum(1 for line in lines if ":" in line.text and next(_by_colons(line), None) is not None)
 
 
-def starts_label(line: Line) -> bool:
+def starts_label(line: TextLine) -> bool:
     """Whether a line begins with a label of its own; "Part 7: Rules" is a value."""
     if not line.cells:
         return False
@@ -256,7 +258,7 @@ def starts_label(line: Line) -> bool:
     return bool(label) and not label[-1].isdecimal()
 
 
-def _goes_on(lines: Sequence[Line], number: int) -> bool:
+def _goes_on(lines: Sequence[TextLine], number: int) -> bool:
     """Whether the next line goes on with this one: it was broken to fit, and no label begins there."""
     if not lines[number].wraps or number + 1 >= len(lines):
         return False
@@ -264,7 +266,7 @@ def _goes_on(lines: Sequence[Line], number: int) -> bool:
     return bool(following.text) and not (following.is_heading or starts_label(following))
 
 
-def _is_heading(lines: Sequence[Line], number: int) -> bool:
+def _is_heading(lines: Sequence[TextLine], number: int) -> bool:
     """A short line without a value right above a line that has one, or what the format marks as a heading."""
     line = lines[number]
     if line.is_heading:

@@ -6,7 +6,7 @@ import csv
 import io
 
 from tablewright.corpus.parse import text as plain_text
-from tablewright.corpus.parse.draft import Draft, names_columns
+from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
@@ -26,7 +26,7 @@ def parse(content: bytes, name: str) -> Parsed:
     for _ in range(dialect.skip_lines):
         stream.readline()
     csv.field_size_limit(MAX_FIELD_CHARS)
-    draft = Draft()
+    draft = TextDraft()
     first: list[list[str]] = []
     try:
         for record in csv.reader(stream, **dialect.reader_options()):  # type: ignore[arg-type]

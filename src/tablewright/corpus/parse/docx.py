@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.etree import _Element
 
-from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_table
 from tablewright.errors import Unreadable
@@ -45,7 +45,7 @@ class _Package:
         self._archive = archive
         self._name = name
         self._members = set(archive.namelist()[:MAX_MEMBERS])
-        self._draft = Draft()
+        self._draft = TextDraft()
         self._heading_styles: set[str] = set()
 
     def parsed(self) -> Parsed:

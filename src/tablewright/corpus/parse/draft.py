@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tablewright.corpus.parse.parsed import Grid, Parsed
+from tablewright.corpus.parse.parsed import Parsed, ParsedTable
 from tablewright.sources.read.characters import one_line
 
 MAX_CHARS = 50_000_000
@@ -20,13 +20,13 @@ _YEAR = re.compile(r"(?:19|20)\d\d(?![\d.,/-])")
 """Names a column of a report, alone or as "2021 (restated)"."""
 
 
-class Draft:
+class TextDraft:
     def __init__(self) -> None:
         self.length = 0
         self.notes: list[str] = []
         self._pieces: list[str] = []
         self._pages: list[int] = []
-        self._grids: list[Grid] = []
+        self._grids: list[ParsedTable] = []
         self._headings: list[Place] = []
         self._rows: list[tuple[Place, ...]] = []
         self._cells = 0
@@ -89,7 +89,7 @@ class Draft:
     def grid(self, rows: Sequence[tuple[Place, ...]], *, head: bool) -> None:
         """A table out of places that are written already."""
         if rows and max(map(len, rows)) > 1:
-            self._grids.append(Grid(rows=tuple(rows), head=head and len(rows) > 1))
+            self._grids.append(ParsedTable(rows=tuple(rows), head=head and len(rows) > 1))
 
     def done(self, media: str, *, title: str = "") -> Parsed:
         text = "\n".join(self._pieces)

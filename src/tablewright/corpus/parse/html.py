@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pipes import write_lines
 from tablewright.sources.read.characters import one_line
@@ -19,7 +19,7 @@ def parse(content: bytes, name: str) -> Parsed:
     html = decode(content)
     reading = read_html(html, "")
     lines = reading.text.split("\n")
-    draft = Draft()
+    draft = TextDraft()
     write_lines(draft, lines)
     headings = _headings(html)
     at = 0

@@ -7,12 +7,12 @@ from io import BytesIO
 from typing import Any
 
 from tablewright.corpus.parse import ocr
-from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.layout import laid_out
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_layout
 from tablewright.errors import Unreadable
-from tablewright.sandbox.limits import Patience
+from tablewright.sandbox.limits import ParserDeadline
 
 MAX_PIXELS = 100_000_000
 MAX_FRAMES = 500
@@ -21,8 +21,8 @@ MAX_FRAMES = 500
 def parse(content: bytes, name: str) -> Parsed:
     if not ocr.is_installed():
         raise Unreadable(f"{name} is an image.", advice=ocr.HOW_TO_INSTALL)
-    draft = Draft()
-    patience = Patience(ocr.SECONDS)
+    draft = TextDraft()
+    patience = ParserDeadline(ocr.SECONDS)
     for picture in _frames(content, name):
         if patience.is_over:
             draft.notes.append(f"Only its first pages were read. {ocr.advice()}")

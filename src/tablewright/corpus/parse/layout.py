@@ -48,7 +48,7 @@ class Word:
 
 
 @dataclass(slots=True)
-class Piece:
+class LayoutPiece:
     """Words of one line without a wide gap between them."""
 
     words: list[Word]
@@ -71,8 +71,8 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Line:
-    pieces: list[Piece]
+class LayoutLine:
+    pieces: list[LayoutPiece]
     top: float
     bottom: float
 
@@ -167,7 +167,7 @@ def laid_out(words: Iterable[Word]) -> list[str | Columns]:
     return out
 
 
-def lines_of(words: Iterable[Word]) -> list[Line]:
+def lines_of(words: Iterable[Word]) -> list[LayoutLine]:
     """Words on one height, from left to right, divided where the gaps are wide."""
     lines: list[list[Word]] = []
     for word in sorted(words, key=lambda word: (word.top + word.bottom, word.left)):
@@ -182,15 +182,15 @@ def lines_of(words: Iterable[Word]) -> list[Line]:
     return [_line(sorted(line, key=lambda word: word.left)) for line in lines]
 
 
-def _line(words: list[Word]) -> Line:
+def _line(words: list[Word]) -> LayoutLine:
     height = median(word.bottom - word.top for word in words)
-    pieces = [Piece(words[:1])]
+    pieces = [LayoutPiece(words[:1])]
     for before, word in pairwise(words):
         if word.left - before.right > WIDE_GAP * height:
-            pieces.append(Piece([word]))
+            pieces.append(LayoutPiece([word]))
         else:
             pieces[-1].words.append(word)
-    return Line(pieces, min(word.top for word in words), max(word.bottom for word in words))
+    return LayoutLine(pieces, min(word.top for word in words), max(word.bottom for word in words))
 
 
 Span = tuple[float, float]
@@ -200,14 +200,14 @@ Span = tuple[float, float]
 class _Band:
     """Lines below each other whose pieces stand in the same columns."""
 
-    lines: list[Line]
+    lines: list[LayoutLine]
     columns: list[Span]
 
-    def cell(self, line: Line, column: int) -> str:
+    def cell(self, line: LayoutLine, column: int) -> str:
         left, right = self.columns[column]
         return " ".join(piece.text for piece in line.pieces if piece.left < right and piece.right > left)
 
-    def pieces(self, column: int) -> list[Piece | None]:
+    def pieces(self, column: int) -> list[LayoutPiece | None]:
         """For each line what it has in the column."""
         left, right = self.columns[column]
         inside = ([piece for piece in line.pieces if piece.left < right and piece.right > left] for line in self.lines)
@@ -242,7 +242,7 @@ class _Band:
         )
 
 
-def _band(lines: Sequence[Line], first: int) -> _Band:
+def _band(lines: Sequence[LayoutLine], first: int) -> _Band:
     """The lines from `first` on that share columns."""
     band = _Band([lines[first]], [(piece.left, piece.right) for piece in lines[first].pieces])
     if len(band.columns) == 1 and not _leads(lines, first):
@@ -263,24 +263,24 @@ def _band(lines: Sequence[Line], first: int) -> _Band:
     return _Band(band.lines[:kept], _columns(band.lines[:kept]) or band.columns)
 
 
-def _leads(lines: Sequence[Line], at: int) -> bool:
+def _leads(lines: Sequence[LayoutLine], at: int) -> bool:
     """A line of one piece begins a table where the row below it is so near that both are one row of it."""
     return at + 1 < len(lines) and len(lines[at + 1].pieces) > 1 and _overlap(lines[at], lines[at + 1])
 
 
-def _overlap(above: Line, line: Line) -> bool:
+def _overlap(above: LayoutLine, line: LayoutLine) -> bool:
     return line.top < above.bottom - 0.25 * min(line.height, above.height)
 
 
-def _apart(line: Line, above: Line) -> bool:
+def _apart(line: LayoutLine, above: LayoutLine) -> bool:
     return line.top - above.bottom > 1.5 * line.height
 
 
-def _close(line: Line, above: Line) -> bool:
+def _close(line: LayoutLine, above: LayoutLine) -> bool:
     return line.top - above.bottom < TIGHT * line.height
 
 
-def _with_line(band: _Band, line: Line) -> _Band | None:
+def _with_line(band: _Band, line: LayoutLine) -> _Band | None:
     """The band and this line; pieces are divided at the other side's columns where their words stand in them."""
     joined = _joined(band.columns, line)
     if joined is not None:
@@ -297,7 +297,7 @@ def _with_line(band: _Band, line: Line) -> _Band | None:
     return None if columns is None else _Band(finer, columns)
 
 
-def _columns(lines: Sequence[Line]) -> list[Span] | None:
+def _columns(lines: Sequence[LayoutLine]) -> list[Span] | None:
     columns: list[Span] = []
     for line in sorted(lines, key=lambda line: -len(line.pieces)):
         joined = _joined(columns, line)
@@ -307,7 +307,7 @@ def _columns(lines: Sequence[Line]) -> list[Span] | None:
     return columns
 
 
-def _joined(columns: list[Span], line: Line) -> list[Span] | None:
+def _joined(columns: list[Span], line: LayoutLine) -> list[Span] | None:
     """The columns with this line in them; None where one of its pieces lies across two of them."""
     out = list(columns)
     taken: set[int] = set()
@@ -326,7 +326,7 @@ def _joined(columns: list[Span], line: Line) -> list[Span] | None:
     return out
 
 
-def _parted(line: Line, columns: Sequence[Span]) -> Line:
+def _parted(line: LayoutLine, columns: Sequence[Span]) -> LayoutLine:
     """The line divided also where a word begins at the left edge of a column, or a piece would end at its right edge:
     a full cell leaves no wide gap to the next one. Names of columns may leave no more than a space."""
     divided = _divided(line, columns, SMALL_GAP)
@@ -338,8 +338,8 @@ def _parted(line: Line, columns: Sequence[Span]) -> Line:
     return divided
 
 
-def _divided(line: Line, columns: Sequence[Span], gap: float) -> Line:
-    pieces: list[Piece] = []
+def _divided(line: LayoutLine, columns: Sequence[Span], gap: float) -> LayoutLine:
+    pieces: list[LayoutPiece] = []
     for piece in line.pieces:
         inside = [span for span in columns if span[0] < piece.right and span[1] > piece.left]
         current = [piece.words[0]]
@@ -348,21 +348,21 @@ def _divided(line: Line, columns: Sequence[Span], gap: float) -> Line:
             ended = any(abs(current[-1].right - right) < ALIGNED and word.left > right for _, right in inside)
             wide = word.left - current[-1].right > gap * line.height
             if len(inside) > 1 and wide and (begins or ended):
-                pieces.append(Piece(current))
+                pieces.append(LayoutPiece(current))
                 current = [word]
             else:
                 current.append(word)
-        pieces.append(Piece(current))
-    return Line(pieces, line.top, line.bottom)
+        pieces.append(LayoutPiece(current))
+    return LayoutLine(pieces, line.top, line.bottom)
 
 
-def _is_aligned(piece: Piece, columns: Sequence[Span]) -> bool:
+def _is_aligned(piece: LayoutPiece, columns: Sequence[Span]) -> bool:
     return any(abs(piece.left - left) < ALIGNED or abs(piece.right - right) < 2 * ALIGNED for left, right in columns)
 
 
 def _rows(band: _Band) -> list[list[str]]:
     rows: list[list[str]] = []
-    above: Line | None = None
+    above: LayoutLine | None = None
     for line in band.lines:
         cells = [band.cell(line, column) for column in range(len(band.columns))]
         if above is not None and _belongs_above(cells, rows[-1], line, above):
@@ -373,7 +373,7 @@ def _rows(band: _Band) -> list[list[str]]:
     return _without_doubles(rows, band)
 
 
-def _belongs_above(cells: list[str], row: list[str], line: Line, above: Line) -> bool:
+def _belongs_above(cells: list[str], row: list[str], line: LayoutLine, above: LayoutLine) -> bool:
     """The rest of wrapped cells: no first cell, few others, close below; or half beside the row above."""
     filled = [at for at, cell in enumerate(cells) if cell]
     if any(_is_figure(cells[at]) and _is_figure(row[at]) for at in filled):

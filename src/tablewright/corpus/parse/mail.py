@@ -6,14 +6,14 @@ from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 
-from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pipes import write_lines
 from tablewright.corpus.parse.text import text_lines
 from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import read_html
-from tablewright.sources.read.reading import Unreadable as NothingToRead
+from tablewright.sources.read.reading import UnreadablePage as NothingToRead
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 MAX_ATTACHMENTS_NAMED = 20
@@ -21,7 +21,7 @@ MAX_ATTACHMENTS_NAMED = 20
 
 def parse(content: bytes, name: str) -> Parsed:
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(content)
-    draft = Draft()
+    draft = TextDraft()
     for header in _SHOWN:
         if value := _header(message, header):
             draft.line(f"{header}: {value}")
@@ -53,7 +53,7 @@ def _body(message: EmailMessage) -> list[str]:
         return []
 
 
-def _note_attachments(draft: Draft, message: EmailMessage) -> None:
+def _note_attachments(draft: TextDraft, message: EmailMessage) -> None:
     names = [one_line(part.get_filename() or part.get_content_type()) for part in message.iter_attachments()]
     if names:
         listed = ", ".join(names[:MAX_ATTACHMENTS_NAMED]) + (", …" if len(names) > MAX_ATTACHMENTS_NAMED else "")

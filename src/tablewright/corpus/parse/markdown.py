@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pipes import write_lines
 from tablewright.corpus.parse.text import text_lines
@@ -17,7 +17,7 @@ _FRONT_MATTER_TITLE = re.compile(r"title:\s*[\"']?(.+?)[\"']?", re.IGNORECASE)
 
 def parse(content: bytes, name: str) -> Parsed:
     lines = text_lines(content)
-    draft = Draft()
+    draft = TextDraft()
     write_lines(draft, lines)
     title = ""
     at, fenced = 0, False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablewright.table.model import Noun
 
 
-class Grid(Noun, frozen=True):
+class ParsedTable(Noun, frozen=True):
     """A table: for each row the cells from left to right, each where it stands in the text (start, end); an empty cell
     has no length. `head` says that the first row names the columns."""
 
@@ -29,6 +29,6 @@ class Parsed(Noun, frozen=True):
     media: str
     title: str = ""
     page_starts: tuple[int, ...] = ()
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[ParsedTable, ...] = ()
     headings: tuple[tuple[int, int], ...] = ()
     notes: tuple[str, ...] = ()

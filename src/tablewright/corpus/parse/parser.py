@@ -15,7 +15,7 @@ from typing import Protocol
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.errors import TablewrightError, Unreadable
 from tablewright.plugins import names, plugins
-from tablewright.sources.read import Unreadable as NothingToRead
+from tablewright.sources.read import UnreadablePage as NothingToRead
 from tablewright.sources.read.decode import decode
 
 GROUP = "tablewright.parsers"

@@ -11,12 +11,12 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from tablewright.corpus.parse import ocr
-from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.layout import Word, has_columns, laid_out, large_lines
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_layout
 from tablewright.errors import Unreadable
-from tablewright.sandbox.limits import Patience
+from tablewright.sandbox.limits import ParserDeadline
 from tablewright.sources.read.characters import lines
 
 MAX_PAGES = 20_000
@@ -41,9 +41,9 @@ def parse(content: bytes, name: str) -> Parsed:
         count = len(document)
         if not count:
             raise Unreadable(f"{name} is a PDF without pages.", advice="It may be damaged; save or download it again.")
-        draft = Draft()
+        draft = TextDraft()
         gaps = _Gaps()
-        for_all, for_images = Patience(SECONDS), Patience(ocr.SECONDS)
+        for_all, for_images = ParserDeadline(SECONDS), ParserDeadline(ocr.SECONDS)
         for number in range(min(count, MAX_PAGES)):
             draft.page()
             _write_page(draft, document, number, gaps, for_images)
@@ -60,7 +60,7 @@ class _Gaps:
         self.images: list[int] = []
         self.broken: list[int] = []
 
-    def check(self, draft: Draft, name: str, *, read: int, count: int) -> None:
+    def check(self, draft: TextDraft, name: str, *, read: int, count: int) -> None:
         """Notes them; raises where nothing else is left."""
         if not draft.has_text:
             if self.images:
@@ -101,7 +101,9 @@ def _opened(content: bytes, name: str) -> pypdfium2.PdfDocument:
     return document
 
 
-def _write_page(draft: Draft, document: pypdfium2.PdfDocument, number: int, gaps: _Gaps, for_images: Patience) -> None:
+def _write_page(
+    draft: TextDraft, document: pypdfium2.PdfDocument, number: int, gaps: _Gaps, for_images: ParserDeadline
+) -> None:
     try:
         page = document[number]
     except pypdfium2.PdfiumError:

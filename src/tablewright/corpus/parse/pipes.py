@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tablewright.corpus.parse.draft import Draft, Place, names_columns
+from tablewright.corpus.parse.draft import Place, TextDraft, names_columns
 
 _RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+")
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
-def write_lines(draft: Draft, lines: Sequence[str]) -> None:
+def write_lines(draft: TextDraft, lines: Sequence[str]) -> None:
     """Writes the lines as they are; those that form a table become a grid too."""
     fenced = False
     table: list[tuple[tuple[Place, ...], list[str]]] = []
@@ -35,7 +35,7 @@ def write_lines(draft: Draft, lines: Sequence[str]) -> None:
     _end(draft, table, ruled=ruled)
 
 
-def _end(draft: Draft, table: list[tuple[tuple[Place, ...], list[str]]], *, ruled: bool) -> None:
+def _end(draft: TextDraft, table: list[tuple[tuple[Place, ...], list[str]]], *, ruled: bool) -> None:
     if len(table) > 1:
         draft.grid([places for places, _ in table], head=ruled or names_columns([cells for _, cells in table]))
 

@@ -13,7 +13,7 @@ from typing_extensions import TypeVar
 from tablewright.corpus.parse.file import parse_file
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.errors import Unreadable
-from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import DEFAULT, Sandbox
 
 T = TypeVar("T", default=Parsed)
@@ -25,7 +25,7 @@ async def parse_files(
     paths: Sequence[Path],
     *,
     workers: int = 0,
-    limits: Limits = DEFAULT,
+    limits: SandboxLimits = DEFAULT,
     read: Callable[[str, int], T] = parse_file,  # type: ignore[assignment]
 ) -> AsyncIterator[Outcome[T]]:
     """Each file as soon as it is done, as `read` makes it of its path and the bytes it may have at most. Ending the
@@ -54,7 +54,7 @@ async def _work(
     waiting: Iterator[Path],
     finished: asyncio.Queue[Outcome[T] | None],
     sandbox: Sandbox,
-    limits: Limits,
+    limits: SandboxLimits,
     read: Callable[[str, int], T],
 ) -> None:
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.corpus.parse.draft import MAX_CHARS, Draft
+from tablewright.corpus.parse.draft import MAX_CHARS, TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pipes import write_lines
 from tablewright.sources.read.characters import visible
@@ -10,7 +10,7 @@ from tablewright.sources.read.decode import decode
 
 
 def parse(content: bytes, name: str) -> Parsed:
-    draft = Draft()
+    draft = TextDraft()
     pages = _decoded(content).split("\f")
     while len(pages) > 1 and not pages[-1].strip():
         pages.pop()

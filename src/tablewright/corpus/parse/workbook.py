@@ -11,7 +11,7 @@ from typing import Any
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
-from tablewright.corpus.parse.draft import Draft, names_columns
+from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.errors import Unreadable
 from tablewright.sources.read.characters import one_line
@@ -23,7 +23,7 @@ def parse(content: bytes, name: str) -> Parsed:
     kind = "xls" if content.startswith(b"\xd0\xcf") else "ods" if name.lower().endswith(".ods") else "xlsx"
     if kind != "xls":
         _look_through(content, name)
-    draft = Draft()
+    draft = TextDraft()
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
         for about in book.sheets_metadata:
@@ -56,7 +56,7 @@ def _look_through(content: bytes, name: str) -> None:
         look_through(path)
 
 
-def _write_sheet(draft: Draft, name: str, sheet: CalamineSheet) -> None:
+def _write_sheet(draft: TextDraft, name: str, sheet: CalamineSheet) -> None:
     headed = False
     for rows in _tables(sheet):
         if not headed:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from tablewright.corpus.parse.draft import Draft, names_columns
+from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.layout import Columns
 from tablewright.sources.read.characters import one_line
 
 
-def write_layout(draft: Draft, page: Sequence[str | Columns], headings: Collection[str] = ()) -> None:
+def write_layout(draft: TextDraft, page: Sequence[str | Columns], headings: Collection[str] = ()) -> None:
     for part in page:
         if not isinstance(part, str):
             write_table(draft, part.rows)
@@ -20,7 +20,7 @@ def write_layout(draft: Draft, page: Sequence[str | Columns], headings: Collecti
                 draft.line(shown)
 
 
-def write_table(draft: Draft, rows: Sequence[Sequence[str]]) -> None:
+def write_table(draft: TextDraft, rows: Sequence[Sequence[str]]) -> None:
     if _is_form(rows):
         for line in _form_lines(rows):
             draft.line(line)

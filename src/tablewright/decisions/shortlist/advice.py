@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.shown import (
+from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,
     Sentence,
@@ -16,7 +16,7 @@ from tablewright.decisions.shortlist.shown import (
     verified,
 )
 from tablewright.table.model import Noun, RowId
-from tablewright.table.shortlist import Requirements, Said
+from tablewright.table.shortlist import ReplySentence, Requirements
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, clean, question_block
 
@@ -54,13 +54,13 @@ class AdviceToGive(Noun, frozen=True, gc=True):
 class AdvisedCard(Noun, frozen=True):
     row_id: RowId
     best_for: str = ""
-    said: tuple[Said, ...] = ()
+    said: tuple[ReplySentence, ...] = ()
 
 
 class Advice(Noun, frozen=True, gc=True):
-    intro: tuple[Said, ...] = ()
+    intro: tuple[ReplySentence, ...] = ()
     cards: tuple[AdvisedCard, ...] = ()
-    closing: tuple[Said, ...] = ()
+    closing: tuple[ReplySentence, ...] = ()
     left_out: int = 0
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, wrong_with
-from tablewright.decisions.shortlist.shown import columns_text, pages_text, requirements_text
+from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, requirements_text
 from tablewright.table.model import Field, Noun, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import PRICE_FIELD, Requirements

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.shown import pages_text
+from tablewright.decisions.shortlist.prompt_parts import pages_text
 from tablewright.extraction.about import Subject, mentions
 from tablewright.table.evidence import evidence_for, locate
 from tablewright.table.model import Money, Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Listing, OfferedAs
+from tablewright.table.shortlist import OfferedAs, ShopListing
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, is_tainted, question_block
 
@@ -61,8 +61,8 @@ class ReadOffers:
             max_tokens=1_200,
         )
 
-    def check(self, asked: OffersToRead, reply: Any) -> tuple[Listing, ...]:
-        found: list[Listing] = []
+    def check(self, asked: OffersToRead, reply: Any) -> tuple[ShopListing, ...]:
+        found: list[ShopListing] = []
         problems: list[str] = []
         for offer in reply.offers:
             listing, problem = proved(offer, asked)
@@ -74,7 +74,7 @@ class ReadOffers:
             raise Unusable(" ".join(problems), usable=tuple(found))
         return tuple(found)
 
-    def fallback(self, asked: OffersToRead) -> tuple[Listing, ...]:
+    def fallback(self, asked: OffersToRead) -> tuple[ShopListing, ...]:
         """Without a model: the line of each page that names the product and an amount. Whether it is an offer, the
         person sees there."""
         found = []
@@ -90,7 +90,7 @@ class ReadOffers:
         return tuple(found)
 
 
-def proved(offer: PageOffer, asked: OffersToRead) -> tuple[Listing | None, str]:
+def proved(offer: PageOffer, asked: OffersToRead) -> tuple[ShopListing | None, str]:
     if not 1 <= offer.text <= len(asked.sources):
         return None, f"there is no text {offer.text}."
     source = asked.sources[offer.text - 1]
@@ -112,8 +112,10 @@ def proved(offer: PageOffer, asked: OffersToRead) -> tuple[Listing | None, str]:
     return replace(listing, stock=stock, offered_as=offer.offered_as), ""
 
 
-def listing_of(source: Retrieved, shop: str, place: tuple[int, int], amount: float | None, currency: str) -> Listing:
-    return Listing(
+def listing_of(
+    source: Retrieved, shop: str, place: tuple[int, int], amount: float | None, currency: str
+) -> ShopListing:
+    return ShopListing(
         shop=shop or source.domain,
         url=source.origin,
         price=Money(amount=amount, currency=currency) if amount is not None else None,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.shown import pages_text, requirements_text
+from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
 from tablewright.table.evidence import evidence_for, locate
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.retrieved import Retrieved
@@ -46,7 +46,7 @@ LINKS = 25
 """Links of a page that are shown."""
 
 
-class PagesToRead(Noun, frozen=True, gc=True):
+class PagesForProducts(Noun, frozen=True, gc=True):
     requirements: Requirements
     sources: tuple[Retrieved, ...]
     known: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class ProductsReply(BaseModel):
 class FindProducts:
     name = "products"
 
-    def prompt(self, asked: PagesToRead) -> Prompt:
+    def prompt(self, asked: PagesForProducts) -> Prompt:
         texts = pages_text(asked.sources, asked.room, page_text)
         known = "\n".join(asked.known)
         there = f"Known already:\n{block(0, known, 'products')}\n\n" if known else ""
@@ -93,7 +93,7 @@ class FindProducts:
             max_tokens=6_000,
         )
 
-    def check(self, asked: PagesToRead, reply: Any) -> FoundProducts:
+    def check(self, asked: PagesForProducts, reply: Any) -> FoundProducts:
         products: list[Product] = []
         problems: list[str] = []
         for named in reply.products:
@@ -108,7 +108,7 @@ class FindProducts:
             raise Unusable(" ".join(problems), usable=found)
         return found
 
-    def fallback(self, asked: PagesToRead) -> FoundProducts:
+    def fallback(self, asked: PagesForProducts) -> FoundProducts:
         """Without a model nobody can tell which pages are about products: each page is a candidate under its title."""
         products = [
             Product(name=title, evidence=(evidence_for(source, *place),))
@@ -125,7 +125,7 @@ def page_text(source: Retrieved, room: int) -> str:
     return (source.text if len(source.text) <= left else f"{source.text[:left]}\n[…]") + said
 
 
-def proved(named: NamedProduct, asked: PagesToRead) -> tuple[Product | None, str]:
+def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None, str]:
     name = " ".join(named.name.split())
     places: list[tuple[Retrieved, tuple[int, int]]] = []
     problem = "" if named.mentions else f"{name!r} has no quote that names it."

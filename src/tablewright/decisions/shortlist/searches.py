@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.shown import requirements_text
+from tablewright.decisions.shortlist.prompt_parts import requirements_text
 from tablewright.table.model import Noun
 from tablewright.table.shortlist import Requirements
 from tablewright.table.untrusted import WARNING, block, question_block

@@ -19,7 +19,7 @@ from tablewright.decisions.shortlist.conditions import (
     as_wish,
     wrong_with,
 )
-from tablewright.decisions.shortlist.shown import (
+from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,
     Sentence,
@@ -30,7 +30,7 @@ from tablewright.decisions.shortlist.shown import (
     verified,
 )
 from tablewright.table.model import Field, Noun, RowId, column_key
-from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, Requirements, Said
+from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, ReplySentence, Requirements
 from tablewright.table.untrusted import WARNING, block, question_block
 
 TurnIntent: TypeAlias = Literal[
@@ -122,7 +122,7 @@ class TurnTaken(Noun, frozen=True, gc=True):
 
     intent: TurnIntent
     requirements: Requirements
-    said: tuple[Said, ...] = ()
+    said: tuple[ReplySentence, ...] = ()
     is_ready: bool = False
     columns: tuple[Field, ...] = ()
     drop_columns: tuple[str, ...] = ()
@@ -189,7 +189,9 @@ class TakeTurn:
         return TurnTaken(intent="talk", requirements=asked.requirements)
 
 
-def as_turn(asked: TurnToTake, reply: TurnReply, said: list[Said], left_out: int, *, are_usable: bool) -> TurnTaken:
+def as_turn(
+    asked: TurnToTake, reply: TurnReply, said: list[ReplySentence], left_out: int, *, are_usable: bool
+) -> TurnTaken:
     """Wishes that cannot be evaluated leave the requirements as they were."""
     there = {column_key(field.name) for field in (*asked.fields, *standing_fields())}
     columns = [field for field in map(as_field, reply.columns) if column_key(field.name) not in there]

@@ -13,9 +13,9 @@ import msgspec
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
-from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import MOST_ROWS
+from tablewright.doors.api.schemas import described
 from tablewright.errors import UsageError
 from tablewright.table.document import document
 from tablewright.table.model import Noun

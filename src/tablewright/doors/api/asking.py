@@ -12,11 +12,11 @@ from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
-from tablewright.doors.api.described import described
+from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, ResultId, Text, writable
-from tablewright.doors.api.once import OnlyOnce
-from tablewright.doors.api.seen import not_there
+from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
+from tablewright.doors.api.visible import not_there
 from tablewright.doors.server.context import Visiting
 from tablewright.errors import UsageError
 from tablewright.table.corpus import Aggregate

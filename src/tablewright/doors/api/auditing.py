@@ -9,8 +9,8 @@ from pydantic import Field as Value
 
 from tablewright.app import Action, AuditEntry, Quota
 from tablewright.doors.api.answers import Json, Page
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, UserName
+from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.access import OWNER, Metered, Person

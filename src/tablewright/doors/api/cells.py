@@ -7,10 +7,10 @@ from pydantic import Field as Value
 
 from tablewright.app import CellVersion, Change, StaleCell
 from tablewright.doors.api.answers import Json, Page, by_place, large
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed
 from tablewright.doors.api.rows import Changed
-from tablewright.doors.api.seen import seen_field, seen_row, seen_table
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.model import Cell, Evidence, Noun, RowId, Step

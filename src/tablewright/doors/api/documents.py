@@ -12,12 +12,12 @@ from fastapi import APIRouter, File, Form, Query, UploadFile
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
-from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName
-from tablewright.doors.api.seen import seen_document
+from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
+from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visiting
 from tablewright.table.corpus import Category, Document
 from tablewright.table.form import KnownGroup

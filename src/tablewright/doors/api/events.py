@@ -19,7 +19,7 @@ from tablewright.app import Tablewright
 from tablewright.doors.api.answers import encoded
 from tablewright.doors.api.inputs import MOST_ROWS, RunId
 from tablewright.doors.api.runs import run_shown
-from tablewright.doors.api.seen import seen_run
+from tablewright.doors.api.visible import seen_run
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import TablewrightError
 from tablewright.table.feed import Event

@@ -9,10 +9,10 @@ from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text
 from tablewright.doors.api.rows import Changed
-from tablewright.doors.api.seen import seen_field, seen_table
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_field, seen_table
 from tablewright.doors.server.context import Visiting
 from tablewright.table.edits import AddField, ChangeField, RemoveField
 from tablewright.table.fieldspec import checked_name

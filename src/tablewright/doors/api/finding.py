@@ -10,12 +10,12 @@ from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
+from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import Body, Question, TableId, Text
-from tablewright.doors.api.once import OnlyOnce
-from tablewright.doors.api.seen import seen_table
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import parse_where

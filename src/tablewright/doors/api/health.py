@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from tablewright.app import Kind, Parameter, Strategy, doctor
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
+from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError

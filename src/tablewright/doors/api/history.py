@@ -10,9 +10,9 @@ from pydantic import Field as Value
 
 from tablewright.app import Change, Rollback
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, Name, TableId
-from tablewright.doors.api.seen import seen_table
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
 from tablewright.table.model import Noun
 

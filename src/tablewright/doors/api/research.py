@@ -11,18 +11,18 @@ from pydantic import ConfigDict
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
-from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
+from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
-from tablewright.doors.api.once import OnlyOnce
-from tablewright.doors.api.seen import seen_research
+from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
+from tablewright.doors.api.visible import seen_research
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.model import Noun
 from tablewright.table.reports.write import ReportFormat
 from tablewright.table.research import (
-    Answered,
+    AnsweredFollowUp,
     Brief,
     CheckedClaim,
     Gap,
@@ -75,7 +75,7 @@ class ResearchShown(Noun, frozen=True):
     claims: tuple[CheckedClaim, ...]
     table: ReportTable | None
     report: Report | None
-    answered: tuple[Answered, ...]
+    answered: tuple[AnsweredFollowUp, ...]
     usage: Usage | None
 
 
@@ -226,7 +226,7 @@ async def get_report(
     )
 
 
-@router.post("/research/{research_id}/questions", response_model=described(Answered))
+@router.post("/research/{research_id}/questions", response_model=described(AnsweredFollowUp))
 async def refine_research(visit: Visiting, research_id: ResearchId, asked: FollowUp, once: OnlyOnce) -> Response:
     """A follow-up question, answered from what is stored or, where that does not say, from a search."""
     visit.must_run()

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import Limit
-from tablewright.doors.api.seen import seen_document
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.table.corpus import Category
 from tablewright.table.form import form_of
 from tablewright.table.model import Noun
 
 if TYPE_CHECKING:
-    from tablewright.app import PassagesFound
+    from tablewright.app import SearchHits
 
 router = APIRouter(prefix="/retrieval", tags=["retrieval"])
 
@@ -209,7 +209,7 @@ async def visible(visit: Visit, documents: list[str] | None) -> list[str]:
     return [(await seen_document(visit, each)).document.id for each in documents or ()]
 
 
-def passages(found: PassagesFound) -> Passages:
+def passages(found: SearchHits) -> Passages:
     return Passages(
         passages=tuple(
             PassageFound(

@@ -19,6 +19,7 @@ from tablewright.doors.api import (
     health,
     history,
     proposals,
+    refresh,
     research,
     retrieval,
     rows,
@@ -27,7 +28,6 @@ from tablewright.doors.api import (
     shortlists,
     tables,
     tokens,
-    upkeep,
     users,
 )
 from tablewright.doors.api.answers import ERRORS
@@ -45,7 +45,7 @@ for resource in (
     history,
     runs,
     events,
-    upkeep,
+    refresh,
     proposals,
     documents,
     asking,

@@ -11,9 +11,9 @@ from pydantic import Field as Value
 
 from tablewright.app import Change
 from tablewright.doors.api.answers import Json, large
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text
-from tablewright.doors.api.seen import seen_field, seen_row, seen_table
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visiting
 from tablewright.table.dedupe import key_of
 from tablewright.table.edits import RemoveRow

@@ -12,13 +12,13 @@ from pydantic import Field as Value
 
 from tablewright.app import Fill, RetryPolicy, Run, retry_policy
 from tablewright.doors.api.answers import Json, Page, by_number, large, moment, newest_first
-from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
+from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, RunId, TableId
 from tablewright.doors.api.inputs import Text as LongText
-from tablewright.doors.api.once import OnlyOnce
-from tablewright.doors.api.seen import seen_run, seen_table
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError

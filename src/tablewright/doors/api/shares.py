@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import Body, Name, an_id
-from tablewright.doors.api.seen import not_there
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.visible import not_there
 from tablewright.doors.server.context import Visiting
 from tablewright.table.access import Shareable, Shared
 

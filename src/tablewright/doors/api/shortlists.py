@@ -11,11 +11,11 @@ from pydantic import ConfigDict
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, newest_first
-from tablewright.doors.api.described import described
+from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId
-from tablewright.doors.api.once import OnlyOnce
-from tablewright.doors.api.seen import seen_shortlist
+from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
+from tablewright.doors.api.visible import seen_shortlist
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.model import Noun

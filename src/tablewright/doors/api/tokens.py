@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import Body, Days, Name, UserName
+from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import Forbidden, UsageError

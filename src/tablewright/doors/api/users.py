@@ -9,10 +9,10 @@ from pydantic import Field as Value
 from pydantic import StringConstraints
 
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import Body, Days, TableId, UserName
-from tablewright.doors.api.seen import seen_table
+from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.access import Person, Role

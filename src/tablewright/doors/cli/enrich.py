@@ -161,7 +161,7 @@ def enrich(
         )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
-    asked = Asked(
+    asked = EnrichRequest(
         fields=fields,
         strategy=strategy,
         params=params,
@@ -311,7 +311,7 @@ def parse_params(texts: list[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class EnrichRequest:
     """What a run is asked to do, as `plan_enrich` takes it."""
 
     fields: list[Field]
@@ -324,7 +324,7 @@ class Asked:
 
 
 async def fill(
-    tablewright: Tablewright, target: str, options: FileOptions, asked: Asked, *, new: bool = False
+    tablewright: Tablewright, target: str, options: FileOptions, asked: EnrichRequest, *, new: bool = False
 ) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
     from tablewright.doors.cli import output, views
@@ -400,7 +400,7 @@ async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bo
     return True
 
 
-async def planned(tablewright: Tablewright, table_id: str, asked: Asked, watch: Watch) -> Fill:
+async def planned(tablewright: Tablewright, table_id: str, asked: EnrichRequest, watch: Watch) -> Fill:
     return await tablewright.plan_enrich(
         table_id,
         asked.fields,
@@ -415,7 +415,7 @@ async def planned(tablewright: Tablewright, table_id: str, asked: Asked, watch: 
 
 
 async def print_estimate(
-    tablewright: Tablewright, target: str, options: FileOptions, asked: Asked, *, json: bool
+    tablewright: Tablewright, target: str, options: FileOptions, asked: EnrichRequest, *, json: bool
 ) -> None:
     """What a run would take. A file is a table only for as long as that needs."""
     from tablewright.doors.cli import output, views

@@ -15,7 +15,7 @@ from tablewright.doors.cli.root import Json, TableName, with_app
 from tablewright.doors.cli.table import commands
 
 if TYPE_CHECKING:
-    from tablewright.app import Fill, Filled, Progress, Round, Tablewright, Watch, Written
+    from tablewright.app import Fill, Filled, Progress, RefreshRound, Tablewright, Watch, WrittenValue
     from tablewright.errors import UsageError
 
 
@@ -24,7 +24,7 @@ class Refreshed:
     """`refused` are the rounds that could not begin, and why."""
 
     runs: list[Filled] = dataclass_field(default_factory=list)
-    refused: list[tuple[Round, UsageError]] = dataclass_field(default_factory=list)
+    refused: list[tuple[RefreshRound, UsageError]] = dataclass_field(default_factory=list)
 
 
 @commands.command("set", context_settings={"ignore_unknown_options": True})
@@ -38,7 +38,7 @@ def set_(
     """Write a value of your own into a cell. What was found from the old one becomes stale; nothing runs by itself."""
     from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> tuple[str, Written]:
+    async def work(tablewright: Tablewright) -> tuple[str, WrittenValue]:
         head = await tablewright.table(table)
         return head.id, await tablewright.changes.set_value(head.id, row, column, value)
 
@@ -122,7 +122,7 @@ def refresh(
 
 
 async def fill_rounds(
-    tablewright: Tablewright, table_id: str, rounds: Sequence[Round], *, yes: bool, json: bool
+    tablewright: Tablewright, table_id: str, rounds: Sequence[RefreshRound], *, yes: bool, json: bool
 ) -> Refreshed:
     """One run for each round. What waits for cells that were not applied is left, and said; so is what cannot begin."""
     from tablewright.doors.cli import output
@@ -159,7 +159,7 @@ async def fill_rounds(
 
 
 async def fill_round(
-    tablewright: Tablewright, table_id: str, of: Round, *, yes: bool, json: bool
+    tablewright: Tablewright, table_id: str, of: RefreshRound, *, yes: bool, json: bool
 ) -> Filled | UsageError | None:
     """With a progress bar, until it is done or Ctrl-C is pressed; None where its cells wait, or it is not wanted, and
     the error where it cannot begin."""
@@ -196,7 +196,7 @@ async def fill_round(
 
 
 async def planned(
-    tablewright: Tablewright, table_id: str, of: Round, watch: Watch | None = None, *, waiting: bool = False
+    tablewright: Tablewright, table_id: str, of: RefreshRound, watch: Watch | None = None, *, waiting: bool = False
 ) -> Fill | UsageError | None:
     """What one round lacks, such as a strategy that is gone or a key, does not keep the others from being filled."""
     from tablewright.errors import UsageError
@@ -207,7 +207,7 @@ async def planned(
         return error
 
 
-def say_refused(table_id: str, of: Round, error: UsageError) -> None:
+def say_refused(table_id: str, of: RefreshRound, error: UsageError) -> None:
     from tablewright.doors.cli import output
 
     output.say(f"{', '.join(of.fields)}: left. {error}")
@@ -224,7 +224,9 @@ def refused_report(done: Refreshed) -> list[dict[str, Any]]:
     ]
 
 
-async def print_estimates(tablewright: Tablewright, table_id: str, rounds: Sequence[Round], *, json: bool) -> Refreshed:
+async def print_estimates(
+    tablewright: Tablewright, table_id: str, rounds: Sequence[RefreshRound], *, json: bool
+) -> Refreshed:
     from tablewright.doors.cli import output, views
     from tablewright.errors import UsageError
 
@@ -248,7 +250,7 @@ async def print_estimates(tablewright: Tablewright, table_id: str, rounds: Seque
     return Refreshed() if estimates else done
 
 
-def price_report(table_id: str, rounds: Sequence[Round]) -> dict[str, Any]:
+def price_report(table_id: str, rounds: Sequence[RefreshRound]) -> dict[str, Any]:
     cells = [{"row_id": cell.row_id, "field": cell.field} for each in rounds for cell in each.cells]
     return {
         "table_id": table_id,
@@ -258,7 +260,7 @@ def price_report(table_id: str, rounds: Sequence[Round]) -> dict[str, Any]:
     }
 
 
-def say_price(table_id: str, rounds: Sequence[Round]) -> None:
+def say_price(table_id: str, rounds: Sequence[RefreshRound]) -> None:
     from tablewright.doors.cli import output
 
     count = sum(len(each.cells) for each in rounds)

@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.research import Answered, Brief, Research, ResearchEvent, ResearchRequest, Sentence
+    from tablewright.table.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
 
 ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
 GAPS_SHOWN = 5
@@ -90,7 +90,7 @@ def research(
     async def listed(tablewright: Tablewright) -> list[Research]:
         return await tablewright.researches()
 
-    async def refined(tablewright: Tablewright) -> Answered:
+    async def refined(tablewright: Tablewright) -> AnsweredFollowUp:
         return await tablewright.refine_research(refine, question)
 
     async def done(tablewright: Tablewright) -> tuple[Research, dict[str, Any]]:
@@ -223,7 +223,7 @@ def print_research(found: Research, out: Path | None) -> None:
     output.say(f'Research {found.id}, table {found.table_id}. `--refine {found.id} "…"` asks a follow-up.')
 
 
-def print_answered(answered: Answered) -> None:
+def print_answered(answered: AnsweredFollowUp) -> None:
     from tablewright.doors.cli import output
 
     output.print_prose(f"› {answered.question}", 2_000)

@@ -91,7 +91,7 @@ def report(done: Applied | None, head: ProposalHead) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ReviewAnswer:
     """To one cell; `the_rest` is the one answer to all that follow."""
 
     verdict: Verdict
@@ -100,7 +100,7 @@ class Answer:
     the_rest: bool = False
 
 
-def as_review(answers: Sequence[Answer]) -> Review:
+def as_review(answers: Sequence[ReviewAnswer]) -> Review:
     def cells(verdict: Verdict) -> tuple[CellAt, ...]:
         return tuple(at for answer in answers if answer.verdict == verdict for at in answer.cells)
 
@@ -114,9 +114,9 @@ class Dialogue:
         self._head = head
         self._table = table
         self._cells = cells
-        self._answers: list[Answer] = []
+        self._answers: list[ReviewAnswer] = []
 
-    async def hold(self) -> list[Answer]:
+    async def hold(self) -> list[ReviewAnswer]:
         """The answers, once the person says that they stand."""
         while True:
             match self._ask_at_the_end() if self._is_at_the_end else await self._ask_about_the_next():
@@ -158,19 +158,19 @@ class Dialogue:
             key = self._ask(question)
             match key:
                 case "a" if has_value:
-                    return self._answer(Answer(verdict="accepted", cells=(at,)))
+                    return self._answer(ReviewAnswer(verdict="accepted", cells=(at,)))
                 case "a":
                     say("There is no value to accept: refuse, edit or skip.")
                 case "r":
-                    return self._answer(Answer(verdict="refused", cells=(at,)))
+                    return self._answer(ReviewAnswer(verdict="refused", cells=(at,)))
                 case "s":
-                    return self._answer(Answer(verdict="skipped", cells=(at,)))
+                    return self._answer(ReviewAnswer(verdict="skipped", cells=(at,)))
                 case "e":
                     own = self._ask_for_value(operation)
                     if own is not None:
-                        return self._answer(Answer(verdict="edited", cells=(at,), own=own))
+                        return self._answer(ReviewAnswer(verdict="edited", cells=(at,), own=own))
                 case "A":
-                    return self._answer(Answer(verdict="accepted", cells=await self._rest(), the_rest=True))
+                    return self._answer(ReviewAnswer(verdict="accepted", cells=await self._rest(), the_rest=True))
                 case "u" | "q" | "x":
                     return key
                 case "?":
@@ -178,7 +178,7 @@ class Dialogue:
                 case _:
                     say("Type one of the letters in brackets; ? explains them.")
 
-    def _answer(self, answer: Answer) -> str:
+    def _answer(self, answer: ReviewAnswer) -> str:
         self._answers.append(answer)
         return ""
 

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeAlias
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
-from tablewright.doors.mcp.desk import Desk
+from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import TablewrightError
@@ -116,7 +116,7 @@ def hints(
 
 
 def add_tool(
-    server: MCPServer[Any], desk: Desk, function: Callable[..., Awaitable[Answer]], annotations: ToolAnnotations
+    server: MCPServer[Any], desk: ToolContext, function: Callable[..., Awaitable[Answer]], annotations: ToolAnnotations
 ) -> None:
     """Under the function's own name; its docstring is what assistants read. Who may only look is offered no more."""
     if not (getattr(server, "may_change", True) or annotations.read_only_hint):
@@ -125,7 +125,7 @@ def add_tool(
     server.add_tool(answering(function, desk), description=described, annotations=annotations, structured_output=False)
 
 
-def answering(function: Callable[P, Awaitable[Answer]], desk: Desk) -> Callable[P, Awaitable[CallToolResult]]:
+def answering(function: Callable[P, Awaitable[Answer]], desk: ToolContext) -> Callable[P, Awaitable[CallToolResult]]:
     @wraps(function)
     async def call(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
         try:

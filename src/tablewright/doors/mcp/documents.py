@@ -10,7 +10,7 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
-from tablewright.doors.mcp.desk import Call, Desk, step_by_step
+from tablewright.doors.mcp.context import Call, ToolContext, step_by_step
 from tablewright.errors import UsageError
 from tablewright.table.corpus import Category
 from tablewright.table.document import document
@@ -19,7 +19,7 @@ from tablewright.table.form import form_of
 from tablewright.table.reply import Reply
 
 if TYPE_CHECKING:
-    from tablewright.app import PassagesFound
+    from tablewright.app import SearchHits
 
 HERE = "wordllama"
 """The embedder that asks nobody."""
@@ -36,7 +36,7 @@ WhereText = Annotated[
 
 
 class DocumentTools:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolContext) -> None:
         self._desk = desk
         self._tablewright = desk.tablewright
 
@@ -151,7 +151,7 @@ def answered(reply: Reply) -> Answer:
     return {name: document(value) for name, value in said.items() if value or name in kept}
 
 
-def passages(found: PassagesFound) -> Answer:
+def passages(found: SearchHits) -> Answer:
     return {
         "passages": [
             {

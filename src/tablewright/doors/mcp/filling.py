@@ -10,7 +10,7 @@ from pydantic import Field as Key
 
 from tablewright.app import Fill, Selection
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
-from tablewright.doors.mcp.desk import Call, Desk, refuse_failed
+from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
 from tablewright.doors.mcp.tables import TableName, TableTools
 from tablewright.errors import Forbidden
 from tablewright.table.document import document
@@ -41,7 +41,7 @@ Wait = Annotated[bool, Key(description="false: return at once; list_all(runs) te
 
 
 class FillingTools:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolContext) -> None:
         self._desk = desk
         self._tablewright = desk.tablewright
         self._tables = TableTools(desk)

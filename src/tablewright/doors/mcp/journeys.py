@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
-from tablewright.doors.mcp.desk import Call, Desk, begins_round, in_words, refuse_failed, step_by_step
+from tablewright.doors.mcp.context import Call, ToolContext, begins_round, in_words, refuse_failed, step_by_step
 from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
 from tablewright.errors import UsageError
@@ -22,14 +22,14 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.table.reports import render
-from tablewright.table.research import Answered, Length, Reference, ReportType, Research, ResearchRequest
+from tablewright.table.research import AnsweredFollowUp, Length, Reference, ReportType, Research, ResearchRequest
 from tablewright.table.shortlist import ChatReply, ShortlistState
 
 LONGEST_MESSAGE = 4_000
 
 
 class JourneyTools:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolContext) -> None:
         self._desk = desk
         self._tablewright = desk.tablewright
 
@@ -129,7 +129,7 @@ class JourneyTools:
     async def _follow_up(self, research_id: str, question: str, call: Call) -> Answer:
         """From the stored evidence or, where that does not say it, from a new search."""
 
-        async def answer(watch: Callable[[Progress], None]) -> Answered:
+        async def answer(watch: Callable[[Progress], None]) -> AnsweredFollowUp:
             watch(Progress(stage="working", detail="looking in the stored evidence"))
             return await self._tablewright.refine_research(research_id, question, tell=step_by_step(watch))
 

@@ -10,14 +10,14 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.doors.mcp.answers import Answer, add_tool, hints, page_of
-from tablewright.doors.mcp.desk import Desk
+from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.mcp.documents import HERE, MOST_HITS, passages
 from tablewright.errors import UsageError
 from tablewright.table.corpus import Category
 from tablewright.table.form import form_of
 
 if TYPE_CHECKING:
-    from tablewright.app import Thing
+    from tablewright.app import FoundItem
 
 MOST_THINGS = 200
 LONGEST_EXPORT = 1_000_000
@@ -30,7 +30,7 @@ ShowColumns = Annotated[list[str] | None, Key(max_length=20, description="Furthe
 
 
 class RetrievalTools:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolContext) -> None:
         self._desk = desk
         self._retrieval = desk.tablewright.retrieval
 
@@ -133,7 +133,7 @@ class RetrievalTools:
         return {"csv": text}
 
 
-def thing_found(thing: Thing) -> Answer:
+def thing_found(thing: FoundItem) -> Answer:
     return {
         "document_id": thing.document_id,
         "title": thing.title,
@@ -142,6 +142,6 @@ def thing_found(thing: Thing) -> Answer:
     }
 
 
-def documents_of(things: Sequence[Thing]) -> list[str]:
+def documents_of(things: Sequence[FoundItem]) -> list[str]:
     """The first of them; annotations_search with the same conditions has all."""
     return list(dict.fromkeys(thing.document_id for thing in things))[:MOST_THINGS]

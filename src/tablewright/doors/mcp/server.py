@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tablewright.app import Tablewright
-from tablewright.doors.mcp.desk import Desk
+from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.mcp.documents import DocumentTools
 from tablewright.doors.mcp.filling import FillingTools
 from tablewright.doors.mcp.folders import Folders
@@ -25,9 +25,9 @@ from tablewright.doors.mcp.journeys import JourneyTools
 from tablewright.doors.mcp.resources import Resources
 from tablewright.doors.mcp.retrieval import RetrievalTools
 from tablewright.doors.mcp.tables import LONGEST_CSV, TableTools
-from tablewright.doors.server.entrance import Entrance
+from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
-from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
 from tablewright.errors import BadSetting, Unreachable
@@ -36,7 +36,7 @@ from tablewright.table.access import EVERY_SCOPE, Person, Role
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
 DOOR = "mcp"
-PATIENCE = Limits().database_seconds
+PATIENCE = ServerLimits().database_seconds
 PATH = "/mcp"
 LARGEST_REQUEST = 6 * LONGEST_CSV + 1_000_000
 """Bytes: the longest CSV text fits, even where each character is escaped, which takes six."""
@@ -56,7 +56,7 @@ found and why.
 class TablewrightServer(MCPServer[Any]):
     """The resources that it lists are what is there when it is asked."""
 
-    def __init__(self, desk: Desk, *, may_change: bool = True, retrieval: bool = False) -> None:
+    def __init__(self, desk: ToolContext, *, may_change: bool = True, retrieval: bool = False) -> None:
         """Without `may_change` it has only the tools that look; with `retrieval` also those that answers about
         documents are made with."""
         self.may_change = may_change
@@ -100,13 +100,13 @@ def create_server(
     """Of the owner, who sees everything. `files` are the folders that assistants may have read, `patience` the seconds
     that a call waits for a database that is away."""
     own = tablewright.acting(ACTOR, door=DOOR, patience=patience)
-    return TablewrightServer(Desk(own, Folders(files)), retrieval=retrieval)
+    return TablewrightServer(ToolContext(own, Folders(files)), retrieval=retrieval)
 
 
 def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
     """In the name of one person: it sees what they see, does what they may do, and reads no files of the machine."""
     own = tablewright.acting(person.name, person, door=DOOR, patience=PATIENCE)
-    return TablewrightServer(Desk(own, Folders()), may_change=person.may_change and person.may_run)
+    return TablewrightServer(ToolContext(own, Folders()), may_change=person.may_change and person.may_run)
 
 
 def http_app(server: TablewrightServer, host: str) -> ASGIApp:
@@ -118,7 +118,7 @@ def http_app(server: TablewrightServer, host: str) -> ASGIApp:
             f"Without a token the server would be open to everyone who reaches {host}.",
             advice="Set TABLEWRIGHT_TOKEN, or bind to 127.0.0.1.",
         )
-    return BearerGuard(server, host, Entrance(server.desk.tablewright, trusting=host in LOOPBACK))
+    return BearerGuard(server, host, Authentication(server.desk.tablewright, trusting=host in LOOPBACK))
 
 
 def served_at(server: TablewrightServer, host: str) -> Starlette:
@@ -130,7 +130,7 @@ class BearerGuard:
     """The owner and admins talk to the server that sees everything. Each other user has a server of their own, which
     sees what they see: a session that one of them began is unknown to those of the others."""
 
-    def __init__(self, server: TablewrightServer, host: str, entrance: Entrance) -> None:
+    def __init__(self, server: TablewrightServer, host: str, entrance: Authentication) -> None:
         self._server = server
         self._app = served_at(server, host)
         self._host = host
@@ -213,7 +213,7 @@ async def serve_http(server: TablewrightServer, host: str, port: int) -> None:
         http_app(server, host),
         host=host,
         port=port,
-        http=connections(Limits()),
+        http=connections(ServerLimits()),
         h11_max_incomplete_event_size=LARGEST_HEAD,
         log_level="warning",
         timeout_graceful_shutdown=2,

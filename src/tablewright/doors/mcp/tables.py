@@ -12,7 +12,7 @@ from pydantic import Field as Key
 
 from tablewright.app import FileOptions, Operation, ProposalHead
 from tablewright.doors.mcp.answers import Answer, add_tool, grid, hints, note_on, page_of, proof, shown
-from tablewright.doors.mcp.desk import Call, Desk
+from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
@@ -28,7 +28,7 @@ After = Annotated[int, Key(ge=0, description="`next_after` of the page before.")
 
 
 class TableTools:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolContext) -> None:
         self._desk = desk
         self._tablewright = desk.tablewright
 

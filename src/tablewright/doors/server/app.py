@@ -18,12 +18,12 @@ from starlette.types import Receive, Scope, Send
 from tablewright.app import Tablewright
 from tablewright.doors.api.reference import router as reference
 from tablewright.doors.api.routes import router as api
-from tablewright.doors.server.entrance import Entrance
+from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.guard import Guard
 from tablewright.doors.server.handlers import answer_errors
-from tablewright.doors.server.head import Head
+from tablewright.doors.server.head import HeadRequests
 from tablewright.doors.server.headers import API
-from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.login import login_routes
 from tablewright.doors.server.metrics import router as metrics
 from tablewright.doors.server.oidc import OidcLogin
@@ -35,7 +35,7 @@ from tablewright.errors import NotFound, UsageError
 
 log = logging.getLogger("tablewright.server")
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ServerLimits()
 
 
 def create_app(
@@ -43,14 +43,14 @@ def create_app(
     *,
     host: str = "127.0.0.1",
     public_hosts: Collection[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ServerLimits = DEFAULT_LIMITS,
     pages: bool = True,
     works: bool = True,
 ) -> FastAPI:
     """`host` is the address it will be bound to, `public_hosts` the names that a reverse proxy before it has. Without
     `pages` it is the API alone (a process can have the pages once only); without `works` others do the runs."""
     names = Hosts(host, public_hosts)
-    entrance = Entrance(tablewright, trusting=is_loopback(host) and not public_hosts, limits=limits)
+    entrance = Authentication(tablewright, trusting=is_loopback(host) and not public_hosts, limits=limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -76,10 +76,10 @@ def create_app(
     app.state.telemetry = None
     answer_errors(app, hider(tablewright.settings))
     if pages:
-        from tablewright.doors.web.clients import OwnPages
+        from tablewright.doors.web.clients import OwnClients
 
-        app.add_middleware(OwnPages)  # the last that is added is the first that is asked
-    app.add_middleware(Head)
+        app.add_middleware(OwnClients)  # the last that is added is the first that is asked
+    app.add_middleware(HeadRequests)
     app.add_middleware(Guard, tablewright=tablewright, entrance=entrance, hosts=names, limits=limits)
     app.include_router(metrics)
     app.include_router(probe_routes(tablewright))
@@ -136,7 +136,7 @@ async def check_bind(tablewright: Tablewright, host: str, public_hosts: Collecti
     """Before anything starts: whoever can be reached by others must know who is who."""
     if is_loopback(host) and not public_hosts:
         return
-    if not await Entrance(tablewright, trusting=False).is_locked():
+    if not await Authentication(tablewright, trusting=False).is_locked():
         raise UsageError(
             f"Others can reach {', '.join(public_hosts) or host}, and there is neither a token nor a user.",
             kept="Nothing was started.",

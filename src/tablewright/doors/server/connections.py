@@ -23,7 +23,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tablewright.doors.server.errors import TooMany, TooSlow, error_response
-from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.limits import ServerLimits
 from tablewright.errors import TablewrightError
 
 LARGEST_HEAD = 64 * 1024
@@ -37,7 +37,7 @@ SLOW_BODY = TooSlow("The request's body arrived too slowly.", advice="Send it ag
 class Connections:
     """The open connections by address, those that were silent for the longest first."""
 
-    def __init__(self, limits: Limits, *, proxied: bool = False) -> None:
+    def __init__(self, limits: ServerLimits, *, proxied: bool = False) -> None:
         """`proxied`: all clients share the address of a reverse proxy, so only the total is limited."""
         self._most = limits.connections
         self._most_of_one = limits.connections if proxied else limits.connections_per_address
@@ -75,7 +75,7 @@ class Connections:
 class Connection(H11Protocol):
     """uvicorn's, with deadlines."""
 
-    limits: ClassVar[Limits]
+    limits: ClassVar[ServerLimits]
     open: ClassVar[Connections]
 
     address = ""
@@ -193,7 +193,7 @@ class Connection(H11Protocol):
             self.open.leave(self)
 
 
-def connections(limits: Limits, *, proxied: bool = False) -> type[Connection]:
+def connections(limits: ServerLimits, *, proxied: bool = False) -> type[Connection]:
     """The class for uvicorn's `http`: it makes one for each connection, and all of them count together."""
     shared: dict[str, Any] = {"limits": limits, "open": Connections(limits, proxied=proxied)}
     return type("LimitedConnection", (Connection,), shared)

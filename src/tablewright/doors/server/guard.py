@@ -19,9 +19,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.doors.server.authentication import Authentication, How
 from tablewright.doors.server.context import ONLY_LOOK, advice_for
 from tablewright.doors.server.encoding import NOT_UTF_8, Utf8, check_headers
-from tablewright.doors.server.entrance import Entrance, How
 from tablewright.doors.server.errors import (
     AWAY_SECONDS,
     UNEXPECTED,
@@ -32,7 +32,7 @@ from tablewright.doors.server.errors import (
     error_response,
 )
 from tablewright.doors.server.headers import API, is_library, protect
-from tablewright.doors.server.limits import Buckets, Limits, Streams
+from tablewright.doors.server.limits import Buckets, ServerLimits, Streams
 from tablewright.doors.server.login import LOGIN, LOGOUT
 from tablewright.doors.server.oidc import BEGIN, CALLBACK
 from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
@@ -64,7 +64,7 @@ opens.</p>"""
 
 class Guard:
     def __init__(
-        self, app: ASGIApp, *, tablewright: Tablewright, entrance: Entrance, hosts: Hosts, limits: Limits
+        self, app: ASGIApp, *, tablewright: Tablewright, entrance: Authentication, hosts: Hosts, limits: ServerLimits
     ) -> None:
         self._app = app
         self._tablewright = tablewright
@@ -80,7 +80,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         asked, begun = HTTPConnection(scope), time.perf_counter()
-        answer = Answer(scope, send, self._hide)
+        answer = GuardedResponse(scope, send, self._hide)
         person = NOBODY
         try:
             person, how = await self._identify(asked)
@@ -133,7 +133,7 @@ class Guard:
         if writes and not may_some and path.startswith(API) and not OWN_TOKENS.fullmatch(path):
             raise Forbidden(ONLY_LOOK, advice=advice_for(person, "write"))
 
-    async def _let_in(self, asked: HTTPConnection, person: Person, receive: Receive, answer: Answer) -> None:
+    async def _let_in(self, asked: HTTPConnection, person: Person, receive: Receive, answer: GuardedResponse) -> None:
         scope = asked.scope
         patience = self._limits.database_seconds
         scope.setdefault("state", {}).update(person=person, tablewright=self._tablewright, patience=patience)
@@ -153,7 +153,7 @@ class Guard:
             if answer.streaming:
                 self._streams.leave(person.id)
 
-    def _measured(self, asked: HTTPConnection, receive: Receive, answer: Answer) -> Receive:
+    def _measured(self, asked: HTTPConnection, receive: Receive, answer: GuardedResponse) -> Receive:
         check_headers(asked.headers)
         kind = asked.headers.get("content-type", "").partition(";")[0].strip().lower()
         brings_files = kind == "multipart/form-data" and UPLOADS.fullmatch(asked.scope["path"])
@@ -185,7 +185,7 @@ class Stream:
     """A connection that stays open: whoever loses their token, or their login, loses it too. What an event stream may
     show was decided when it was opened, so it also ends with a role or a table; a page is then loaded anew."""
 
-    def __init__(self, asked: HTTPConnection, person: Person, entrance: Entrance, every: float) -> None:
+    def __init__(self, asked: HTTPConnection, person: Person, entrance: Authentication, every: float) -> None:
         self._asked = asked
         self.person = person
         self._entrance = entrance
@@ -220,7 +220,7 @@ class Over(OSError):
     """Nothing more is sent; to the framework it looks like a client that is gone."""
 
 
-class Answer:
+class GuardedResponse:
     """What goes back, with the headers that protect, and a word of refusal instead where one is due."""
 
     def __init__(self, scope: Scope, send: Send, hide: Callable[[str], str]) -> None:

@@ -10,7 +10,7 @@ STREAMS = "/events"
 """What never ends has no length that could be asked for."""
 
 
-class Head:
+class HeadRequests:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

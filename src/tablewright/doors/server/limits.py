@@ -13,7 +13,7 @@ MOST_REMEMBERED = 10_000
 """Addresses and persons; whoever was not seen for the longest is forgotten, and begins with a full bucket."""
 
 
-class Limits(Noun, frozen=True):
+class ServerLimits(Noun, frozen=True):
     body: int = 2 * MEGABYTE
     """Bytes of a request that brings no file."""
     upload: int = 200 * MEGABYTE

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from tablewright.doors.server.entrance import COOKIE, LONGEST, Entrance
+from tablewright.doors.server.authentication import COOKIE, LONGEST, Authentication
 from tablewright.doors.server.errors import NotLoggedIn
-from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.limits import ServerLimits
 
 LOGIN = "/login"
 LOGOUT = "/logout"
@@ -59,7 +59,7 @@ INVITED = """<p>You were sent a link to look at something that is kept here.</p>
 """For a link that carries a token: its holder presses a button, so that no page of another site can log them in."""
 
 
-def login_routes(entrance: Entrance, limits: Limits, provider: str = "") -> APIRouter:
+def login_routes(entrance: Authentication, limits: ServerLimits, provider: str = "") -> APIRouter:
     """`provider` is the name of who else signs people in."""
     router = APIRouter(include_in_schema=False)
 

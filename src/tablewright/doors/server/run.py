@@ -15,9 +15,9 @@ from starlette.types import ASGIApp
 
 from tablewright.app import Tablewright
 from tablewright.doors.server.app import DEFAULT_LIMITS, check_bind, create_app
+from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.connections import LARGEST_HEAD, connections
-from tablewright.doors.server.entrance import Entrance
-from tablewright.doors.server.limits import MEGABYTE, Limits
+from tablewright.doors.server.limits import MEGABYTE, ServerLimits
 from tablewright.doors.server.log_limit import Unrepeated
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
@@ -42,7 +42,7 @@ async def serve(
     bound = bind(host, port)
     set_up(tablewright.settings).addFilter(Unrepeated())
     await tablewright.note_settings()
-    Entrance(tablewright, trusting=False).warn_of_short_token()
+    Authentication(tablewright, trusting=False).warn_of_short_token()
     raise_open_files()
     os.umask(0o077)  # whatever this process keeps is for its owner alone
     app = create_app(tablewright, host=host, public_hosts=public_hosts)
@@ -52,7 +52,7 @@ async def serve(
         await Server(config).serve(sockets=[bound])
 
 
-def configured(app: ASGIApp, limits: Limits, *, proxied: bool = False, grace: int = GRACE) -> uvicorn.Config:
+def configured(app: ASGIApp, limits: ServerLimits, *, proxied: bool = False, grace: int = GRACE) -> uvicorn.Config:
     """h11, because it bounds the size of a request's head; httptools does not."""
     return uvicorn.Config(
         app,

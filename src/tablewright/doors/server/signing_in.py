@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from tablewright.app import Tablewright
 from tablewright.doors.server import oidc
 from tablewright.doors.server.accounts import Accounts
-from tablewright.doors.server.entrance import LONGEST, Entrance
+from tablewright.doors.server.authentication import LONGEST, Authentication
 from tablewright.doors.server.errors import NotLoggedIn, status_of
 from tablewright.doors.server.login import LOGIN, local, page, set_cookie
 from tablewright.doors.server.oidc import BEGIN, CALLBACK, OidcLogin
@@ -21,7 +21,7 @@ ON = '<!doctype html><meta http-equiv="refresh" content="0;url={next}"><title>Ta
 """Our own page asks for the next one: a browser that comes from the provider would keep a strict cookie back."""
 
 
-def oidc_routes(tablewright: Tablewright, entrance: Entrance, hosts: Hosts, login: OidcLogin) -> APIRouter:
+def oidc_routes(tablewright: Tablewright, entrance: Authentication, hosts: Hosts, login: OidcLogin) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     accounts = Accounts(tablewright)
 

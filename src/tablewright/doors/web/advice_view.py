@@ -8,9 +8,9 @@ from functools import partial
 from nicegui import ui
 
 from tablewright.doors.web.citations import open_cell
-from tablewright.doors.web.plain import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
+from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
 from tablewright.doors.web.words import t
-from tablewright.table.shortlist import Card, CellRef, ChatReply, Listing, Said
+from tablewright.table.shortlist import Card, CellRef, ChatReply, ReplySentence, ShopListing
 
 MOST_CELLS = 6
 
@@ -42,7 +42,7 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
         ).props("outline").style("align-self: flex-start")
 
 
-def show_said(each: Said, table_id: str) -> None:
+def show_said(each: ReplySentence, table_id: str) -> None:
     """A sentence, and the cells it stands on; those open the source."""
     with ui.element("div").classes("tw-cited"):
         inline(each.text)
@@ -88,7 +88,7 @@ def show_parts(best: Card) -> None:
             )
 
 
-def listing_line(offer: Listing) -> Sequence[Shown]:
+def listing_line(offer: ShopListing) -> Sequence[Shown]:
     def shop() -> None:
         outside(offer.shop or offer.url, offer.url)
         if offer.evidence is not None and offer.evidence.quote:

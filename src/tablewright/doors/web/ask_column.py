@@ -27,7 +27,7 @@ FEW = 5
 """Rows that something is tried on first."""
 
 
-class Scope(Noun, frozen=True):
+class RowScope(Noun, frozen=True):
     """Which rows there are to choose from: all, those that are shown, and those that are selected."""
 
     rows: int
@@ -53,7 +53,7 @@ async def dialog(
     visit: Visit,
     table: Table,
     field: Field | None,
-    scope: Scope,
+    scope: RowScope,
     *,
     proposed: Sequence[str] = (),
     anew: bool = False,
@@ -61,7 +61,7 @@ async def dialog(
 ) -> str:
     """The id of the run that was started, or nothing. With `field` that column is filled on, or `anew`; with `single`
     what was not found is looked for again, without further questions. `proposed` are columns that wait for review."""
-    asking = Asking(visit, table, field, scope, proposed=proposed, anew=anew, single=single)
+    asking = AskColumnDialog(visit, table, field, scope, proposed=proposed, anew=anew, single=single)
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide tw-asking") as card:
         asking.build(window)
     card.on("leave", asking.leave, args=[])  # by Escape: see grid.js
@@ -73,7 +73,7 @@ async def dialog(
 class AskedColumn:
     """One column as far as it is filled in. `given` is there already: only its question can change, if at all."""
 
-    def __init__(self, asking: Asking, given: Field | None, *, fixed: bool) -> None:
+    def __init__(self, asking: AskColumnDialog, given: Field | None, *, fixed: bool) -> None:
         self._given = given if fixed else None
         self._asking = asking
         known = given or Field(name="")
@@ -132,13 +132,13 @@ class AskedColumn:
         return field
 
 
-class Asking:
+class AskColumnDialog:
     def __init__(
         self,
         visit: Visit,
         table: Table,
         field: Field | None,
-        scope: Scope,
+        scope: RowScope,
         *,
         proposed: Sequence[str],
         anew: bool,

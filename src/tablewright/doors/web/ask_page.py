@@ -10,10 +10,10 @@ from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
+from tablewright.doors.web.elements import Shown, card, chip, grid, journey, many, quiet, row, safe, said, saying, when
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
-from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, safe, said, saying, when
-from tablewright.doors.web.remembered import Remembered
+from tablewright.doors.web.server_memory import ServerMemory
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
@@ -28,7 +28,7 @@ SURE = {"exact": "high", "approximate": "medium", "incomplete": "low"}
 TRY = ("How many documents are there?", "List all receipts with their totals", "What do the manuals say about safety?")
 
 
-class Talk:
+class AskSession:
     """A conversation as far as the page shows it; what the answers rest on is in the database."""
 
     def __init__(self) -> None:
@@ -50,17 +50,17 @@ class Talk:
         return self.answering.problem if self.answering is not None else ""
 
 
-_talks = Remembered(Talk, most=REMEMBERED)
-_begun = Remembered(Talk, most=REMEMBERED)
+_talks = ServerMemory(AskSession, most=REMEMBERED)
+_begun = ServerMemory(AskSession, most=REMEMBERED)
 """By person: what they asked last that had no conversation yet."""
 
 
-def talk_of(seen: Visit, conversation: str) -> Talk:
+def talk_of(seen: Visit, conversation: str) -> AskSession:
     """Whoever comes back without an address, because the page was loaded anew before the first answer, finds it."""
     if conversation:
         return _talks.of(seen, conversation)
     begun = _begun.of(seen, seen.person.id)
-    return begun if begun.is_awaited else _begun.put(seen, seen.person.id, Talk())
+    return begun if begun.is_awaited else _begun.put(seen, seen.person.id, AskSession())
 
 
 def tabs(here: str) -> None:
@@ -92,7 +92,7 @@ async def ask_page(conversation: str = "") -> None:
             return
         if conversation and await may_share():
             share_button("conversation", conversation)
-        Conversation(seen, conversation).show()
+        ConversationView(seen, conversation).show()
         if not conversation:
             await earlier_conversations(seen)
 
@@ -108,7 +108,7 @@ async def earlier_conversations(seen: Visit) -> None:
                     quiet(when(each.started_at))
 
 
-class Conversation:
+class ConversationView:
     """One open page of it."""
 
     def __init__(self, seen: Visit, conversation: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from nicegui import ui
 
 from tablewright.app import Run
-from tablewright.doors.web.plain import dollars, many, quiet, safe
+from tablewright.doors.web.elements import dollars, many, quiet, safe
 from tablewright.doors.web.words import t
 from tablewright.table.model import Cell, Noun, Row, Table
 
@@ -29,7 +29,7 @@ KINDS = {
 }
 
 
-class Figures(Noun, frozen=True):
+class ChartFigures(Noun, frozen=True):
     """Of the first rows of a table: how many cells of a column are of which kind, and how many cite which domain."""
 
     rows: int
@@ -37,7 +37,7 @@ class Figures(Noun, frozen=True):
     domains: tuple[tuple[str, int], ...]
 
 
-def figures_of(table: Table, rows: Sequence[Row]) -> Figures:
+def figures_of(table: Table, rows: Sequence[Row]) -> ChartFigures:
     columns: dict[str, Counter[str]] = {field.name: Counter() for field in table.shown_fields[:MOST_COLUMNS]}
     domains: Counter[str] = Counter()
     for row in rows:
@@ -45,7 +45,7 @@ def figures_of(table: Table, rows: Sequence[Row]) -> Figures:
             cell = row.cell(name)
             counts[kind_of(cell)] += 1
             domains.update({evidence.domain for evidence in cell.evidence if evidence.domain})
-    return Figures(rows=len(rows), columns=columns, domains=tuple(domains.most_common(MOST_DOMAINS)))
+    return ChartFigures(rows=len(rows), columns=columns, domains=tuple(domains.most_common(MOST_DOMAINS)))
 
 
 def kind_of(cell: Cell) -> str:
@@ -58,7 +58,7 @@ def kind_of(cell: Cell) -> str:
     return "low" if cell.confidence_label == "none" else cell.confidence_label
 
 
-def coverage_chart(figures: Figures) -> None:
+def coverage_chart(figures: ChartFigures) -> None:
     """A bar for each column, a colour for each kind of cell."""
     names = list(figures.columns)[::-1]
     series = [
@@ -90,7 +90,7 @@ def coverage_chart(figures: Figures) -> None:
     )
 
 
-def domains_chart(figures: Figures) -> None:
+def domains_chart(figures: ChartFigures) -> None:
     found = figures.domains[::-1]
     chart(
         t("Cells by the domain of their sources"),

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import chip, icon_button, inline, outside, quiet, row, safe, said, when
 from tablewright.doors.web.frame import heading, visit_now
-from tablewright.doors.web.plain import chip, icon_button, inline, outside, quiet, row, safe, said, when
 from tablewright.doors.web.words import confidence_text, reason_text, t
 from tablewright.errors import NotFound
 from tablewright.table.corpus import Document

@@ -23,7 +23,7 @@ EVENTS = ("handshake", "event", "javascript_response", "ack", "log")
 """What a page sends about a client that it names."""
 
 
-class OwnPages:
+class OwnClients:
     """Inside the guard, so that it is known who asks."""
 
     def __init__(self, app: ASGIApp) -> None:

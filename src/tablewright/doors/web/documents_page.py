@@ -10,9 +10,7 @@ from nicegui import events, ui
 from tablewright.doors.api.uploads import forget
 from tablewright.doors.web.ask_page import tabs
 from tablewright.doors.web.citations import open_document, pages_of
-from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
-from tablewright.doors.web.live import undertakings
-from tablewright.doors.web.plain import (
+from tablewright.doors.web.elements import (
     Shown,
     bar,
     card,
@@ -28,6 +26,8 @@ from tablewright.doors.web.plain import (
     said,
     when,
 )
+from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.live import undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.doors.web.words import t

@@ -6,9 +6,21 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import (
+    bar,
+    card,
+    chip,
+    count_input,
+    count_of,
+    grid,
+    journey,
+    outside,
+    quiet,
+    row,
+    said,
+)
 from tablewright.doors.web.frame import about, heading, or_missing, say, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import with_page
-from tablewright.doors.web.plain import bar, card, chip, count_input, count_of, grid, journey, outside, quiet, row, said
 from tablewright.doors.web.words import many, t
 from tablewright.errors import UsageError
 from tablewright.table.fieldspec import parse_field, split_columns

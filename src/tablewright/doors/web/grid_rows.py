@@ -33,7 +33,7 @@ STATUSES: tuple[tuple[Literal["open", "building"], bool], ...] = (("open", False
 """Of a proposal, and whether one is asked for that may be unfinished."""
 
 
-class Wanted(Noun, frozen=True):
+class RowQuery(Noun, frozen=True):
     """Which rows of a table somebody looks at. `view` is another word for everybody, and whenever they look anew. Of
     the `proposals`, the newest first, each cell is shown over the table's own."""
 
@@ -57,10 +57,10 @@ class Wanted(Noun, frozen=True):
         return bool(self.only or self.find or self.filters)
 
 
-def wanted_of(table_id: str, query: Mapping[str, Any]) -> Wanted:
+def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
     """As the browser says it, in its requests and in what it tells."""
     try:
-        return Wanted(
+        return RowQuery(
             table_id=table_id,
             proposals=tuple(filter(None, str(query.get("proposals", "")).split(","))),
             only=msgspec.convert(query.get("only", ""), Only),
@@ -78,14 +78,14 @@ class RowOrders:
     """The numbers of the wanted rows, in their order, so that the grid can ask for the rows 5,000 to 5,200."""
 
     def __init__(self) -> None:
-        self._orders: OrderedDict[tuple[Wanted, int], asyncio.Task[array[int]]] = OrderedDict()
+        self._orders: OrderedDict[tuple[RowQuery, int], asyncio.Task[array[int]]] = OrderedDict()
 
-    async def order(self, tablewright: Tablewright, wanted: Wanted) -> array[int]:
+    async def order(self, tablewright: Tablewright, wanted: RowQuery) -> array[int]:
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
         at = (wanted, 0)
         if wanted.is_plain:
             newest = await tablewright.history(wanted.table_id, limit=1)
-            at = (Wanted(table_id=wanted.table_id), newest[0].number)
+            at = (RowQuery(table_id=wanted.table_id), newest[0].number)
         if at not in self._orders or failed(self._orders[at]):
             self._orders[at] = asyncio.create_task(find_rows(tablewright, wanted))
             while len(self._orders) > KEPT:
@@ -98,14 +98,14 @@ def failed(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-async def find_rows(tablewright: Tablewright, wanted: Wanted) -> array[int]:
+async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> array[int]:
     table = await tablewright.table(wanted.table_id)
     keep = await keeper(tablewright, table, wanted) if wanted.is_filtered else None
     found = await tablewright.row_ids(table.id, keep)
     return array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found)
 
 
-async def sort_rows(tablewright: Tablewright, wanted: Wanted, row_ids: Sequence[RowId]) -> list[RowId]:
+async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequence[RowId]) -> list[RowId]:
     """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
     keys: dict[RowId, tuple[int, float, str]] = {}
     written: dict[RowId, str] = {}
@@ -148,7 +148,7 @@ class Laid(Noun, frozen=True):
     at: str | None
 
 
-async def keeper(tablewright: Tablewright, table: Table, wanted: Wanted) -> Callable[[Row], bool]:
+async def keeper(tablewright: Tablewright, table: Table, wanted: RowQuery) -> Callable[[Row], bool]:
     """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace."""
     names = [field.name for field in table.shown_fields]
     needle = wanted.find.casefold()
@@ -198,7 +198,7 @@ def marks(cell: Cell, *, proposed: bool = False) -> frozenset[str]:
 async def count_marks(tablewright: Tablewright, table: Table, proposals: tuple[str, ...]) -> dict[str, int]:
     """By mark, the rows that have a cell with it; under "" all rows."""
     names = [field.name for field in table.shown_fields]
-    proposed = await laid_over(tablewright, Wanted(table_id=table.id, proposals=proposals))
+    proposed = await laid_over(tablewright, RowQuery(table_id=table.id, proposals=proposals))
     counts = dict.fromkeys(map(str, ONLY), 0)
 
     def count(row: Row) -> bool:
@@ -213,7 +213,7 @@ async def count_marks(tablewright: Tablewright, table: Table, proposals: tuple[s
     return {each: counts[each] for each in ONLY}
 
 
-async def laid_over(tablewright: Tablewright, wanted: Wanted) -> dict[RowId, dict[str, Laid]]:
+async def laid_over(tablewright: Tablewright, wanted: RowQuery) -> dict[RowId, dict[str, Laid]]:
     """The open cells of the proposals, by row and column."""
     found: dict[RowId, dict[str, Laid]] = {}
     async for operation in open_operations(tablewright, wanted.proposals):

@@ -12,8 +12,8 @@ from nicegui import ui
 
 from tablewright.app import doctor
 from tablewright.doors.server.paths import hider_for
+from tablewright.doors.web.elements import Shown, card, chip, grid, journey, quiet, row, safe, said, when
 from tablewright.doors.web.frame import heading, visit_now
-from tablewright.doors.web.plain import Shown, card, chip, grid, journey, quiet, row, safe, said, when
 from tablewright.doors.web.words import t
 from tablewright.settings import Settings
 

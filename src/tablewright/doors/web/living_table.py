@@ -8,10 +8,10 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.doors.web.citations import open_cell
+from tablewright.doors.web.elements import chip, icon_button, inline, quiet, row, safe, said
 from tablewright.doors.web.frame import heading, visit, visit_now
 from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
-from tablewright.doors.web.plain import chip, icon_button, inline, quiet, row, safe, said
 from tablewright.doors.web.words import reason_text, t
 from tablewright.table.model import Cell, Field, Row, RowId, Table
 from tablewright.table.shortlist import Ranking

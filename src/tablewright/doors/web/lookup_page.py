@@ -10,9 +10,9 @@ from typing import Any
 from nicegui import events, ui
 
 from tablewright.doors.web.ask_page import show_reply, tabs
+from tablewright.doors.web.elements import Shown, card, grid, icon_button, journey, many, quiet, row, safe
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_to_run
 from tablewright.doors.web.live import download
-from tablewright.doors.web.plain import Shown, card, grid, icon_button, journey, many, quiet, row, safe
 from tablewright.doors.web.words import t, translated
 from tablewright.table.corpus import Aggregate
 from tablewright.table.form import TEXT, Form, KnownGroup, Where, parse_where
@@ -33,7 +33,7 @@ SHOWN = 12
 
 
 @dataclass(kw_only=True)
-class Line:
+class ConditionLine:
     """A condition as far as it is filled in."""
 
     column: str = ""
@@ -50,12 +50,12 @@ class Line:
 
 
 @dataclass(kw_only=True)
-class Filled:
+class LookupForm:
     """The form as it stands."""
 
     groups: list[KnownGroup]
     group: str = ""
-    lines: list[Line] = field(default_factory=lambda: [Line()])
+    lines: list[ConditionLine] = field(default_factory=lambda: [ConditionLine()])
     figure: Aggregate = ""
     of: str = ""
     by: str = ""
@@ -86,15 +86,15 @@ class Filled:
         )
 
 
-def filled_with(groups: list[KnownGroup], where: str) -> Filled:
+def filled_with(groups: list[KnownGroup], where: str) -> LookupForm:
     """As the conditions of an address say, such as those that a question was understood as."""
-    filled = Filled(groups=groups)
+    filled = LookupForm(groups=groups)
     kind, table, conditions = parse_where(where) if where.strip() else ("", "", ())
     named = {group.name.casefold(): group.name for group in groups}
     filled.group = named.get((kind or table).casefold(), "")
     if conditions:
         filled.lines = [
-            Line(
+            ConditionLine(
                 column=each.column,
                 operator=each.operator,
                 value=(" and " if each.operator == "between" else " or ").join(each.values),
@@ -121,7 +121,7 @@ async def lookup_page(where: str = "") -> None:
 
 
 class LookUp:
-    def __init__(self, filled: Filled) -> None:
+    def __init__(self, filled: LookupForm) -> None:
         self.filled = filled
         self.replies: list[Reply] = []
 
@@ -160,7 +160,7 @@ class LookUp:
                 )
                 shown.props("dense outlined options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
 
-    def show_line(self, line: Line) -> None:
+    def show_line(self, line: ConditionLine) -> None:
         columns = {"": "", TEXT: t("The whole text"), **{name: safe(name, 60) for name in self.filled.columns}}
         named = {column_key(name): name for name in columns}
         line.column = named.get(column_key(line.column), "")
@@ -204,10 +204,10 @@ class LookUp:
             line.column = line.column if line.column in known else ""
 
     def add_line(self) -> None:
-        self.filled.lines.append(Line())
+        self.filled.lines.append(ConditionLine())
         self.fields.refresh()
 
-    def remove_line(self, line: Line) -> None:
+    def remove_line(self, line: ConditionLine) -> None:
         self.filled.lines.remove(line)
         self.fields.refresh()
 

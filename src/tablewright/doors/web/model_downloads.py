@@ -9,9 +9,9 @@ from functools import partial
 from nicegui import ui
 
 from tablewright.app import CatalogModel
+from tablewright.doors.web.elements import bar, chip, quiet, row
 from tablewright.doors.web.frame import hidden, text, visit, visit_to_administer
 from tablewright.doors.web.live import Undertaking, undertakings
-from tablewright.doors.web.plain import bar, chip, quiet, row
 from tablewright.doors.web.words import t
 
 GIGABYTE = 1e9

@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.background import BackgroundTask
 
 from tablewright.doors.server.context import Visiting
-from tablewright.doors.web.grid_rows import RowOrders, Wanted, block, wanted_of
+from tablewright.doors.web.grid_rows import RowOrders, RowQuery, block, wanted_of
 from tablewright.doors.web.table_cells import Picked, markdown_of, text_of
 from tablewright.errors import NotFound, UsageError
 
@@ -84,7 +84,7 @@ async def document_page(visit: Visiting, document_id: str, number: int, quote: s
     return Response(picture, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
-async def checked(visit: Visiting, wanted: Wanted) -> Wanted:
+async def checked(visit: Visiting, wanted: RowQuery) -> RowQuery:
     """Whoever may see one table learns nothing of another by naming its proposal."""
     for proposal_id in wanted.proposals:
         if (await visit.tablewright.proposal(proposal_id)).table_id != wanted.table_id:

@@ -8,8 +8,7 @@ from functools import partial
 from nicegui import ui
 
 from tablewright.doors.web.citations import number_button, open_reference, show_evidence, with_numbers
-from tablewright.doors.web.frame import heading
-from tablewright.doors.web.plain import (
+from tablewright.doors.web.elements import (
     Shown,
     card,
     chip,
@@ -23,10 +22,11 @@ from tablewright.doors.web.plain import (
     row,
     said,
 )
+from tablewright.doors.web.frame import heading
 from tablewright.doors.web.words import t
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
-    Answered,
+    AnsweredFollowUp,
     CheckedClaim,
     Reference,
     Report,
@@ -203,7 +203,7 @@ def step(icon: str, text: str, classes: str, word: str) -> None:
         inline(text)
 
 
-def show_answered(answered: Answered) -> None:
+def show_answered(answered: AnsweredFollowUp) -> None:
     said(answered.question, "tw-mine")
     if answered.sentences:
         with ui.element("div"):

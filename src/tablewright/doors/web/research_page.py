@@ -8,9 +8,7 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
-from tablewright.doors.web.plain import (
+from tablewright.doors.web.elements import (
     Shown,
     bar,
     card,
@@ -27,6 +25,8 @@ from tablewright.doors.web.plain import (
     saying,
     when,
 )
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit, visit_now, visit_to_run
+from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t, translated

@@ -23,7 +23,7 @@ from tablewright.doors.web.frame import (
     visit_to_change,
 )
 from tablewright.doors.web.grid_rows import mark
-from tablewright.doors.web.verdicts import Verdict, Verdicts, verdicts_of
+from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdicts_of
 from tablewright.doors.web.words import many, reason_text, t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
@@ -266,9 +266,9 @@ class ReviewPage:
             case "k" | "ArrowUp":
                 await self._go(self._cursor - 1)
             case "a":
-                await self._decide(self._at, Verdict(word="accepted"))
+                await self._decide(self._at, ReviewVerdict(word="accepted"))
             case "r":
-                await self._decide(self._at, Verdict(word="refused"))
+                await self._decide(self._at, ReviewVerdict(word="refused"))
             case "e":
                 await self._edit()
             case "u":
@@ -316,7 +316,7 @@ class ReviewPage:
             acts = Acts(close=lambda: None)
             show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, before=now)
 
-    async def _decide(self, at: CellAt, verdict: Verdict) -> None:
+    async def _decide(self, at: CellAt, verdict: ReviewVerdict) -> None:
         self._verdicts[at] = verdict
         self._dress(at)
         self._summarise()
@@ -347,7 +347,7 @@ class ReviewPage:
                     tell(error)
                     return
                 close()
-                await self._doing(self._decide, at, Verdict(word="edited", own=own))()
+                await self._doing(self._decide, at, ReviewVerdict(word="edited", own=own))()
 
             def close() -> None:
                 self._window = None
@@ -377,7 +377,7 @@ class ReviewPage:
         """What was edited, or refused one by one, is not accepted with the rest."""
         open_cells = list(cells)
         marked = [at for at in open_cells if not self._stays(at, word)]
-        self._verdicts |= {at: Verdict(word=word) for at in marked}
+        self._verdicts |= {at: ReviewVerdict(word=word) for at in marked}
         for at in self._lines:
             self._dress(at)
         self._summarise()

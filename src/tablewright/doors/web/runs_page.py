@@ -11,9 +11,7 @@ from nicegui.element import Element
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.charts import MOST_ROWS, cost_chart, coverage_chart, domains_chart, figures_of
-from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, say, visit_now, visit_to_run
-from tablewright.doors.web.live import with_page
-from tablewright.doors.web.plain import (
+from tablewright.doors.web.elements import (
     Shown,
     bar,
     card,
@@ -31,6 +29,8 @@ from tablewright.doors.web.plain import (
     tokens,
     when,
 )
+from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, say, visit_now, visit_to_run
+from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import reason_text, t
 from tablewright.errors import NotFound
 from tablewright.table.feed import Event, Progress

@@ -10,9 +10,9 @@ from nicegui import ui
 from nicegui.elements.mixins.disableable_element import DisableableElement
 
 from tablewright.app import find_local_servers, list_models, try_settings
+from tablewright.doors.web.elements import chip, quiet
 from tablewright.doors.web.frame import heading, hidden, say, text, visit_to_administer, what_next
 from tablewright.doors.web.model_downloads import ModelDownloads
-from tablewright.doors.web.plain import chip, quiet
 from tablewright.doors.web.words import LANGUAGES, language, t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.settings import Settings, set_elsewhere, with_changes
@@ -56,7 +56,7 @@ EMBEDDERS = {"wordllama": "On this computer (no key)", "openai": "OpenAI, or a s
 KEY_SAVED = "Saved; type to replace it"
 
 
-class Part:
+class SettingsCard:
     """One card. A subclass builds its fields and says which settings they come to."""
 
     title = ""
@@ -148,7 +148,7 @@ class Part:
         self.on_save()
 
 
-class ModelPart(Part):
+class ModelPart(SettingsCard):
     title = "Model"
     tests = "model"
 
@@ -268,7 +268,7 @@ class ModelPart(Part):
         forget_key(self.key, there=bool(settings.model_api_key))
 
 
-class SearchPart(Part):
+class SearchPart(SettingsCard):
     title = "Web search"
     tests = "search"
 
@@ -312,7 +312,7 @@ class SearchPart(Part):
         forget_key(self.key, there=bool(settings.search_api_key))
 
 
-class BudgetPart(Part):
+class BudgetPart(SettingsCard):
     title = "Budget"
 
     def fields(self) -> None:
@@ -329,7 +329,7 @@ class BudgetPart(Part):
         }
 
 
-class EvidencePart(Part):
+class EvidencePart(SettingsCard):
     title = "Evidence"
 
     def fields(self) -> None:
@@ -341,7 +341,7 @@ class EvidencePart(Part):
         return {"evidence": self.choice.value}
 
 
-class EmbedderPart(Part):
+class EmbedderPart(SettingsCard):
     title = "Search in documents"
     tests = "embedder"
 
@@ -382,7 +382,7 @@ class EmbedderPart(Part):
         forget_key(self.key, there=bool(settings.embedder_api_key))
 
 
-class WebhookPart(Part):
+class WebhookPart(SettingsCard):
     title = "Webhook"
     tests = "webhook"
 
@@ -409,7 +409,7 @@ class WebhookPart(Part):
         forget_key(self.key, there=bool(settings.webhook_secret))
 
 
-class LanguagePart(Part):
+class LanguagePart(SettingsCard):
     title = "Language"
 
     def fields(self) -> None:
@@ -424,7 +424,7 @@ class LanguagePart(Part):
         ui.navigate.reload()
 
 
-PARTS: Mapping[str, type[Part]] = {
+PARTS: Mapping[str, type[SettingsCard]] = {
     "model": ModelPart,
     "search": SearchPart,
     "budget": BudgetPart,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from tablewright.doors.web.elements import journey, quiet
 from tablewright.doors.web.frame import visit_now
-from tablewright.doors.web.plain import journey, quiet
 from tablewright.doors.web.settings_form import PARTS
 from tablewright.doors.web.words import t
 

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from tablewright.doors.web.elements import quiet, row, said
 from tablewright.doors.web.frame import heading, say, visit_now, visit_to_administer, visit_to_change
-from tablewright.doors.web.plain import quiet, row, said
 from tablewright.doors.web.words import t
 from tablewright.table.access import Shareable, Shared
 

@@ -11,10 +11,7 @@ from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.advice_view import show_reply
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
-from tablewright.doors.web.living_table import LivingTable
-from tablewright.doors.web.plain import (
+from tablewright.doors.web.elements import (
     Shown,
     bar,
     card,
@@ -30,8 +27,11 @@ from tablewright.doors.web.plain import (
     saying,
     when,
 )
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_run
+from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
+from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.sharing import may_share, share_button
-from tablewright.doors.web.talks import Talk, talk_of
+from tablewright.doors.web.shortlist_log import ShortlistLog, talk_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.feed import Progress
@@ -149,7 +149,7 @@ async def shortlist_page(shortlist_id: str) -> None:
     with journey(t("Shortlist"), here="/shortlist"):
         if await may_share():
             share_button("shortlist", state.id)
-        await Advice(seen, state).show()
+        await AdviceView(seen, state).show()
 
 
 def key_of(shortlist_id: str) -> str:
@@ -179,13 +179,13 @@ def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
     return undertakings(now).begin(key_of(shortlist_id), "Thinking", turn)
 
 
-class Advice:
+class AdviceView:
     """One open page of a conversation."""
 
     def __init__(self, seen: Visit, state: ShortlistState) -> None:
         self.seen = seen
         self.state = state
-        self.talk: Talk = talk_of(seen, state.id)
+        self.talk: ShortlistLog = talk_of(seen, state.id)
         self.was_busy = True  # a turn may end while the page is made: the first look reads the state again
         self.table = LivingTable(state.table_id)
 

@@ -14,8 +14,8 @@ from nicegui.elements.upload_files import FileUpload
 from tablewright.app import FileOptions, KnownFile, Preview
 from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import quiet
 from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
-from tablewright.doors.web.plain import quiet
 from tablewright.doors.web.uploads import file_drop
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError, UsageError

@@ -9,7 +9,7 @@ from nicegui import app as pages
 
 from tablewright.app import Change, Tablewright
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.grid_rows import RowOrders, Wanted, is_over, proposed_cells, wanted_of
+from tablewright.doors.web.grid_rows import RowOrders, RowQuery, is_over, proposed_cells, wanted_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.edits import RemoveRow
@@ -22,7 +22,7 @@ MOST_WRITTEN = 20_000
 MOST_COPIED = 500_000
 
 
-class Span(Noun, frozen=True):
+class RowRange(Noun, frozen=True):
     """From one row to another, as they are shown; to the end where there is no `last`. `rows` is how many that were."""
 
     first: RowId | None = None
@@ -33,11 +33,11 @@ class Span(Noun, frozen=True):
 class Picked(Noun, frozen=True, gc=True):
     """What is selected, as the browser says it: rows of the order that `query` stands for, and columns."""
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[RowRange, ...] = ()
     fields: tuple[str, ...] = ()
     query: Mapping[str, Any] = {}
 
-    def wanted(self, table_id: str) -> Wanted:
+    def wanted(self, table_id: str) -> RowQuery:
         return wanted_of(table_id, self.query)
 
 
@@ -68,7 +68,7 @@ async def rows_from(tablewright: Tablewright, table_id: str, picked: Picked, cou
     """So many rows from the first that is selected, or as many as there are."""
     if not picked.spans:
         return []
-    from_there = Picked(spans=(Span(first=picked.spans[-1].first),), query=picked.query)
+    from_there = Picked(spans=(RowRange(first=picked.spans[-1].first),), query=picked.query)
     return (await rows_of(tablewright, table_id, from_there))[:count]
 
 

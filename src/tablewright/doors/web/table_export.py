@@ -10,11 +10,11 @@ from nicegui import ui
 
 from tablewright.doors.web import table_cells
 from tablewright.doors.web.frame import say, visit_now
-from tablewright.doors.web.table_cells import Picked, Span, markdown_of
+from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
 from tablewright.doors.web.words import t
 
 if TYPE_CHECKING:
-    from tablewright.doors.web.table_page import TablePage
+    from tablewright.doors.web.table_page import OpenTable
 
 FORMATS = (
     ("CSV", {"format": "csv"}),
@@ -25,7 +25,7 @@ FORMATS = (
 
 
 class ExportMenu:
-    def __init__(self, page: TablePage) -> None:
+    def __init__(self, page: OpenTable) -> None:
         self._page = page
 
     def build(self) -> None:
@@ -69,6 +69,6 @@ class ExportMenu:
         visit = await visit_now()
         table = await visit.table(self._page.table.id)
         names = tuple(field.name for field in table.shown_fields)
-        picked = Picked(spans=(Span(),), fields=names, query=self._query if shown else {})
+        picked = Picked(spans=(RowRange(),), fields=names, query=self._query if shown else {})
         ui.clipboard.write(await markdown_of(visit.tablewright, table, picked))
         self._announce(t("Copied as Markdown: {rows}.", rows=rows))

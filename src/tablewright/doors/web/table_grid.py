@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from nicegui import context, ui
 
-from tablewright.doors.web.grid_rows import Wanted, shown
+from tablewright.doors.web.grid_rows import RowQuery, shown
 from tablewright.doors.web.words import t
 from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.views import View
@@ -26,7 +26,7 @@ class TableGrid:
     """The grid of one open page. `extra` are columns that only the open proposal has."""
 
     def __init__(
-        self, table: Table, extra: Sequence[Field], wanted: Wanted, view: View, *, rows: int, may_edit: bool
+        self, table: Table, extra: Sequence[Field], wanted: RowQuery, view: View, *, rows: int, may_edit: bool
     ) -> None:
         self._may_edit = may_edit
         self._client = context.client

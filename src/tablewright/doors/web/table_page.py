@@ -11,9 +11,9 @@ from nicegui import context, events, ui
 from tablewright.app import Applied, ProposalHead, Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
-from tablewright.doors.web.ask_column import Scope
+from tablewright.doors.web.ask_column import RowScope
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
-from tablewright.doors.web.grid_rows import Wanted, block, count_marks, status_of
+from tablewright.doors.web.grid_rows import RowQuery, block, count_marks, status_of
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_cells import Picked, rows_of
 from tablewright.doors.web.table_edit import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
@@ -22,7 +22,7 @@ from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_history import Undo
 from tablewright.doors.web.table_panel import CellPanel
 from tablewright.doors.web.table_paste import Pasted
-from tablewright.doors.web.table_proposals import Proposals
+from tablewright.doors.web.table_proposals import ProposalPanel
 from tablewright.doors.web.table_run import NEWEST, RunBar
 from tablewright.doors.web.table_views import ViewBar, view_of
 from tablewright.doors.web.words import t
@@ -43,11 +43,11 @@ async def table_page(table_id: str, view: str = "") -> None:
     visit = await visit_now()
     table = await visit.table(table_id)
     ui.page_title(f"{table.name} · Tablewright")
-    page = TablePage(table, await visit.tablewright.count(table.id), may_change=visit.person.may_change)
+    page = OpenTable(table, await visit.tablewright.count(table.id), may_change=visit.person.may_change)
     await page.build(view)
 
 
-class TablePage:
+class OpenTable:
     """What one open page knows."""
 
     def __init__(self, table: Table, rows: int, *, may_change: bool) -> None:
@@ -71,12 +71,12 @@ class TablePage:
             self.run = RunBar(
                 self.table.id, on_cells=self._show_live, on_end=self._run_ended, may_change=self.may_change
             )
-            self.proposals = Proposals(
+            self.proposals = ProposalPanel(
                 self.table.id, changed=self._decided, more=self._fill_rest, may_change=self.may_change
             )
             self.proposals.heads = heads
             self.views.build(self._rows)
-            wanted = Wanted(
+            wanted = RowQuery(
                 table_id=self.table.id,
                 proposals=self.proposals.ids,
                 only=view.only,  # type: ignore[arg-type]
@@ -387,7 +387,7 @@ class TablePage:
         table = await visit.tablewright.table(self.table.id)
         wanted = self.grid.wanted
         shown = await table_cells.orders().order(visit.tablewright, wanted) if wanted.is_filtered else ()
-        scope = Scope(rows=self._rows, shown=tuple(shown), selected=tuple(row_ids))
+        scope = RowScope(rows=self._rows, shown=tuple(shown), selected=tuple(row_ids))
         proposed = [each.name for each in self.extra()]
         if await ask_column.dialog(visit, table, field, scope, proposed=proposed, anew=anew, single=single):
             await self.sync()

@@ -18,7 +18,7 @@ from tablewright.table.model import Cell, Field, Row, RowId
 from tablewright.table.text import cell_text, shortened
 
 if TYPE_CHECKING:
-    from tablewright.doors.web.table_page import TablePage
+    from tablewright.doors.web.table_page import OpenTable
 
 WIDTH = 440
 
@@ -26,7 +26,7 @@ WIDTH = 440
 class CellPanel:
     """`at` is the cell that it shows."""
 
-    def __init__(self, page: TablePage) -> None:
+    def __init__(self, page: OpenTable) -> None:
         self._page = page
         self._client = context.client
         self.at: tuple[RowId, str] | None = None

@@ -30,7 +30,7 @@ class Pasted(Picked, frozen=True, gc=True):
     is_too_long: bool = False
 
 
-class Fitted(Noun, frozen=True):
+class PasteTarget(Noun, frozen=True):
     """Which columns the cells of a line go into. With `names`, the first line says so, and is none of the rows."""
 
     fields: tuple[Field | None, ...]
@@ -53,11 +53,11 @@ def cells_of(content: str) -> list[list[str]]:
     return lines
 
 
-def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -> Fitted:
+def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -> PasteTarget:
     """A first line that names columns says which cells are whose; else they go into those that are shown, in turn."""
     first = [name for name in lines[0] if name.strip()]
     if len(lines) > 1 and first and all(table.field(name) for name in first):
-        return Fitted(fields=tuple(table.field(name) for name in lines[0]), names=True)
+        return PasteTarget(fields=tuple(table.field(name) for name in lines[0]), names=True)
     width = max(len(line) for line in lines)
     known = {field.name: field for field in table.shown_fields}
     for name in shown[:width]:
@@ -67,10 +67,10 @@ def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -
                 kept=t("Nothing was pasted."),
                 advice=t("Accept what is proposed for it first, or begin in another column."),
             )
-    return Fitted(fields=tuple(known[name] for name in shown[:width]), left_out=max(0, width - len(shown)))
+    return PasteTarget(fields=tuple(known[name] for name in shown[:width]), left_out=max(0, width - len(shown)))
 
 
-def as_rows(fit: Fitted, lines: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+def as_rows(fit: PasteTarget, lines: Sequence[Sequence[str]]) -> list[dict[str, str]]:
     """New rows."""
     return [
         {field.name: cell for field, cell in zip(fit.fields, line, strict=False) if field and cell.strip()}
@@ -79,7 +79,7 @@ def as_rows(fit: Fitted, lines: Sequence[Sequence[str]]) -> list[dict[str, str]]
 
 
 def as_values(
-    fit: Fitted, lines: Sequence[Sequence[str]], row_ids: Sequence[RowId]
+    fit: PasteTarget, lines: Sequence[Sequence[str]], row_ids: Sequence[RowId]
 ) -> tuple[dict[tuple[RowId, str], str], list[dict[str, str]]]:
     """What goes into the rows that are there, and what is left over for new ones."""
     values = {
@@ -127,7 +127,7 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     return change
 
 
-async def choose(fit: Fitted, lines: Sequence[Sequence[str]], below: Sequence[RowId]) -> str:
+async def choose(fit: PasteTarget, lines: Sequence[Sequence[str]], below: Sequence[RowId]) -> str:
     """To "add" rows, to "fill" those that are there, or nothing."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         count = len(lines)

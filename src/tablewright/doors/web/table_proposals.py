@@ -16,7 +16,7 @@ from tablewright.table.text import shortened
 More = Callable[[ProposalHead], Awaitable[None]]
 
 
-class Proposals:
+class ProposalPanel:
     """`heads` are the newest first; `changed` is told what was written, and `more` goes on with the rows that a run
     has left out."""
 

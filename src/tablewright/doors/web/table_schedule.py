@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
+from tablewright.doors.web.elements import when
 from tablewright.doors.web.frame import say, tell, text
-from tablewright.doors.web.plain import when
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError

@@ -8,8 +8,8 @@ from nicegui import ui
 
 from tablewright.app import TableSummary
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import quiet, when
 from tablewright.doors.web.frame import empty_state, frame, heading, text, visit_now
-from tablewright.doors.web.plain import quiet, when
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.words import t
 

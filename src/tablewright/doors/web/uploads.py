@@ -15,9 +15,9 @@ from nicegui.elements.upload_files import FileUpload
 
 from tablewright.doors.api.uploads import folder_of, safe_name
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import inline
 from tablewright.doors.web.frame import say
 from tablewright.doors.web.live import Undertaking, undertakings
-from tablewright.doors.web.plain import inline
 from tablewright.doors.web.words import t
 
 if TYPE_CHECKING:

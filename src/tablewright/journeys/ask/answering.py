@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.found import Found, Stated, Thing
+from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
 from tablewright.decisions.figures import unproved
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
@@ -40,7 +40,7 @@ class Sources:
     texts: dict[str, Retrieved] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
 
-    async def of_thing(self, thing: Thing) -> int:
+    async def of_thing(self, thing: FoundItem) -> int:
         """Where the values stand that decided."""
         spans = [span for stated in thing.values for span in spans_of(stated)]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
@@ -75,7 +75,7 @@ class Sources:
         return self.texts[document_id]
 
 
-def spans_of(stated: Stated) -> tuple[tuple[int, int], ...]:
+def spans_of(stated: StatedFact) -> tuple[tuple[int, int], ...]:
     """Where it stands: of a computed value, all of its figures."""
     return stated.parts or (((stated.start, stated.end),) if stated.end > stated.start else ())
 
@@ -90,11 +90,11 @@ def line_of(text: str, start: int, end: int) -> tuple[int, int]:
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def values_of(thing: Thing, columns: Sequence[str]) -> tuple[str, ...]:
+def values_of(thing: FoundItem, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple("; ".join(dict.fromkeys(each.value.raw for each in thing.all_of(name))) for name in columns)
 
 
-def listed(found: Found, aggregated: Aggregated | None) -> tuple[Thing, ...]:
+def listed(found: FoundItems, aggregated: Aggregated | None) -> tuple[FoundItem, ...]:
     """The things that the reply shows: all that match, or those that hold the extreme."""
     if aggregated is None or found.question.aggregate not in EXTREMES:
         return found.matches
@@ -102,7 +102,7 @@ def listed(found: Found, aggregated: Aggregated | None) -> tuple[Thing, ...]:
     return tuple({(each.document_id, each.row): each for amount in amounts for each in amount.things}.values())
 
 
-def kept_rows(columns: Sequence[str], things: Sequence[Thing]) -> list[ResultRow]:
+def kept_rows(columns: Sequence[str], things: Sequence[FoundItem]) -> list[ResultRow]:
     return [
         ResultRow(
             document_id=thing.document_id,
@@ -115,7 +115,7 @@ def kept_rows(columns: Sequence[str], things: Sequence[Thing]) -> list[ResultRow
     ]
 
 
-async def shown_rows(columns: Sequence[str], things: Sequence[Thing], sources: Sources) -> tuple[ReplyRow, ...]:
+async def shown_rows(columns: Sequence[str], things: Sequence[FoundItem], sources: Sources) -> tuple[ReplyRow, ...]:
     return tuple(
         [
             ReplyRow(
@@ -130,7 +130,7 @@ async def shown_rows(columns: Sequence[str], things: Sequence[Thing], sources: S
     )
 
 
-def ledger_of(found: Found) -> Ledger:
+def ledger_of(found: FoundItems) -> Ledger:
     return Ledger(
         things=found.question.things or "document",
         total=found.universe + found.unreadable,
@@ -142,7 +142,7 @@ def ledger_of(found: Found) -> Ledger:
     )
 
 
-async def calculations(things: Sequence[Thing], sources: Sources) -> list[str]:
+async def calculations(things: Sequence[FoundItem], sources: Sources) -> list[str]:
     """How the values came about that documents do not state: "- INV-7: Total 92.50 EUR = 2 * 40 + 12.50 [source 3]"."""
     computed = [(thing, stated) for thing in things for stated in thing.values if stated.calculation]
     return [
@@ -156,7 +156,7 @@ async def calculations(things: Sequence[Thing], sources: Sources) -> list[str]:
 
 
 async def told(
-    found: Found, aggregated: Aggregated | None, sources: Sources, sentence: str = "", language: str = ""
+    found: FoundItems, aggregated: Aggregated | None, sources: Sources, sentence: str = "", language: str = ""
 ) -> str:
     """`sentence` is the answer in the user's own words, with places for the figures; code has its own."""
     question = found.question
@@ -173,7 +173,7 @@ async def told(
     return said
 
 
-def completed(sentence: str, found: Found, aggregated: Aggregated | None, language: str = "") -> str:
+def completed(sentence: str, found: FoundItems, aggregated: Aggregated | None, language: str = "") -> str:
     """The sentence with its figures; "" where it has other figures than code and the question know, or no place for
     the one that was asked for."""
     amounts = [amount for group in aggregated.groups for amount in group.amounts] if aggregated else []
@@ -190,7 +190,7 @@ def completed(sentence: str, found: Found, aggregated: Aggregated | None, langua
     return sentence.strip().replace("{count}", count).replace("{figure}", total)
 
 
-async def _by_group(aggregated: Aggregated, found: Found, sources: Sources, language: str) -> str:
+async def _by_group(aggregated: Aggregated, found: FoundItems, sources: Sources, language: str) -> str:
     """The lines below a sentence that is not code's own."""
     if found.question.aggregate == "count":
         return "\n".join(f"- {line}" for line in _counts(aggregated, language))
@@ -213,7 +213,7 @@ def written(amount: Amount, language: str = "") -> str:
     return f"{value} {amount.unit}".strip()
 
 
-async def _amounts(aggregated: Aggregated, found: Found, sources: Sources, language: str) -> str:
+async def _amounts(aggregated: Aggregated, found: FoundItems, sources: Sources, language: str) -> str:
     question = found.question
     lines = []
     for group in aggregated.groups:
@@ -254,7 +254,7 @@ def spoken(question: Question) -> str:
     return label.lower() if label.lower() in question.text else label
 
 
-def named(thing: Thing, columns: Sequence[str], language: str) -> str:
+def named(thing: FoundItem, columns: Sequence[str], language: str) -> str:
     """A thing with its values, in one line: "INV-7: Total 12.50 EUR, Supplier ACME"; a row is its own values."""
     pairs = [
         (name, "; ".join(dict.fromkeys(said_of(each, language) for each in thing.all_of(name)))) for name in columns
@@ -263,7 +263,7 @@ def named(thing: Thing, columns: Sequence[str], language: str) -> str:
     return said if thing.row and said else f"{thing.title}: {said}".rstrip(": ")
 
 
-def said_of(stated: Stated, language: str) -> str:
+def said_of(stated: StatedFact, language: str) -> str:
     """A value in a sentence: amounts as the language writes them, and how one was worked out."""
     value, how = stated.value, f" (= {stated.calculation})" if stated.calculation else ""
     if value.number is None or value.high is not None or not value.currency:
@@ -271,7 +271,7 @@ def said_of(stated: Stated, language: str) -> str:
     return f"{written(Amount(value=Decimal(repr(value.number)), unit=value.currency), language)}{how}"
 
 
-def not_decided(found: Found, language: str) -> str:
+def not_decided(found: FoundItems, language: str) -> str:
     """Those that may belong to the answer, and why nobody knows."""
     if not found.undecided:
         return ""

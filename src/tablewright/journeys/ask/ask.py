@@ -20,16 +20,16 @@ from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, Ques
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask.kept import go_on, since_new_topic
+from tablewright.journeys.ask.kept_result import go_on, since_new_topic
 from tablewright.journeys.ask.kinds import AT_INGEST, classify, sorting_effort
+from tablewright.journeys.ask.members import Inventory, RowTable, inventory, row_tables
 from tablewright.journeys.ask.tables import answer_from_tables, effort_of
 from tablewright.journeys.ask.texts import answer_from_texts
-from tablewright.journeys.ask.things import Inventory, RowTable, inventory, row_tables
-from tablewright.journeys.ask.turn import Asking, Desk
+from tablewright.journeys.ask.turn import AskContext, QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.journeys.ask.without_model import answer_without_model, from_form
 from tablewright.journeys.enrich import OpenTools, no_tools
-from tablewright.models.concern import concerning
+from tablewright.models.document_scope import concerning
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document
@@ -71,7 +71,7 @@ class Asker:
         row_tables: dict[int, list[RowTable]] | None = None,
     ) -> None:
         """`row_tables` is what was read of tables inside documents, for all questions."""
-        self._desk = Desk(
+        self._desk = AskContext(
             store=store,
             corpus=corpus,
             model=model,
@@ -125,11 +125,11 @@ class Asker:
         asking.plan = asking.plan.model_copy(update={"action": "rest"})
         return await go_on(asking)
 
-    async def _begin(self, text: str, conversation_id: str) -> Asking:
+    async def _begin(self, text: str, conversation_id: str) -> QuestionTurn:
         conversation = await self._store.conversations.get(conversation_id or await self._store.conversations.start())
         last = next((turn.plan for turn in reversed(conversation.turns) if turn.plan), "")
         language = kept_plan(last).language if last else ""
-        return Asking(
+        return QuestionTurn(
             desk=self._desk,
             text=text,
             today=self._today().isoformat(),
@@ -141,7 +141,7 @@ class Asker:
         """What a form can look up."""
         return await known_groups(self._store, await self.inventory(await self._store.documents.all()))
 
-    async def _carry_out(self, asking: Asking, things: Inventory) -> Reply:
+    async def _carry_out(self, asking: QuestionTurn, things: Inventory) -> Reply:
         plan, turns = asking.plan, asking.conversation.turns
         match plan.action:
             case "rest" | "export":
@@ -219,7 +219,7 @@ def lines_about(question: str, text: str) -> str:
     return " … ".join(shortened(lines[place], HIT) for place in sorted(best))
 
 
-async def may_sort(asking: Asking, things: Inventory) -> str:
+async def may_sort(asking: QuestionTurn, things: Inventory) -> str:
     """The question whether to sort very many documents, where the plan is about a kind; "" where nobody must be
     asked."""
     is_of_kind = asking.plan.action == "table" and any(name in things.kinds for name in asking.plan.of)
@@ -231,6 +231,6 @@ async def may_sort(asking: Asking, things: Inventory) -> str:
     return asking.message("may I sort", count=len(unsorted), effort=effort)
 
 
-async def answered(asking: Asking, things: Inventory) -> Reply:
+async def answered(asking: QuestionTurn, things: Inventory) -> Reply:
     reply = await answer_from_tables(asking, things) if asking.plan.action == "table" else None
     return reply or await answer_from_texts(asking, things)

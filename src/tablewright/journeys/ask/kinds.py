@@ -16,16 +16,16 @@ import msgspec
 from tablewright.decisions.classify_documents import Beginning, ClassifyDocuments, ToClassify
 from tablewright.decisions.decision import Tell, decide
 from tablewright.engine.changes import Changes
-from tablewright.engine.estimate import Span, dollars, spanned
+from tablewright.engine.estimate import EstimateRange, dollars, spanned
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.journeys.enrich import OpenTools
-from tablewright.models.concern import concerning
+from tablewright.models.document_scope import concerning
 from tablewright.store.kinds import KindRow
 from tablewright.store.operations import CellAt
 from tablewright.store.store import Store
-from tablewright.strategies.expected import one_call
+from tablewright.strategies.estimates import one_call
 from tablewright.strategies.strategy import find_strategy
 from tablewright.table.corpus import Document
 from tablewright.table.edits import AddRow, RemoveRow
@@ -79,7 +79,7 @@ async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, mos
 
 async def sorting_effort(
     store: Store, model: LanguageModel, documents: Sequence[Document]
-) -> tuple[Span, Span, Span | None]:
+) -> tuple[EstimateRange, EstimateRange, EstimateRange | None]:
     """What classifying them takes: calls, tokens sent, and dollars if the price is known."""
     first = tuple([await beginning(store, document) for document in documents[:AT_ONCE]])
     prompt = ClassifyDocuments().prompt(ToClassify(documents=first))

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.compose import Passage
-from tablewright.store.moment import Moment
 from tablewright.store.parts import number_of
+from tablewright.store.snapshot import Snapshot
 from tablewright.table.corpus import Document
 
 EACH = 40
@@ -62,7 +62,7 @@ async def find_passages(
     return made, [hit.id for hit in best]
 
 
-def stretches_of(moment: Moment, hits: Sequence[CorpusHit], room: int) -> list[tuple[Document, int, int]]:
+def stretches_of(moment: Snapshot, hits: Sequence[CorpusHit], room: int) -> list[tuple[Document, int, int]]:
     """Short documents whole, of long ones the hits with what stands before and after them."""
     stretches: dict[str, list[tuple[int, int]]] = {}
     order: list[tuple[str, int]] = []
@@ -87,7 +87,7 @@ def stretches_of(moment: Moment, hits: Sequence[CorpusHit], room: int) -> list[t
     return list(made.values())
 
 
-def around(moment: Moment, hit: CorpusHit) -> tuple[int, int]:
+def around(moment: Snapshot, hit: CorpusHit) -> tuple[int, int]:
     number = number_of(hit.id)
     near = moment.segments_of(hit.document.id, max(0, number - NEIGHBOURS), number + NEIGHBOURS)
     return min(each.segment.start for each in near), max(each.segment.end for each in near)

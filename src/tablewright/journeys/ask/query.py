@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
-from tablewright.corpus.found import Found, Stated, Thing, Undecided
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, judge, unstated
+from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, UndecidedItem
 from tablewright.corpus.vocabulary import holds
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, wanted_value
 from tablewright.decisions.same_values import SameValues, ToGroup
-from tablewright.journeys.ask.things import CHANGED, Member
+from tablewright.journeys.ask.members import CHANGED, Member
 from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
 from tablewright.table.currencies import CODES
 from tablewright.table.messages import message
@@ -81,7 +81,7 @@ def is_text(value: Typed) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
+class QueryScope:
     """What is looked at: the members, what one of them is called, and how many documents could not be read. Of
     `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind."""
 
@@ -95,12 +95,12 @@ class Scope:
 # ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Aggregated | None]:
+def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[FoundItems, Aggregated | None]:
     members = [with_unit(member, plan) for member in scope.members]
     types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
     question = question_of(plan, scope.called, types)
     matches: list[Member] = []
-    undecided: list[Undecided] = []
+    undecided: list[UndecidedItem] = []
     rejected, doubted = 0, 0
     guesses: Counter[str] = Counter()
     used = {column_key(condition.column) for condition in plan.conditions}
@@ -111,14 +111,14 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
         elif verdict.truth == "match":
             matches.append(member)
         else:
-            undecided.append(Undecided(thing=thing_of(member, plan), reason=verdict.reason))
+            undecided.append(UndecidedItem(thing=thing_of(member, plan), reason=verdict.reason))
         doubted += bool(member.doubts & used)
         guesses.update([verdict.guess] if verdict.guess else [])
     ordered, unplaced = in_order(plan, matches)
     is_grouped = bool(plan.aggregate and plan.group_by)
     if plan.limit > 0 and not is_grouped:
         reason = message("not stated", plan.language, column=plan.order_by)
-        undecided += [Undecided(thing=thing_of(each, plan), reason=reason) for each in unplaced]
+        undecided += [UndecidedItem(thing=thing_of(each, plan), reason=reason) for each in unplaced]
         ordered = ordered[: plan.limit]
     else:
         ordered, unplaced = ordered + unplaced, []
@@ -129,7 +129,7 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
     doubts += filter(None, (unsorted, mixed(plan, ordered), counted_twice(plan, ordered), changed_since(plan, ordered)))
     completeness, reason = how_complete(len(members), undecided, scope.unreadable, doubts, language)
-    found = Found(
+    found = FoundItems(
         question=question,
         matches=tuple(thing_of(member, plan, said) for member in ordered),
         rejected=rejected + (len(matches) - len(unplaced) - len(ordered)),
@@ -163,7 +163,7 @@ def with_unit(member: Member, plan: QuestionPlan) -> Member:
     return replace(member, values=values)
 
 
-def in_unit(stated: Stated, unit: str) -> Stated:
+def in_unit(stated: StatedFact, unit: str) -> StatedFact:
     value = stated.value
     if value.number is None or value.currency or value.base or value.date:
         return stated
@@ -274,7 +274,7 @@ def decided(
 
 
 def compared(
-    stated: Stated, condition: PlannedCondition, type: FieldType, said: Spellings, language: str = ""
+    stated: StatedFact, condition: PlannedCondition, type: FieldType, said: Spellings, language: str = ""
 ) -> Verdict:
     if condition.operator == "in month":
         if len(stated.value.date) < 7:
@@ -322,7 +322,7 @@ def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
     return msgspec.structs.replace(aggregated, groups=tuple(kept))
 
 
-def of_groups(found: Found, aggregated: Aggregated) -> Found:
+def of_groups(found: FoundItems, aggregated: Aggregated) -> FoundItems:
     """Only the things that belong to these groups."""
     kept = {group.key.casefold() for group in aggregated.groups}
     matches = tuple(
@@ -343,8 +343,8 @@ def rank(value: Typed) -> tuple[int, float, str]:
     return (0, number, "") if number is not None else (2, 0.0, value.raw.casefold())
 
 
-def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) -> Thing:
-    values: list[Stated] = []
+def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) -> FoundItem:
+    values: list[StatedFact] = []
     for column in plan.columns:
         key = column_key(column.name)
         for stated in member.values.get(key, ()):
@@ -355,7 +355,7 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
             if plan.period and key == column_key(plan.group_by) and (part := in_period(stated.value.date, plan.period)):
                 group = msgspec.structs.replace(stated, asked=grouping(plan, column.name), value=Typed(raw=part))
                 values.append(group)
-    return Thing(
+    return FoundItem(
         document_id=member.document.id,
         title=member.title,
         row=member.row,
@@ -367,7 +367,7 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
 
 
 def how_complete(
-    members: int, undecided: Sequence[Undecided], unreadable: int, doubts: Sequence[str], language: str = ""
+    members: int, undecided: Sequence[UndecidedItem], unreadable: int, doubts: Sequence[str], language: str = ""
 ) -> tuple[Completeness, str]:
     parts = []
     if undecided:

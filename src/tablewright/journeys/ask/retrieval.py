@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from tablewright.corpus import aggregate
 from tablewright.corpus.aggregate import Aggregated
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.found import Found as FactsFound
-from tablewright.corpus.search import Found as PassagesFound
+from tablewright.corpus.results import FoundItems as FactsFound
 from tablewright.corpus.search import Scope
+from tablewright.corpus.search import SearchHits as PassagesFound
 from tablewright.journeys.ask.ask import Asker
 from tablewright.journeys.ask.query import Spellings, answer
 from tablewright.journeys.ask.where import looked_up

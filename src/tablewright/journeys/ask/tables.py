@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_question import KIND, QuestionPlan
-from tablewright.engine.estimate import Span
+from tablewright.engine.estimate import EstimateRange
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (
@@ -26,14 +26,14 @@ from tablewright.journeys.ask.answering import (
     told,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
-from tablewright.journeys.ask.query import Scope, Spellings, answer, decided, in_words, spellings
-from tablewright.journeys.ask.things import Inventory, Member, members_of_table
-from tablewright.journeys.ask.turn import Asking, with_sources
-from tablewright.models.concern import concerning
+from tablewright.journeys.ask.members import Inventory, Member, members_of_table
+from tablewright.journeys.ask.query import QueryScope, Spellings, answer, decided, in_words, spellings
+from tablewright.journeys.ask.turn import QuestionTurn, with_sources
+from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultRow
 from tablewright.table.messages import figure, message
 from tablewright.table.model import Field, FieldType, column_key
-from tablewright.table.reply import Ledger, Reply, ReplyRow, Tried
+from tablewright.table.reply import Ledger, Reply, ReplyRow, ToolUse
 from tablewright.table.text import shortened
 
 NAMED = 6
@@ -46,7 +46,7 @@ SPANS = 8
 """Places of a row that its citation quotes."""
 
 
-async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
+async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply | None:
     """None where the members do not say, so that the texts must."""
     plan = asking.plan
     members: list[tuple[str, Member]] = []
@@ -63,7 +63,7 @@ async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
     said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
-    scope = Scope(
+    scope = QueryScope(
         members=[each for _, each in members],
         called=called,
         unreadable=things.unreadable if kinds else 0,
@@ -77,7 +77,7 @@ async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
     return await reply_of(asking, scope, said)
 
 
-def not_reckoned(plan: QuestionPlan, scope: Scope, said: Spellings) -> set[tuple[str, int]]:
+def not_reckoned(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> set[tuple[str, int]]:
     """The matching members, where a figure is asked for and code reads none in what they state, such as in a race's
     3:12.6: then a reader must."""
     found, aggregated = answer(plan, scope, said)
@@ -86,7 +86,7 @@ def not_reckoned(plan: QuestionPlan, scope: Scope, said: Spellings) -> set[tuple
     return {(each.document_id, each.row) for each in found.matches if each.all_of(found.question.of)}
 
 
-async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Member] | Reply:
+async def read_columns(asking: QuestionTurn, kind: str, things: Inventory) -> list[Member] | Reply:
     """The documents of the kind with the columns of the plan; or the question whether to read so many."""
     desk, plan = asking.desk, asking.plan
     documents = list(things.kinds[kind])
@@ -121,7 +121,7 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
         return await asking.said(questions[0], clarification=questions[0], waits=True)
     if filled is not None:
         asking.tried.append(
-            Tried(
+            ToolUse(
                 tool="read documents",
                 asked=f"{len(documents)} × {', '.join(each.name for each in fields)}",
                 matches=filled.found,
@@ -133,10 +133,10 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
     return members_of_table(table, await desk.store.kinds.rows(table.id), documents)
 
 
-def effort_of(asking: Asking, calls: Span, tokens: Span, cost: Span | None) -> str:
+def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange, cost: EstimateRange | None) -> str:
     """What it takes, in words: "about 20 to 40 model calls, 40,000 to 90,000 tokens, $0.12 to $0.30"."""
 
-    def between(span: Span) -> str:
+    def between(span: EstimateRange) -> str:
         low, high = round(span.low), round(span.high)
         return asking.message("to", low=low, high=high) if low != high else figure(f"{low:,}", language)
 
@@ -151,12 +151,12 @@ def effort_of(asking: Asking, calls: Span, tokens: Span, cost: Span | None) -> s
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | None:
+async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> Reply | None:
     """None where no member states what the conditions are about, and a model can look into the texts."""
     desk, plan = asking.desk, asking.plan
     found, aggregated = answer(plan, scope, said)
     asking.tried.append(
-        Tried(
+        ToolUse(
             tool="annotations_search",
             asked=f"{scope.called}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
             matches=len(found.matches),
@@ -204,7 +204,7 @@ async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | Non
     )
 
 
-def too_many(count: int, plan: QuestionPlan, scope: Scope) -> str:
+def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
     """By what a long list can be narrowed, where it is longer than anybody reads."""
     if count <= TOO_MANY:
         return ""
@@ -217,7 +217,7 @@ def too_many(count: int, plan: QuestionPlan, scope: Scope) -> str:
     return f"{message('too many', plan.language, count=count, shown=ROWS)} {narrow}"
 
 
-def relaxed(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[str, ...]:
+def relaxed(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
     """What each condition keeps out, so that nobody must guess which one was wrong."""
     if len(plan.conditions) < 2:
         return ()
@@ -246,7 +246,7 @@ def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]]) -> list[
     return [(name, member) for name, member in members if not is_out(member)]
 
 
-async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], things: Inventory) -> Reply | None:
+async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]], things: Inventory) -> Reply | None:
     """What needs judgement across rows; None where the model concludes nothing."""
     desk, plan = asking.desk, asking.plan
     assert desk.model is not None
@@ -328,7 +328,7 @@ def compared(
     )
 
 
-async def keep(asking: Asking, columns: Sequence[str], chosen: Sequence[Member]) -> str:
+async def keep(asking: QuestionTurn, columns: Sequence[str], chosen: Sequence[Member]) -> str:
     if not chosen:
         return ""
     kept = [

@@ -8,18 +8,18 @@ from tablewright.decisions.compose import Compose, Passage, TextAnswer, ToCompos
 from tablewright.decisions.decision import decide
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import Sources
+from tablewright.journeys.ask.members import Inventory
 from tablewright.journeys.ask.passages import find_passages
-from tablewright.journeys.ask.things import Inventory
-from tablewright.journeys.ask.turn import Asking, with_sources
-from tablewright.models.concern import concerning
-from tablewright.table.reply import Reply, Tried
+from tablewright.journeys.ask.turn import QuestionTurn, with_sources
+from tablewright.models.document_scope import concerning
+from tablewright.table.reply import Reply, ToolUse
 from tablewright.table.text import plural
 
 ROUNDS = 3
 """Searches for one answer, each with what the one before left open."""
 
 
-async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
+async def answer_from_texts(asking: QuestionTurn, things: Inventory) -> Reply:
     """Where the question names kinds or documents, they are searched first, and all only if they do not say it."""
     desk, plan = asking.desk, asking.plan
     assert desk.model is not None
@@ -43,7 +43,7 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
         }
         where = f" in {', '.join(called)}" if within else ""
         asking.tried.append(
-            Tried(
+            ToolUse(
                 tool="search_text + search_vector(segment)",
                 asked=f"{' · '.join(queries)}{where}",
                 matches=len(passages),
@@ -78,7 +78,7 @@ def is_whole(passage: Passage, things: Inventory) -> bool:
     return passage.start == 0 and len(passage.text) >= sizes.get(passage.document_id, 0)
 
 
-async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], looked: str, widened: str) -> Reply:
+async def told(asking: QuestionTurn, said: TextAnswer, passages: Sequence[Passage], looked: str, widened: str) -> Reply:
     sources = Sources(corpus=asking.desk.corpus)
     lines = []
     for statement in said.statements:
@@ -110,7 +110,7 @@ async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], lo
     )
 
 
-def asked_back(asking: Asking, said: TextAnswer) -> str:
+def asked_back(asking: QuestionTurn, said: TextAnswer) -> str:
     """What was tried, and what would help."""
     tried = "; ".join(f"{each.asked} ({asking.message('passages', count=each.matches)})" for each in asking.tried)
     return f"{asking.message('searched for', tried=tried)} {said.ask}".strip()

@@ -18,7 +18,7 @@ from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.table.form import Form
 from tablewright.table.messages import message
-from tablewright.table.reply import Reply, Tried
+from tablewright.table.reply import Reply, ToolUse
 from tablewright.table.text import shortened
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class AskContext:
     """What every turn works with. `unasked` are the documents that may be read for it without asking first."""
 
     store: Store
@@ -42,18 +42,18 @@ class Desk:
 
 
 @dataclass(kw_only=True)
-class Asking:
+class QuestionTurn:
     """A turn under way. `form` is what was filled in, or read from the question, where no model planned it. `agreed`:
     whatever must be read for it is read without asking first."""
 
-    desk: Desk
+    desk: AskContext
     text: str
     today: str
     conversation: Conversation
     plan: QuestionPlan
     form: Form | None = None
     agreed: bool = False
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[ToolUse] = field(default_factory=list)
     segments: list[int] = field(default_factory=list)
     """The passages that were read for it."""
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.found import Stated
+from tablewright.corpus.results import StatedFact
 from tablewright.corpus.vocabulary import holds, writings
 from tablewright.decisions.plan_question import (
     PlannedColumn,
@@ -20,8 +20,8 @@ from tablewright.decisions.plan_question import (
     wrong_condition,
 )
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask.query import Scope
-from tablewright.journeys.ask.things import CHANGED, Inventory, Member, members_of_table
+from tablewright.journeys.ask.members import CHANGED, Inventory, Member, members_of_table
+from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Segment, Typed
 from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
@@ -34,7 +34,7 @@ NAMED = 30
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown")
 
 
-async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, Scope]:
+async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, QueryScope]:
     """The form as a plan, and what it is about."""
     members, called = await members_of(store, form, things)
     if phrases := sought(form):
@@ -66,7 +66,7 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
             "unit_column": names.get(column_key(form.unit), ""),
         }
     )
-    scope = Scope(
+    scope = QueryScope(
         members=members,
         called=called,
         unreadable=0 if form.table else things.unreadable,
@@ -109,12 +109,12 @@ async def members_of(store: Store, form: Form, things: Inventory) -> tuple[list[
 
 async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[str, Member]) -> list[Member]:
     """The documents with the labelled values that stand in them; what was read into their table comes first."""
-    labelled: dict[str, dict[str, tuple[Stated, ...]]] = {}
+    labelled: dict[str, dict[str, tuple[StatedFact, ...]]] = {}
     for at in await store.documents.properties(documents=[each.id for each in documents]):
         if at.shape == "fact":
             key = column_key(at.property.label)
             own = labelled.setdefault(at.document_id, {})
-            stated = Stated(
+            stated = StatedFact(
                 asked=at.property.label,
                 label=at.property.label,
                 value=at.property.value,
@@ -141,7 +141,7 @@ def sought(form: Form) -> list[str]:
 
 async def with_texts(corpus: Corpus, members: Sequence[Member], phrases: Sequence[str]) -> list[Member]:
     """With the lines that hold the phrases as values of the column `text`; a row of a table is one line."""
-    lines: dict[str, list[Stated]] = {}
+    lines: dict[str, list[StatedFact]] = {}
     documents = [member.document.id for member in members if not member.row]
     for phrase in phrases if documents else ():
         for written in writings(phrase):
@@ -154,7 +154,7 @@ async def with_texts(corpus: Corpus, members: Sequence[Member], phrases: Sequenc
     ]
 
 
-def line_with(segment: Segment, phrase: str) -> Stated | None:
+def line_with(segment: Segment, phrase: str) -> StatedFact | None:
     start = segment.start
     for line in segment.text.splitlines(keepends=True):
         if holds(line, phrase):
@@ -163,15 +163,15 @@ def line_with(segment: Segment, phrase: str) -> Stated | None:
     return text_stated(segment.text, segment.start, segment.end, segment.page) if holds(segment.text, phrase) else None
 
 
-def row_text(member: Member) -> tuple[Stated, ...]:
+def row_text(member: Member) -> tuple[StatedFact, ...]:
     if not member.row:
         return ()
     cells = " | ".join(each.value.raw for stated in member.values.values() for each in stated)
     return (text_stated(cells, member.start, member.end, member.page),)
 
 
-def text_stated(raw: str, start: int = 0, end: int = 0, page: int | None = None) -> Stated:
-    return Stated(asked=TEXT, label=TEXT, value=Typed(raw=raw), start=start, end=end, page=page)
+def text_stated(raw: str, start: int = 0, end: int = 0, page: int | None = None) -> StatedFact:
+    return StatedFact(asked=TEXT, label=TEXT, value=Typed(raw=raw), start=start, end=end, page=page)
 
 
 NO_LINE = (text_stated(""),)

@@ -11,15 +11,15 @@ from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.plan_question import QuestionPlan, texts_for
 from tablewright.errors import UsageError
 from tablewright.journeys.ask.answering import Sources
-from tablewright.journeys.ask.kept import go_on
-from tablewright.journeys.ask.query import Scope, Spellings
+from tablewright.journeys.ask.kept_result import go_on
+from tablewright.journeys.ask.members import Inventory
+from tablewright.journeys.ask.query import QueryScope, Spellings
 from tablewright.journeys.ask.question_form import Understood, read_question
 from tablewright.journeys.ask.tables import reply_of
-from tablewright.journeys.ask.things import Inventory
-from tablewright.journeys.ask.turn import Asking
+from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.table.form import Form
-from tablewright.table.reply import Reply, Tried
+from tablewright.table.reply import Reply, ToolUse
 from tablewright.table.text import plural
 from tablewright.table.untrusted import is_tainted
 
@@ -29,7 +29,7 @@ REST = frozenset({"rest", "show the rest"})
 _EXPORT = re.compile(r"export(?: it| that table)?(?: to (?P<path>\S.*))?", re.IGNORECASE)
 
 
-async def answer_without_model(asking: Asking, things: Inventory) -> Reply:
+async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply:
     said = " ".join(asking.text.split())
     if said.casefold() in REST:
         asking.plan = texts_for(said).model_copy(update={"action": "rest"})
@@ -49,7 +49,7 @@ async def answer_without_model(asking: Asking, things: Inventory) -> Reply:
     return await from_form(asking, understood.form, looked)
 
 
-async def from_form(asking: Asking, form: Form, looked: tuple[QuestionPlan, Scope]) -> Reply:
+async def from_form(asking: QuestionTurn, form: Form, looked: tuple[QuestionPlan, QueryScope]) -> Reply:
     """Every condition is applied by code to what is known."""
     asking.form = form
     asking.plan, scope = looked
@@ -59,14 +59,14 @@ async def from_form(asking: Asking, form: Form, looked: tuple[QuestionPlan, Scop
     return reply
 
 
-async def passages(asking: Asking, understood: Understood) -> Reply:
+async def passages(asking: QuestionTurn, understood: Understood) -> Reply:
     """The best that have a word of the question: what is merely nearest in meaning may be anything."""
     search = asking.desk.corpus.search
     worded = {hit.id for hit in (await search.search_text(asking.text, DEEP)).hits}
     found = (await search.hybrid(asking.text, PASSAGES)).hits
     hits = [hit for hit in found if hit.id in worded and not is_tainted(hit.text, 0, len(hit.text))]
     asking.tried.append(
-        Tried(
+        ToolUse(
             tool="search_text + search_vector(segment)",
             asked=asking.text,
             matches=len(hits),

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tablewright.decisions.plan_list import in_words
 from tablewright.journeys.ask.query import Spellings
 from tablewright.journeys.find.conditions import verdict
-from tablewright.journeys.find.things import Thing, estimate, things_of
+from tablewright.journeys.find.things import ListedThing, estimate, things_of
 from tablewright.store.store import Store
-from tablewright.table.coverage import Estimate
-from tablewright.table.listing import FoundRows, Listing, Undecided
+from tablewright.table.coverage import CountEstimate
+from tablewright.table.listing import FoundRows, Listing, UndecidedRow
 from tablewright.table.messages import message
 from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.text import cell_text
@@ -30,7 +30,7 @@ async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, langua
         judged = verdict(row.cells, plan, Spellings(), rates)
         assumed |= {judged.guess: None} if judged.guess else {}
         if judged.truth == "not stated":
-            undecided.append(Undecided(name=cell_text(row.cell(table.key_field)), reason=judged.reason))
+            undecided.append(UndecidedRow(name=cell_text(row.cell(table.key_field)), reason=judged.reason))
     likely, sites = estimate([*mine, *left_over])
     return FoundRows(
         table_id=table.id,
@@ -66,7 +66,11 @@ async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, langua
 
 
 def completeness(
-    likely: Estimate | None, sites: int, mine: Sequence[Thing], left_over: Sequence[Thing], language: str
+    likely: CountEstimate | None,
+    sites: int,
+    mine: Sequence[ListedThing],
+    left_over: Sequence[ListedThing],
+    language: str,
 ) -> str:
     """How sure it is that all are found, in words that claim no more than the overlap of the lists shows."""
     if not mine and not left_over:

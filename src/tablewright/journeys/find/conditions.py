@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tablewright.corpus.found import Stated
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
+from tablewright.corpus.results import StatedFact
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.plan_question import PlannedCondition
 from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.journeys.ask.members import stated_of
 from tablewright.journeys.ask.query import MOST_VALUES, Spellings, compared, is_text
-from tablewright.journeys.ask.things import stated_of
 from tablewright.table.form import Where
 from tablewright.table.listing import ListPlan
 from tablewright.table.model import Cell, Field, column_key
@@ -88,5 +88,5 @@ def decided(cell: Cell, condition: Where, field: Field, said: Spellings, rates: 
     return found
 
 
-def stated_in(field: Field, cell: Cell | None) -> tuple[Stated, ...]:
+def stated_in(field: Field, cell: Cell | None) -> tuple[StatedFact, ...]:
     return stated_of(field, cell) if cell is not None and cell.value is not None else ()

@@ -21,7 +21,7 @@ from tablewright.decisions.plan_list import ListToPlan, PlanList
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import RunError, UsageError
 from tablewright.journeys.find.account import account
-from tablewright.journeys.find.search import Desk, Search, Watch, ignore, untold
+from tablewright.journeys.find.search import FindContext, Search, Watch, ignore, untold
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -54,7 +54,7 @@ class Finder:
         today: Callable[[], date] = date.today,
         watch: Watch = ignore,
     ) -> None:
-        self._desk = Desk(
+        self._desk = FindContext(
             store=store,
             tools=tools,
             actor=actor,

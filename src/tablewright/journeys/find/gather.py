@@ -15,8 +15,8 @@ from tablewright.decisions.more_searches import MoreSearches, SearchSoFar
 from tablewright.decisions.read_lists import ListedThings, PageToRead, ReadLists
 from tablewright.errors import ModelError, OverBudget, SearchError
 from tablewright.extraction.page_lines import chunks, lines_of
-from tablewright.journeys.find.things import Thing
-from tablewright.models.concern import concerning
+from tablewright.journeys.find.things import ListedThing
+from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
@@ -40,7 +40,7 @@ PLAIN_ROOM = 400_000
 Keep: TypeAlias = Callable[[Listing], Awaitable[Listing]]
 
 
-class Gatherer:
+class ListGatherer:
     def __init__(self, tools: Tools, keep: Keep, tell: Callable[[FindEvent], None], note: Tell) -> None:
         """`keep` is called with what the search has come to, as soon as there is something new."""
         self._keep = keep
@@ -51,7 +51,7 @@ class Gatherer:
         self._followed = 0
 
     async def next_queries(
-        self, listing: Listing, things: Sequence[Thing], *, insists: bool = False
+        self, listing: Listing, things: Sequence[ListedThing], *, insists: bool = False
     ) -> tuple[str, ...]:
         """Those of the plan that were not searched; then what the model makes of what was found. `insists`: somebody
         asks for more, although the model may have taken the list for complete."""

@@ -16,8 +16,8 @@ from tablewright.errors import OverBudget, RunError
 from tablewright.journeys.ask.query import MOST_VALUES
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import spellings, verdict
-from tablewright.journeys.find.gather import Gatherer
-from tablewright.journeys.find.things import Thing, cells_of, things_of
+from tablewright.journeys.find.gather import ListGatherer
+from tablewright.journeys.find.things import ListedThing, cells_of, things_of
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -53,7 +53,7 @@ def ignore(event: FindEvent) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class FindContext:
     """What every search for rows works with."""
 
     store: Store
@@ -72,12 +72,12 @@ def untold(step: Step) -> None:
 class Search:
     """One run of a search for rows."""
 
-    def __init__(self, desk: Desk, listing: Listing, *, fill: bool, rows: int, insists: bool) -> None:
+    def __init__(self, desk: FindContext, listing: Listing, *, fill: bool, rows: int, insists: bool) -> None:
         """`insists`: somebody asks for more of what was taken for complete."""
         self._desk = desk
         self._store = desk.store
         self._changes = Changes(desk.store, desk.actor)
-        self._gatherer = Gatherer(desk.tools, self._keep_listing, desk.watch, untold)
+        self._gatherer = ListGatherer(desk.tools, self._keep_listing, desk.watch, untold)
         self._insists = insists
         self._fill_cells = fill
         again = [source.origin for source in listing.sources if source.status == "not judged"]
@@ -159,7 +159,7 @@ class Search:
         said = await spellings(plan, list(cells.values()), self._desk.tools.model, untold)
         aside = {each.key: each for each in self._listing.aside}
         edits: list[Edit] = []
-        waiting: list[Thing] = []
+        waiting: list[ListedThing] = []
         for thing in things:
             row = present.get(self._listing.placed.get(thing.key, 0))
             if row is not None:
@@ -261,7 +261,7 @@ class Search:
         return await self._store.tables.load(self._listing.table_id)
 
 
-def set_aside(thing: Thing, reason: str, cited: Sequence[Evidence] = ()) -> SetAside:
+def set_aside(thing: ListedThing, reason: str, cited: Sequence[Evidence] = ()) -> SetAside:
     evidence = tuple(dict.fromkeys((*cited, *(each.evidence for each in thing.sightings))))[:CITED]
     return SetAside(key=thing.key, name=thing.name, reason=reason, evidence=evidence)
 

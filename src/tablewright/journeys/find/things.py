@@ -18,7 +18,7 @@ from tablewright.engine.cells import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE, agree
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
-from tablewright.table.coverage import Estimate, estimate_total
+from tablewright.table.coverage import CountEstimate, estimate_total
 from tablewright.table.dedupe import Names
 from tablewright.table.evidence import basis_of, conversion, follows
 from tablewright.table.listing import Listing, ListPlan, Sighting
@@ -33,7 +33,7 @@ HEADER_UNIT = "the unit of its column"
 
 
 @dataclass(kw_only=True)
-class Thing:
+class ListedThing:
     """Something that was found, with every place that names it. `key` is the same each time it is worked out."""
 
     key: str
@@ -50,7 +50,7 @@ class Thing:
         return tuple(dict.fromkeys(each.url for each in self.sightings if each.url))
 
 
-def things_of(listing: Listing) -> list[Thing]:
+def things_of(listing: Listing) -> list[ListedThing]:
     """In the order in which they were found."""
     collected = Collected(listing)
     for source in listing.sources:
@@ -62,14 +62,14 @@ def things_of(listing: Listing) -> list[Thing]:
 class Collected:
     def __init__(self, listing: Listing) -> None:
         plan = listing.plan
-        self.things: list[Thing] = []
+        self.things: list[ListedThing] = []
         self._compared = frozenset(map(row_key, listing.compared))
         self._same = {row_key(name): row_key(names[0]) for names in listing.same_names for name in names}
         self._fields = {each.name: each for each in plan.fields}
         self._identity = [name for name in plan.identity if name != plan.key]
         self._names = Names()
         self._by_key: dict[str, int] = {}
-        self._called: defaultdict[int, list[Thing]] = defaultdict(list)
+        self._called: defaultdict[int, list[ListedThing]] = defaultdict(list)
         """The things of each name, by the number that the name was added under."""
         self._keys: set[str] = set()
 
@@ -77,7 +77,7 @@ class Collected:
         place = self._place_of(sighting.name)
         same = next((thing for thing in self._called[place] if self._is_one(thing, sighting)), None)
         if same is None:
-            same = Thing(key=self._new_key(sighting), name=sighting.name)
+            same = ListedThing(key=self._new_key(sighting), name=sighting.name)
             self.things.append(same)
             self._called[place].append(same)
         same.sightings.append(sighting)
@@ -93,7 +93,7 @@ class Collected:
             self._names.add(place, name)
         return place
 
-    def _is_one(self, thing: Thing, sighting: Sighting) -> bool:
+    def _is_one(self, thing: ListedThing, sighting: Sighting) -> bool:
         for other in thing.sightings:
             same_name = row_key(other.name) == row_key(sighting.name)
             if other.evidence.origin == sighting.evidence.origin and not same_name:
@@ -127,7 +127,7 @@ class Collected:
 
 
 @dataclass(kw_only=True)
-class Reading:
+class SightedValue:
     """A value as one place states it."""
 
     text: str
@@ -139,12 +139,12 @@ class Reading:
         return self.evidence[0].domain or self.evidence[0].origin
 
 
-def cells_of(thing: Thing, plan: ListPlan, at: str) -> dict[str, Cell]:
+def cells_of(thing: ListedThing, plan: ListPlan, at: str) -> dict[str, Cell]:
     found = {each.name: cell_of(each, thing, plan, at) for each in plan.fields}
     return {name: cell for name, cell in found.items() if cell is not None}
 
 
-def cell_of(column: Field, thing: Thing, plan: ListPlan, at: str) -> Cell | None:
+def cell_of(column: Field, thing: ListedThing, plan: ListPlan, at: str) -> Cell | None:
     """The value that most independent places state, with the others where they differ; None where none states it."""
     is_name = column.name == plan.key
     readings = list(readings_of(column, thing, is_name=is_name))
@@ -170,18 +170,18 @@ def cell_of(column: Field, thing: Thing, plan: ListPlan, at: str) -> Cell | None
     return msgspec.structs.replace(cell, run_id=None) if cell.value is not None else None
 
 
-def readings_of(column: Field, thing: Thing, *, is_name: bool) -> Iterable[Reading]:
+def readings_of(column: Field, thing: ListedThing, *, is_name: bool) -> Iterable[SightedValue]:
     for sighting in thing.sightings:
         text = sighting.name if is_name else sighting.values.get(column.name, "")
         value = coerce(text, column).value if text else None
         if value is not None:
             beside = sighting.elsewhere.get(column.name)
             evidence = (sighting.evidence, beside) if beside is not None else (sighting.evidence,)
-            yield Reading(text=text, value=value, evidence=evidence)
+            yield SightedValue(text=text, value=value, evidence=evidence)
 
 
-def by_value(readings: Sequence[Reading]) -> list[list[Reading]]:
-    sides: list[list[Reading]] = []
+def by_value(readings: Sequence[SightedValue]) -> list[list[SightedValue]]:
+    sides: list[list[SightedValue]] = []
     for reading in readings:
         side = next((each for each in sides if agree(each[0].value, reading.value)), None)
         if side is None:
@@ -191,7 +191,7 @@ def by_value(readings: Sequence[Reading]) -> list[list[Reading]]:
     return sides
 
 
-def first_of_sites(side: Sequence[Reading]) -> tuple[Evidence, ...]:
+def first_of_sites(side: Sequence[SightedValue]) -> tuple[Evidence, ...]:
     of_site: dict[str, tuple[Evidence, ...]] = {}
     for reading in side:
         of_site.setdefault(reading.site, reading.evidence)
@@ -201,7 +201,7 @@ def first_of_sites(side: Sequence[Reading]) -> tuple[Evidence, ...]:
 # ── how many there are ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def estimate(things: Sequence[Thing]) -> tuple[Estimate | None, int]:
+def estimate(things: Sequence[ListedThing]) -> tuple[CountEstimate | None, int]:
     """How many there are in all, from what independent sites list of them, and how many sites that is. Two pages of one
     site are one: they share what they leave out."""
     listed: dict[str, set[str]] = {}

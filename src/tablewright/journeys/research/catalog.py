@@ -12,7 +12,7 @@ from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
-from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered
 from tablewright.store.operations import CellAt
 from tablewright.store.store import Store
@@ -103,7 +103,7 @@ class Catalog:
         listing = await self._finder.begin(said, fields=fields, rows=CANDIDATES * brief.target_items)
         return listing.table_id
 
-    async def find(self, table_id: str, limits: Limits) -> CatalogFound:
+    async def find(self, table_id: str, limits: ResearchLimits) -> CatalogFound:
         """As far as time allows; what was found until then is kept and goes on from there."""
         try:
             async with asyncio.timeout(limits.seconds_left):

@@ -13,9 +13,9 @@ from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.take_notes import Taken
 from tablewright.journeys.research.memo import carried_over
 from tablewright.journeys.research.notes import numbered
-from tablewright.journeys.research.underway import Underway
+from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
-from tablewright.models.concern import concerning
+from tablewright.models.document_scope import concerning
 from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import copies, independent
 from tablewright.table.model import Evidence
@@ -29,7 +29,7 @@ MOST_PAGES = 6
 class Verification:
     """The claims of one piece of research, judged side by side."""
 
-    def __init__(self, underway: Underway) -> None:
+    def __init__(self, underway: ResearchProgress) -> None:
         self._underway = underway
 
     async def verify(self) -> Round:

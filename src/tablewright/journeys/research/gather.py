@@ -12,7 +12,7 @@ from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.memo import carried_over, written
 from tablewright.journeys.research.notes import numbered, read_pages
-from tablewright.journeys.research.underway import Underway
+from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
@@ -29,8 +29,8 @@ from tablewright.table.research import (
 from tablewright.table.text import plural
 
 
-class Gatherer:
-    def __init__(self, underway: Underway, catalog: Catalog | None) -> None:
+class ResearchGatherer:
+    def __init__(self, underway: ResearchProgress, catalog: Catalog | None) -> None:
         """`catalog` is the table of a list of things."""
         self._underway = underway
         self._catalog = catalog

@@ -16,7 +16,7 @@ ENDING = 0.15
 """The share of the time that is kept for writing the report."""
 
 
-class Limits:
+class ResearchLimits:
     def __init__(self, budget: Budget | None, minutes: float | None, extent: Extent = USUAL_EXTENT) -> None:
         self.extent = extent
         self.words = Words()

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.take_notes import MendNotes, Notes, NotesToMend, PagesToRead, Taken, TakeNotes
+from tablewright.decisions.take_notes import MendNotes, Notes, NotesToMend, PagesForNotes, Taken, TakeNotes
 from tablewright.errors import ModelError
-from tablewright.journeys.research.limits import Limits
-from tablewright.models.concern import concerning
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -36,7 +36,9 @@ class ReadPages(Noun, frozen=True, gc=True):
     remarks: tuple[str, ...] = ()
 
 
-async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], limits: Limits, tell: Tell) -> ReadPages:
+async def read_pages(
+    tools: Tools, brief: Brief, pages: Sequence[Retrieved], limits: ResearchLimits, tell: Tell
+) -> ReadPages:
     """In the order of the pages, whichever is read first. Raises ModelError where a model read none of them."""
     room = tools.model.text_room if tools.model else 1
     turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
@@ -45,14 +47,14 @@ async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], lim
         async with turns:
             if limits.spent:
                 return Notes(), limits.spent
-            asked = PagesToRead(brief=brief, pages=batch, room=room)
+            asked = PagesForNotes(brief=brief, pages=batch, room=room)
             with concerning([page.origin for page in batch if is_document(page.origin)]):
                 outcome = await decide(TakeNotes(), asked, tools.model, tell)
                 if outcome.degraded:
                     return Notes(), outcome.degraded
                 return await mended(asked, outcome.decided), ""
 
-    async def mended(asked: PagesToRead, notes: Notes) -> Notes:
+    async def mended(asked: PagesForNotes, notes: Notes) -> Notes:
         """What fails its check goes back once, with the pages it is of."""
         if not notes.unproved:
             return notes

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.errors import ModelError, SearchError, UsageError
-from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.report import ReportWriter
-from tablewright.journeys.research.worker import Library, Workers, failures
+from tablewright.journeys.research.worker import Library, SearchWorkers, failures
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
-    Answered,
+    AnsweredFollowUp,
     Brief,
     Memo,
     Note,
@@ -31,7 +31,7 @@ from tablewright.table.retrieved import Retrieved
 SEARCHES = 3
 
 
-async def refine(store: Store, tools: Tools, research: Research, question: str, tell: Tell) -> Answered:
+async def refine(store: Store, tools: Tools, research: Research, question: str, tell: Tell) -> AnsweredFollowUp:
     if not question.strip():
         raise UsageError("There is no question.")
     asked = ToBrief(
@@ -43,7 +43,7 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     outcome = await decide(BriefResearch(), asked, tools.model, tell)
     if outcome.degraded:
         raise ModelError(f"The question could not be planned: {outcome.degraded}", kept="Nothing was changed.")
-    limits = Limits(tools.budget, None)
+    limits = ResearchLimits(tools.budget, None)
     library = Library()
     await library.reopen(store, tools, [result for each in research.rounds for result in each.notes])
     report = await _report(store, tools, limits, outcome.decided, list(library.pages.values()), tell)
@@ -53,7 +53,7 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
         results = await _search(tools, library, limits, outcome.decided, tell)
         new = [page for origin, page in library.pages.items() if origin not in before]
         report = await _report(store, tools, limits, outcome.decided, new, tell, results)
-    answered = Answered(
+    answered = AnsweredFollowUp(
         question=question,
         sentences=report.summary or tuple(each for section in report.sections for each in section.sentences),
         references=report.references,
@@ -64,12 +64,12 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     return answered
 
 
-async def _search(tools: Tools, library: Library, limits: Limits, brief: Brief, tell: Tell) -> list[Note]:
+async def _search(tools: Tools, library: Library, limits: ResearchLimits, brief: Brief, tell: Tell) -> list[Note]:
     tasks = [
         ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
         for number, query in enumerate(brief.queries, start=1)
     ]
-    workers = Workers(tools, brief, library, limits, searched=lambda _: None, tell=tell)
+    workers = SearchWorkers(tools, brief, library, limits, searched=lambda _: None, tell=tell)
     results = await workers.run(tasks)
     failed = failures(results, Words())
     if len(failed) == len(tasks) and not limits.spent:
@@ -80,7 +80,7 @@ async def _search(tools: Tools, library: Library, limits: Limits, brief: Brief, 
 async def _report(
     store: Store,
     tools: Tools,
-    limits: Limits,
+    limits: ResearchLimits,
     brief: Brief,
     pages: Sequence[Retrieved],
     tell: Tell,

@@ -31,9 +31,9 @@ from tablewright.decisions.write_report import (
 )
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, stated, value_text
-from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.references import References
-from tablewright.models.concern import concerning
+from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.table.model import Cell, Label
@@ -68,7 +68,7 @@ NOTE_OVERHEAD = 60
 
 
 class ReportWriter:
-    def __init__(self, store: Store, model: LanguageModel | None, limits: Limits, tell: Tell) -> None:
+    def __init__(self, store: Store, model: LanguageModel | None, limits: ResearchLimits, tell: Tell) -> None:
         self.limit = limits.spent
         """Which limit was reached, if one was."""
         self._references = References(store)

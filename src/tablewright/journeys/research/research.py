@@ -14,10 +14,10 @@ from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import ModelError, UsageError
 from tablewright.journeys.research import notes
 from tablewright.journeys.research.catalog import Catalog
-from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.progress import Watch
 from tablewright.journeys.research.report import title_of
 from tablewright.journeys.research.rounds import Rounds
-from tablewright.journeys.research.underway import Watch
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -47,7 +47,7 @@ class Researcher:
         self._store = store
         self._tools = tools
         self._actor = actor
-        self._limits = Limits(tools.budget, minutes, extent)
+        self._limits = ResearchLimits(tools.budget, minutes, extent)
         self._terms = terms
         self._today = today
         self._watch = watch

@@ -16,11 +16,11 @@ from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.claims import Verification
-from tablewright.journeys.research.gather import Gatherer
-from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.gather import ResearchGatherer
+from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import add_to_table
+from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter
-from tablewright.journeys.research.underway import Underway, Watch
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.reports.wording import Words
@@ -32,10 +32,17 @@ class Rounds:
     """One piece of research, from its last whole round to the report."""
 
     def __init__(
-        self, store: Store, tools: Tools, limits: Limits, research: Research, actor: str, terms: Terms, watch: Watch
+        self,
+        store: Store,
+        tools: Tools,
+        limits: ResearchLimits,
+        research: Research,
+        actor: str,
+        terms: Terms,
+        watch: Watch,
     ) -> None:
         limits.words = Words(research.brief.language)
-        self._underway = Underway(store, tools, limits, research, actor=actor, watch=watch)
+        self._underway = ResearchProgress(store, tools, limits, research, actor=actor, watch=watch)
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
 
     async def run(self) -> Research:
@@ -44,7 +51,7 @@ class Rounds:
             underway.research = msgspec.structs.replace(underway.research, rounds=whole(underway.research.rounds))
         await underway.library.reopen(underway.store, underway.tools, underway.results)
         underway.tell("brief", detail=underway.brief.asked or underway.brief.reason)
-        gatherer = Gatherer(underway, self._catalog)
+        gatherer = ResearchGatherer(underway, self._catalog)
         works = (gatherer.discover, gatherer.fill_gaps, Verification(underway).verify)
         for index, work in enumerate(works[: underway.limits.extent.rounds], start=1):
             if index > len(underway.research.rounds) and not underway.limits.spent:

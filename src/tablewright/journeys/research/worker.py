@@ -14,8 +14,8 @@ from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
 from tablewright.decisions.decision import Tell, decide
 from tablewright.errors import OverBudget, SearchError
-from tablewright.journeys.research.limits import Limits
-from tablewright.models.concern import concerning
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
 from tablewright.store.store import Store
@@ -69,13 +69,13 @@ class Library:
             self.add(note, pages)
 
 
-class Workers:
+class SearchWorkers:
     def __init__(
         self,
         tools: Tools,
         brief: Brief,
         library: Library,
-        limits: Limits,
+        limits: ResearchLimits,
         *,
         searched: Callable[[ResearchTask], None],
         tell: Tell,

@@ -17,7 +17,7 @@ from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
 from tablewright.journeys.shortlist.links import listings
 from tablewright.journeys.shortlist.ranking import rank, shown_cell, shown_value
-from tablewright.journeys.shortlist.talk import (
+from tablewright.journeys.shortlist.wording import (
     as_texts,
     compared_rows,
     lines,
@@ -44,10 +44,10 @@ from tablewright.table.shortlist import (
     Card,
     CellRef,
     ChatReply,
-    Listing,
     Ranked,
     Ranking,
-    Said,
+    ReplySentence,
+    ShopListing,
     ShortlistState,
 )
 from tablewright.table.text import cell_text, shortened
@@ -60,7 +60,7 @@ COMPARED = 20
 """Rows of the comparison that advice is given from: the first ones, and some that were left out."""
 
 
-class Advising:
+class Adviser:
     """`folder` is where exports go, whatever place the person names; None: where they say."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Advising:
     # ── presenting ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def present(
-        self, said: Sequence[Said] = (), *, heading: str = "", notes: Sequence[str] = ()
+        self, said: Sequence[ReplySentence] = (), *, heading: str = "", notes: Sequence[str] = ()
     ) -> tuple[ShortlistState, ChatReply]:
         table = await self._comparison.table()
         ranking = rank(table, self._state.requirements, self._rates, self._state.language)
@@ -161,18 +161,22 @@ class Advising:
         cells = [row.cell(field.name) for row in table.rows for field in fields]
         return bool(cells) and all(cell.value is None and not cell.needs_work for cell in cells)
 
-    def _nothing_read(self, table: Table, said: Sequence[Said], notes: Sequence[str]) -> ChatReply:
+    def _nothing_read(self, table: Table, said: Sequence[ReplySentence], notes: Sequence[str]) -> ChatReply:
         """That is a problem of the data, not of the products."""
         errors = Counter(filter(None, (row.cell(f.name).error for row in table.rows for f in asked_fields(table))))
         why = f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
         told = self._say("nothing read", count=len(table.rows), why=why)
         return reply_of(said, *notes, told, buttons=(TRY_AGAIN, EDIT))
 
-    def _none_left(self, table: Table, ranking: Ranking, said: Sequence[Said], notes: Sequence[str]) -> ChatReply:
+    def _none_left(
+        self, table: Table, ranking: Ranking, said: Sequence[ReplySentence], notes: Sequence[str]
+    ) -> ChatReply:
         if not table.rows:
             return reply_of(said, *notes, self._say("nothing found"), buttons=(EDIT,))
         reasons = [
-            Said(text=f"{each.name}: {each.reason}.", cells=(CellRef(row_id=each.row_id, field=each.field or KEY),))
+            ReplySentence(
+                text=f"{each.name}: {each.reason}.", cells=(CellRef(row_id=each.row_id, field=each.field or KEY),)
+            )
             for each in ranking.excluded[:TOP]
         ]
         intro = lines(self._say("none meets", count=len(table.rows)))
@@ -227,8 +231,8 @@ class Advising:
     async def links(self, turn: TurnTaken) -> ChatReply:
         table = await self._comparison.table()
         rows = rows_of(table, turn.products or self._state.shown[:1])[:TOP]
-        said: list[Said] = []
-        found: list[Listing] = []
+        said: list[ReplySentence] = []
+        found: list[ShopListing] = []
         for row in rows:
             name, cells = cell_text(row.cell(KEY)), (CellRef(row_id=row.id, field=KEY),)
             try:
@@ -241,13 +245,13 @@ class Advising:
                     self._tell,
                 )
             except SearchError as error:
-                said.append(Said(text=self._say("nobody asked", product=name, why=error.what), cells=cells))
+                said.append(ReplySentence(text=self._say("nobody asked", product=name, why=error.what), cells=cells))
                 continue
             found += [msgspec.structs.replace(offer, product=name) for offer in offers]
             page = cell_text(row.cell(PAGE))
             official = self._say("official page", page=page) if page else ""
             none = f"{self._say('no shop', product=name)} {official}".strip()
-            said.append(Said(text=self._say("asked just now", product=name) if offers else none, cells=cells))
+            said.append(ReplySentence(text=self._say("asked just now", product=name) if offers else none, cells=cells))
         if not rows:
             said += lines(self._say("which product"))
         return ChatReply(said=(*turn.said, *said), listings=tuple(found))
@@ -268,7 +272,7 @@ class Advising:
         """Where values come from: the passages themselves."""
         table = await self._comparison.table()
         said = [
-            Said(text=self._sourced(row, field), cells=(CellRef(row_id=row.id, field=field.name),))
+            ReplySentence(text=self._sourced(row, field), cells=(CellRef(row_id=row.id, field=field.name),))
             for row in rows_of(table, turn.products or self._state.shown[:1])
             for field in fields_of(table, turn.about_columns)
         ]
@@ -296,7 +300,7 @@ class Advising:
         )
         after = {row.id: row for row in (await self._comparison.table()).rows}
         said = [
-            Said(
+            ReplySentence(
                 text=self._looked_again(row, field, after[row.id].cell(field.name)),
                 cells=(CellRef(row_id=row.id, field=field.name), CellRef(row_id=row.id, field=KEY)),
             )
@@ -339,11 +343,11 @@ def with_values(ranking: Ranking, table: Table) -> Ranking:
     return msgspec.structs.replace(ranking, ranked=ranked) if ranked else ranking
 
 
-def reasons(product: Ranked) -> Iterator[Said]:
+def reasons(product: Ranked) -> Iterator[ReplySentence]:
     """What its score is made of, where nobody advises in words."""
     for part in product.parts:
         if part.why:
-            yield Said(text=part.why, cells=(CellRef(row_id=product.row_id, field=part.field),))
+            yield ReplySentence(text=part.why, cells=(CellRef(row_id=product.row_id, field=part.field),))
 
 
 def unverified(count: int, state: ShortlistState) -> str:

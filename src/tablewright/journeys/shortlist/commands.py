@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from tablewright.decisions.shortlist.shown import ComparedRow
+from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
 from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.ranking import typed_cell
-from tablewright.journeys.shortlist.talk import lines
+from tablewright.journeys.shortlist.wording import lines
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Row, RowId, Table
 from tablewright.table.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind

@@ -32,10 +32,10 @@ from tablewright.table.shortlist import (
     PAGE,
     STATES,
     Excluded,
-    Limits,
     Product,
     Ranked,
     Ranking,
+    ShortlistLimits,
 )
 from tablewright.table.text import cell_text
 
@@ -54,7 +54,7 @@ class Comparison:
         table_id: str,
         actor: str,
         terms: Terms,
-        limits: Limits,
+        limits: ShortlistLimits,
         concurrency: int | None,
         watch: Callable[[Progress], None],
     ) -> None:

@@ -11,7 +11,7 @@ from msgspec import structs
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
-from tablewright.journeys.shortlist.advising import Advising
+from tablewright.journeys.shortlist.advising import Adviser
 from tablewright.journeys.shortlist.comparison import Comparison
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.store.store import Store
@@ -19,7 +19,7 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
 from tablewright.table.model import Step, Table
 from tablewright.table.rates import BUNDLED, Rates
-from tablewright.table.shortlist import USUAL_LIMITS, ChatReply, Limits, Ranking, Said, ShortlistState
+from tablewright.table.shortlist import USUAL_LIMITS, ChatReply, Ranking, ReplySentence, ShortlistLimits, ShortlistState
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
 
@@ -34,7 +34,7 @@ class TurnContext:
         *,
         actor: str = "",
         terms: Terms = USUAL,
-        limits: Limits = USUAL_LIMITS,
+        limits: ShortlistLimits = USUAL_LIMITS,
         rates: Rates = BUNDLED,
         concurrency: int | None = None,
         watch: Callable[[Progress], None] = ignore,
@@ -87,11 +87,11 @@ class TurnContext:
         return rank(table, state.requirements, self._rates, state.language)
 
     async def present(
-        self, state: ShortlistState, said: Sequence[Said] = (), *, heading: str = "", notes: Sequence[str] = ()
+        self, state: ShortlistState, said: Sequence[ReplySentence] = (), *, heading: str = "", notes: Sequence[str] = ()
     ) -> Taken:
         state = structs.replace(state, phase="advise", waiting="", has_presented=True)
         advising = self.advising(state, await self.comparison(state))
         return await advising.present(said, heading=heading, notes=notes)
 
-    def advising(self, state: ShortlistState, comparison: Comparison) -> Advising:
-        return Advising(state, comparison, self.store, self.tools, self._rates, self.tell, self._folder)
+    def advising(self, state: ShortlistState, comparison: Comparison) -> Adviser:
+        return Adviser(state, comparison, self.store, self.tools, self._rates, self.tell, self._folder)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesToRead, merged
+from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged
 from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
 from tablewright.errors import SearchError
 from tablewright.sources.source import Hit, Query
@@ -22,7 +22,7 @@ from tablewright.table.messages import message
 from tablewright.table.model import Noun, Step
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
-from tablewright.table.shortlist import FEW, MOST, OFFERED_AS, Limits, Product, Requirements
+from tablewright.table.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
 from tablewright.table.text import plural
 from tablewright.text.personal import without_personal_data
 
@@ -47,7 +47,7 @@ class Explored(Noun, frozen=True, gc=True):
 async def explore(
     requirements: Requirements,
     tools: Tools,
-    limits: Limits,
+    limits: ShortlistLimits,
     *,
     known: Sequence[str] = (),
     tried: Sequence[str] = (),
@@ -73,7 +73,7 @@ class _Search:
         self,
         requirements: Requirements,
         tools: Tools,
-        limits: Limits,
+        limits: ShortlistLimits,
         known: Sequence[str],
         tried: Sequence[str],
         language: str,
@@ -184,7 +184,7 @@ class _Search:
         for batch in batches(pages, room):
             detail = f"Looking for products in {len(batch)} {plural('page', len(batch))}."
             self._tell(Step(type="thinking", detail=detail))
-            asked = PagesToRead(
+            asked = PagesForProducts(
                 requirements=self._requirements,
                 sources=tuple(batch),
                 known=(*self._known.values(), *(each.name for each in self.products)),

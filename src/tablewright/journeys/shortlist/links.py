@@ -16,7 +16,7 @@ from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.rates import Rates
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Listing, Requirements
+from tablewright.table.shortlist import Requirements, ShopListing
 from tablewright.text.personal import without_personal_data
 
 MOST_LISTINGS = 5
@@ -25,7 +25,7 @@ OPENED = 12
 
 async def listings(
     name: str, requirements: Requirements, known: tuple[str, ...], tools: Tools, rates: Rates, tell: Tell
-) -> tuple[Listing, ...]:
+) -> tuple[ShopListing, ...]:
     """The cheapest first, in the state that is wanted before others; new, if nothing is said. `known` are pages that
     named the product before. Raises SearchError where no search worked."""
     region = requirements.region
@@ -49,10 +49,10 @@ async def listings(
         return ()
     room = tools.model.text_room if tools.model is not None else 0
     asked = OffersToRead(product=name, region=region, sources=pages, room=room)
-    offers: tuple[Listing, ...] = (await decide(ReadOffers(), asked, tools.model, tell)).decided
+    offers: tuple[ShopListing, ...] = (await decide(ReadOffers(), asked, tools.model, tell)).decided
     asked_at = now()  # not when a page that has not changed since was sent
 
-    def order(offer: Listing) -> tuple[bool, float]:
+    def order(offer: ShopListing) -> tuple[bool, float]:
         if offer.price is None:
             return offer.offered_as not in wanted, float("inf")
         euros = rates.convert(offer.price.amount, offer.price.currency, "EUR")

@@ -18,10 +18,10 @@ from tablewright.table.shortlist import (
     OFFERED_AS,
     PRICE,
     Excluded,
-    Part,
     Ranked,
     Ranking,
     Requirements,
+    ScorePart,
     Wish,
 )
 from tablewright.table.text import cell_text, shortened, show
@@ -57,7 +57,7 @@ def behind(product: Ranked, least: float, language: str) -> Ranked:
     if not product.unknown or least >= 1.0:
         return product
     why = said("behind", language, share=figure(f"{least:.2f}", language))
-    part = Part(field=KEY, weight=0.0, score=least, why=why)
+    part = ScorePart(field=KEY, weight=0.0, score=least, why=why)
     return structs.replace(product, score=round(product.score * least, 4), parts=(*product.parts, part))
 
 
@@ -97,13 +97,13 @@ class Judging:
         return Excluded(row_id=row.id, name=name, reason=reason, field=first.column, near=near, missed=len(failed))
 
     def ranked(self, row: Row) -> Ranked:
-        parts: list[Part] = []
+        parts: list[ScorePart] = []
         unknown: list[str] = []
         for wish in self._wishes:
             score, why = self._score(row, wish)
             if wish.hard and score == UNKNOWN and wish not in self._ends:
                 unknown.append(f"{wish.words}: {why}")
-            parts.append(Part(field=wish.column, weight=1.0, score=score, why=why))
+            parts.append(ScorePart(field=wish.column, weight=1.0, score=score, why=why))
         whole = sum(part.weight for part in parts)
         score = sum(part.weight * part.score for part in parts) / whole if whole else 1.0
         name = cell_text(row.cell(KEY))

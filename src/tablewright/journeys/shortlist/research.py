@@ -12,8 +12,8 @@ from tablewright.decisions.shortlist.turn import TurnTaken
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
-from tablewright.journeys.shortlist.talk import lines, refined, reply_of, say
-from tablewright.journeys.shortlist.understood import missing
+from tablewright.journeys.shortlist.understanding import missing
+from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
 from tablewright.table.model import Step, column_key
 from tablewright.table.shortlist import (
     EDIT,
@@ -23,13 +23,13 @@ from tablewright.table.shortlist import (
     PRICE_FIELD,
     TRY_AGAIN,
     Phase,
-    Said,
+    ReplySentence,
     ShortlistState,
 )
 from tablewright.table.text import cell_text
 
 
-class Research:
+class ProductSearch:
     def __init__(self, context: TurnContext) -> None:
         self._context = context
 
@@ -88,7 +88,7 @@ class Research:
             told.append(say(state, "columns of wishes", why=outcome.degraded))
         return await self.proposed(state, lines(*told))
 
-    async def proposed(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+    async def proposed(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         names = ", ".join(field.name for field in state.proposed)
         likely = await (await self._context.comparison(state)).estimate(state.proposed)
         parts = [say(state, "searches and pages", searches=likely.searches, pages=likely.pages)]

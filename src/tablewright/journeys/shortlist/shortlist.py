@@ -17,8 +17,9 @@ from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.advising import unverified
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import PAGES, ROUNDS
-from tablewright.journeys.shortlist.research import Research
-from tablewright.journeys.shortlist.talk import (
+from tablewright.journeys.shortlist.research import ProductSearch
+from tablewright.journeys.shortlist.understanding import missing, understood
+from tablewright.journeys.shortlist.wording import (
     button,
     fresh,
     is_same,
@@ -30,7 +31,6 @@ from tablewright.journeys.shortlist.talk import (
     wishes_told,
     with_message,
 )
-from tablewright.journeys.shortlist.understood import missing, understood
 from tablewright.table.model import column_key
 from tablewright.table.shortlist import (
     CONFIRM,
@@ -41,7 +41,7 @@ from tablewright.table.shortlist import (
     MODIFY,
     TOP,
     TRY_AGAIN,
-    Said,
+    ReplySentence,
     ShortlistState,
 )
 from tablewright.table.untrusted import clean
@@ -50,7 +50,7 @@ from tablewright.table.untrusted import clean
 class Shortlist:
     def __init__(self, context: TurnContext) -> None:
         self._context = context
-        self._research = Research(context)
+        self._research = ProductSearch(context)
 
     async def turn(self, state_id: str, message: str) -> Taken:
         """Reads the state, takes the turn, writes the state."""
@@ -161,7 +161,7 @@ class Shortlist:
                 return await self._context.present(state, notes=notes)
         return await self._where_we_are(state, lines(say(state, "another step")))
 
-    async def _where_we_are(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+    async def _where_we_are(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         """The same step once more, with its buttons: nobody is left without a way on."""
         if state.waiting == "fields":
             return await self._research.proposed(state, said)
@@ -187,7 +187,7 @@ class Shortlist:
             return await self._to_confirm(state, turn.said)
         return state, reply_of(turn.said)
 
-    async def _to_confirm(self, state: ShortlistState, said: Sequence[Said] = ()) -> Taken:
+    async def _to_confirm(self, state: ShortlistState, said: Sequence[ReplySentence] = ()) -> Taken:
         """Nothing is spent before the person has seen what was understood, and about what it will take."""
         state = structs.replace(state, waiting="requirements")
         told = wishes_told(state)
@@ -212,7 +212,7 @@ class Shortlist:
             told.append(say(state, "not many"))
         return " ".join(told)
 
-    async def _taken_back(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+    async def _taken_back(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         if state.before is None:
             return await self._where_we_are(state, said)
         waiting = "" if state.has_presented else state.waiting

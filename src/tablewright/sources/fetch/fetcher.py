@@ -20,14 +20,14 @@ import httpx2
 
 from tablewright.models.pace import Slots
 from tablewright.observe import count, span
-from tablewright.sources.fetch.answer import Answer, read_page, read_start
 from tablewright.sources.fetch.blocked import why_blocked
 from tablewright.sources.fetch.domain import registrable_domain
-from tablewright.sources.fetch.guard import Forbidden, Guard, Resolve, host_and_port, read_url
+from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, Resolve, host_and_port, read_url
+from tablewright.sources.fetch.politeness import Politeness
+from tablewright.sources.fetch.response import FetchResponse, read_page, read_start
 from tablewright.sources.fetch.robots import MOST_BYTES as MOST_ROBOTS_BYTES
 from tablewright.sources.fetch.robots import Robots
 from tablewright.sources.fetch.transport import CUT, FAILURES, Transport, explain
-from tablewright.sources.fetch.turns import Turns
 from tablewright.table.model import Noun
 from tablewright.table.retrieved import Refusal
 from tablewright.table.usage import Usage, spend
@@ -94,9 +94,9 @@ class Fetcher:
         slots: Slots | None = None,
     ) -> None:
         self._policy = policy or FetchPolicy()
-        self._guard = Guard(allow=self._policy.allow, names=self._policy.names, resolve=resolve)
+        self._guard = AddressGuard(allow=self._policy.allow, names=self._policy.names, resolve=resolve)
         self._transport = Transport(self._guard, wire)
-        self._turns = Turns(self._policy.per_domain, slots)
+        self._turns = Politeness(self._policy.per_domain, slots)
         self._robots = Robots(self._ask_robots, self._policy.user_agent.partition("/")[0])
 
     async def __aenter__(self) -> Fetcher:
@@ -113,11 +113,11 @@ class Fetcher:
 
     async def fetch(self, url: str, *, etag: str = "", last_modified: str = "") -> Fetched | Refusal:
         """With `etag` or `last_modified` of an earlier fetch, a page that is still the same comes without its body."""
-        trip = Trip(url, patience=Patience(self._policy.timeout), validators=validators(etag, last_modified))
+        trip = Trip(url, patience=SiteDeadline(self._policy.timeout), validators=validators(etag, last_modified))
         try:
             with span("page"):
                 return await self._follow(trip)
-        except Forbidden as rule:
+        except ForbiddenAddress as rule:
             return trip.refusal("forbidden", str(rule))
         except TimeoutError:
             count("failures", kind="page", provider="web")
@@ -136,7 +136,7 @@ class Fetcher:
                 if rules.problem:
                     return trip.refusal("error", f"its robots.txt could not be read ({rules.problem})", rules.status)
                 if not rules.permitted:
-                    raise Forbidden("the site's robots.txt asks not to fetch it")
+                    raise ForbiddenAddress("the site's robots.txt asks not to fetch it")
                 delay = max(delay, rules.delay)
             answer = await self._ask(target, trip, delay)
             if not answer.location:
@@ -144,15 +144,15 @@ class Fetcher:
             try:
                 target = target.join(answer.location)
             except (httpx2.InvalidURL, ValueError):
-                raise Forbidden("it redirects to something that is no web address") from None
+                raise ForbiddenAddress("it redirects to something that is no web address") from None
         return trip.refusal("error", f"it redirects more than {MOST_REDIRECTS} times")
 
-    async def _ask_robots(self, target: httpx2.URL) -> Answer:
+    async def _ask_robots(self, target: httpx2.URL) -> FetchResponse:
         self._guard.check(target)
-        patience = Patience(min(LONGEST_WAIT, self._policy.timeout))
+        patience = SiteDeadline(min(LONGEST_WAIT, self._policy.timeout))
         return await self._ask(target, Trip(str(target), patience=patience, for_page=False), self._policy.delay)
 
-    async def _ask(self, target: httpx2.URL, trip: Trip, delay: float) -> Answer:
+    async def _ask(self, target: httpx2.URL, trip: Trip, delay: float) -> FetchResponse:
         """One polite retry in a whole trip: after a cut connection, or when the site says that it will be short."""
         try:
             answer = await self._request(target, trip, delay)
@@ -166,7 +166,7 @@ class Fetcher:
         await asyncio.sleep(wait)
         return await self._request(target, trip, delay)
 
-    async def _request(self, target: httpx2.URL, trip: Trip, delay: float) -> Answer:
+    async def _request(self, target: httpx2.URL, trip: Trip, delay: float) -> FetchResponse:
         if self._guard.is_trusted(*host_and_port(target)):
             delay = 0.0
         async with self._turns.turn(registrable_domain(str(target)), delay), trip.patience.running():
@@ -190,7 +190,7 @@ class Fetcher:
         return {"User-Agent": self._policy.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate"}
 
 
-class Patience:
+class SiteDeadline:
     """Counts only the time that a site takes, not ours in line for a turn."""
 
     def __init__(self, seconds: float) -> None:
@@ -211,7 +211,7 @@ class Trip:
     """One fetch from the first request to the last. Cookies last as long: some sites turn in a circle without them."""
 
     url: str
-    patience: Patience
+    patience: SiteDeadline
     validators: Mapping[str, str] = field(default_factory=dict)
     for_page: bool = True
     cookies: httpx2.Cookies = field(default_factory=httpx2.Cookies)
@@ -232,7 +232,7 @@ def validators(etag: str, last_modified: str) -> dict[str, str]:
     return {name: value for name, value in given.items() if value and value.isascii() and value.isprintable()}
 
 
-def judge(answer: Answer, target: httpx2.URL, trip: Trip) -> Fetched | Refusal:
+def judge(answer: FetchResponse, target: httpx2.URL, trip: Trip) -> Fetched | Refusal:
     status, headers = answer.status, dict(answer.headers)
     not_modified = status == 304 and bool(trip.validators)
     if answer.is_success or not_modified:

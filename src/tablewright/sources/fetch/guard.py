@@ -2,8 +2,8 @@
 
 Three gates, each closed unless it is sure:
 
-1. the spelling (`Guard.check`): http or https, no credentials, a port of the web, a host with one meaning only;
-2. the lookup (`Guard.addresses`): all addresses of the host are public, not just the first;
+1. the spelling (`AddressGuard.check`): http or https, no credentials, a port of the web, a host with one meaning only;
+2. the lookup (`AddressGuard.addresses`): all addresses of the host are public, not just the first;
 3. the connection (`transport.py`): made to an address that passed gate 2, not to the name. A name that resolves to
    something else a moment later changes nothing.
 
@@ -37,11 +37,11 @@ _HOST_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-class Forbidden(Exception):
+class ForbiddenAddress(Exception):
     """Our own rules forbid it. The text is a clause for people: "10.0.0.1 is a private address"."""
 
 
-class Guard:
+class AddressGuard:
     def __init__(
         self, *, allow: Iterable[str] = (), names: Mapping[str, str] | None = None, resolve: Resolve | None = None
     ) -> None:
@@ -52,18 +52,20 @@ class Guard:
     def check(self, url: httpx2.URL) -> None:
         """Raises Forbidden for all that can be known without a lookup."""
         if url.scheme not in DEFAULT_PORTS:
-            raise Forbidden(f"only http and https are fetched, not {url.scheme or 'an address without a scheme'}")
+            raise ForbiddenAddress(
+                f"only http and https are fetched, not {url.scheme or 'an address without a scheme'}"
+            )
         if url.userinfo:
-            raise Forbidden("an address with a user name or a password in it is not fetched")
+            raise ForbiddenAddress("an address with a user name or a password in it is not fetched")
         host, port = host_and_port(url)
         if not host:
-            raise Forbidden("the address names no host")
+            raise ForbiddenAddress("the address names no host")
         if not 0 < port < 65536:
-            raise Forbidden(f"{port} is no port")
+            raise ForbiddenAddress(f"{port} is no port")
         if self.is_trusted(host, port):
             return
         if port < 1024 and port not in DEFAULT_PORTS.values():
-            raise Forbidden(f"port {port} is not one of the web")
+            raise ForbiddenAddress(f"port {port} is not one of the web")
         check_host(host)
 
     async def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
@@ -97,7 +99,7 @@ def read_url(text: str) -> httpx2.URL:
     try:
         return httpx2.URL(text)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise Forbidden(f"it is no web address ({error})") from None
+        raise ForbiddenAddress(f"it is no web address ({error})") from None
 
 
 def host_and_port(url: httpx2.URL) -> tuple[str, int]:
@@ -111,22 +113,22 @@ def check_host(host: str) -> None:
         return
     name = host.removesuffix(".")
     if len(name) > 253 or not _HOST_NAME.fullmatch(name):
-        raise Forbidden(f"{host} is no host name")
+        raise ForbiddenAddress(f"{host} is no host name")
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
         # 2130706433, 0x7f.1 and 127.1 are all 127.0.0.1 to a system's resolver; nobody honest links to those.
         if not is_address(host):
-            raise Forbidden(f"{host} is an IP address in an unusual spelling")
+            raise ForbiddenAddress(f"{host} is an IP address in an unusual spelling")
         check_address(host)
     elif f".{name}".endswith(tuple(f".{private}" for private in PRIVATE_NAMES)):
-        raise Forbidden(f"{host} is a name of a private network")
+        raise ForbiddenAddress(f"{host} is a name of a private network")
     elif "." not in name:
-        raise Forbidden(f"{host} is a name without a domain, so of a private network")
+        raise ForbiddenAddress(f"{host} is a name without a domain, so of a private network")
 
 
 def check_address(address: str, host: str = "") -> None:
     if why := why_not_public(address):
         told = f"{host} leads to {address}, which" if host and host != address else address
-        raise Forbidden(f"{told} is {why}")
+        raise ForbiddenAddress(f"{told} is {why}")
 
 
 def is_address(host: str) -> bool:

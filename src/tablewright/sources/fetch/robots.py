@@ -20,10 +20,10 @@ import httpx2
 from protego import Protego
 
 from tablewright.errors import Unreadable
-from tablewright.sandbox.limits import MB, Limits
+from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
-from tablewright.sources.fetch.answer import Answer
-from tablewright.sources.fetch.guard import Forbidden, host_and_port
+from tablewright.sources.fetch.guard import ForbiddenAddress, host_and_port
+from tablewright.sources.fetch.response import FetchResponse
 from tablewright.sources.fetch.transport import FAILURES, explain
 from tablewright.table.model import Noun
 
@@ -35,12 +35,12 @@ LONGEST_DELAY = 10.0
 MANY = 1_000
 SMALL = 4_000
 """Bytes that are read in this process."""
-LIMITS = Limits(seconds=10, memory=1_000 * MB)
+LIMITS = SandboxLimits(seconds=10, memory=1_000 * MB)
 
 Origin: TypeAlias = tuple[str, str, int]
 
 
-class Verdict(Noun, frozen=True):
+class RobotsVerdict(Noun, frozen=True):
     """What the rules say of one address."""
 
     permitted: bool = True
@@ -58,9 +58,11 @@ class Rules:
     status: int | None = None
 
 
-def verdict_on(text: bytes, agent: str, url: str) -> Verdict:
+def verdict_on(text: bytes, agent: str, url: str) -> RobotsVerdict:
     rules = _parsed(text)
-    return Verdict(permitted=rules.can_fetch(url, agent), delay=min(rules.crawl_delay(agent) or 0.0, LONGEST_DELAY))
+    return RobotsVerdict(
+        permitted=rules.can_fetch(url, agent), delay=min(rules.crawl_delay(agent) or 0.0, LONGEST_DELAY)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -69,7 +71,7 @@ def _parsed(text: bytes) -> Protego:
 
 
 class Robots:
-    def __init__(self, ask: Callable[[httpx2.URL], Awaitable[Answer]], agent: str) -> None:
+    def __init__(self, ask: Callable[[httpx2.URL], Awaitable[FetchResponse]], agent: str) -> None:
         self._ask = ask
         self._agent = agent
         self._known: dict[Origin, tuple[Rules, float]] = {}
@@ -79,12 +81,12 @@ class Robots:
     async def close(self) -> None:
         await self._sandbox.close()
 
-    async def verdict(self, url: httpx2.URL) -> Verdict:
+    async def verdict(self, url: httpx2.URL) -> RobotsVerdict:
         """May raise Forbidden. Rules of more than a few lines are read in a worker process: for many agents at once
         they multiply, and each of them may be long to match."""
         rules = await self._rules(url)
         if rules.problem or not rules.text:
-            return Verdict(problem=rules.problem, status=rules.status)
+            return RobotsVerdict(problem=rules.problem, status=rules.status)
         if len(rules.text) <= SMALL:
             return verdict_on(rules.text, self._agent, str(url))
         try:
@@ -92,7 +94,7 @@ class Robots:
         except Unreadable as problem:
             verdict = Rules(problem=problem.what.rstrip("."))
             self._remember((url.scheme, *host_and_port(url)), verdict)
-            return Verdict(problem=verdict.problem)
+            return RobotsVerdict(problem=verdict.problem)
 
     async def _rules(self, url: httpx2.URL) -> Rules:
         """Asked for once, however many pages of the origin are wanted at the same time."""
@@ -125,7 +127,7 @@ class Robots:
         for hop in range(MOST_REDIRECTS + 1):
             try:
                 answer = await self._ask(url)
-            except Forbidden:
+            except ForbiddenAddress:
                 if hop == 0:
                     raise
                 return no_rules

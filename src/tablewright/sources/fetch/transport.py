@@ -15,7 +15,7 @@ from functools import cache
 import httpcore2
 import httpx2
 
-from tablewright.sources.fetch.guard import Guard, host_and_port
+from tablewright.sources.fetch.guard import AddressGuard, host_and_port
 
 CONNECT_SECONDS = 5.0
 """For one address; a host with several gets another try at the next."""
@@ -35,7 +35,7 @@ FAILURES = (
 
 
 class Transport:
-    def __init__(self, guard: Guard, wire: httpcore2.AsyncNetworkBackend | None = None) -> None:
+    def __init__(self, guard: AddressGuard, wire: httpcore2.AsyncNetworkBackend | None = None) -> None:
         self._guard = guard
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=_certificates(),
@@ -52,7 +52,9 @@ class Transport:
             httpcore2.Request(request.method, self._wire_url(request.url), headers=request.headers.raw)
         )
         assert isinstance(answer.stream, AsyncIterable)
-        return httpx2.Response(answer.status, headers=answer.headers, stream=Body(answer.stream), request=request)
+        return httpx2.Response(
+            answer.status, headers=answer.headers, stream=ResponseStream(answer.stream), request=request
+        )
 
     def _wire_url(self, url: httpx2.URL) -> httpcore2.URL:
         """A world that the program serves itself has no certificates: its https pages come over plain http."""
@@ -67,7 +69,7 @@ class Transport:
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     """Opens TCP connections, to checked addresses only; `wire` is what opens them in the end."""
 
-    def __init__(self, guard: Guard, wire: httpcore2.AsyncNetworkBackend) -> None:
+    def __init__(self, guard: AddressGuard, wire: httpcore2.AsyncNetworkBackend) -> None:
         self._guard = guard
         self._wire = wire
 
@@ -92,7 +94,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         raise failure
 
 
-class Body(httpx2.AsyncByteStream):
+class ResponseStream(httpx2.AsyncByteStream):
     """What httpx2 wants around a stream of httpcore2, so that it can decompress it."""
 
     def __init__(self, stream: AsyncIterable[bytes]) -> None:

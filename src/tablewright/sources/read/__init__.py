@@ -1,6 +1,6 @@
-"""Bytes from the web as plain text: `read` gives a `Reading` or raises `Unreadable`."""
+"""Bytes from the web as plain text: `read` gives a `Reading` or raises `UnreadablePage`."""
 
 from tablewright.sources.read.reader import read
-from tablewright.sources.read.reading import Reading, Unreadable
+from tablewright.sources.read.reading import Reading, UnreadablePage
 
-__all__ = ["Reading", "Unreadable", "read"]
+__all__ = ["Reading", "UnreadablePage", "read"]

@@ -95,14 +95,14 @@ class Zone:
 
 
 @dataclass(slots=True, frozen=True)
-class Page:
+class PageBlocks:
     blocks: list[Block]
     zones: list[Zone]
 
 
-def visible_page(root: _Element) -> Page:
+def visible_page(root: _Element) -> PageBlocks:
     walk = _Walk(root, Sight(root))
-    return Page(blocks=walk.run(), zones=walk.zones)
+    return PageBlocks(blocks=walk.run(), zones=walk.zones)
 
 
 @dataclass(slots=True)

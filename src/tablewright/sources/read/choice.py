@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 
-from tablewright.sources.read.blocks import Block, Page, Zone
+from tablewright.sources.read.blocks import Block, PageBlocks, Zone
 from tablewright.sources.read.regions import CENTRE, Region
 
 _KINDS = (
@@ -28,7 +28,7 @@ _TEASER = re.compile(
 )
 
 
-def main_blocks(page: Page) -> list[Block]:
+def main_blocks(page: PageBlocks) -> list[Block]:
     total = _size(page.blocks)
     out = _furniture(page, total)
     kept = [block for block, left_out in zip(page.blocks, out, strict=True) if not left_out or block.tag == "h1"]
@@ -37,7 +37,7 @@ def main_blocks(page: Page) -> list[Block]:
     return list(_without_repeated_links(list(_without_link_runs(list(_without_teasers(_centre(kept)))))))
 
 
-def _furniture(page: Page, total: int) -> list[bool]:
+def _furniture(page: PageBlocks, total: int) -> list[bool]:
     """For each block whether it stands around the main text.
 
     A kind that would take most of the page takes nothing; what holds the main text, or a box of facts, is kept.

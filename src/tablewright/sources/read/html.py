@@ -13,7 +13,7 @@ from tablewright.sources.read.characters import broken
 from tablewright.sources.read.choice import main_blocks
 from tablewright.sources.read.markup import Markup, absolute, markup_of
 from tablewright.sources.read.pairs import pair
-from tablewright.sources.read.reading import MAX_CHARS, MAX_LINKS, Reading, Unreadable
+from tablewright.sources.read.reading import MAX_CHARS, MAX_LINKS, Reading, UnreadablePage
 
 MAX_HTML_CHARS = 12_000_000
 _WORD = re.compile(r"\w+")
@@ -29,7 +29,7 @@ def read_html(html: str, url: str) -> Reading:
     lines = [part for block in main for line in block.text.split("\n") for part in broken(line)]
     text = "\n".join([*lines, *_stated_beside(markup, "\n".join(lines))])[:MAX_CHARS].rstrip()
     if not text:
-        raise Unreadable("holds no text (it may be built by scripts)")
+        raise UnreadablePage("holds no text (it may be built by scripts)")
     chosen = {id(block) for block in main}
     rest = (href for block in page.blocks if id(block) not in chosen for href in block.links)
     return Reading(
@@ -51,7 +51,7 @@ def _parse(html: str) -> _Element:
     except etree.XMLSyntaxError:
         root = None
     if root is None:
-        raise Unreadable("holds no text")
+        raise UnreadablePage("holds no text")
     return root
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.extras import is_installed, lazy
 from tablewright.sources.read.characters import lines, one_line
-from tablewright.sources.read.reading import MAX_CHARS, Reading, Unreadable
+from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -24,7 +24,7 @@ _one_at_a_time = threading.Lock()
 
 def read_pdf(body: bytes) -> Reading:
     if not is_installed("documents"):
-        raise Unreadable("is a PDF, which only the extra 'documents' can read")
+        raise UnreadablePage("is a PDF, which only the extra 'documents' can read")
     with _one_at_a_time:
         return _read(body)
 
@@ -34,7 +34,7 @@ def _read(body: bytes) -> Reading:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         reason = "is encrypted with a password" if error.err_code == _PASSWORD else "is a broken PDF"
-        raise Unreadable(reason) from error
+        raise UnreadablePage(reason) from error
     try:
         pages, starts, length = [], [], 0
         for number in range(min(len(document), MAX_PAGES)):
@@ -48,7 +48,7 @@ def _read(body: bytes) -> Reading:
     finally:
         document.close()
     if not any(pages):
-        raise Unreadable("is a PDF of images, without text" if pages else "is a PDF without pages")
+        raise UnreadablePage("is a PDF of images, without text" if pages else "is a PDF without pages")
     return Reading(text="\n".join(pages)[:MAX_CHARS], title=title[:500], page_starts=tuple(starts))
 
 

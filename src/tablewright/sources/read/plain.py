@@ -13,7 +13,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tablewright.sources.read.characters import broken, lines, one_line
-from tablewright.sources.read.reading import MAX_CHARS, Reading, Unreadable
+from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
 
 MAX_LINES = 50_000
 _MAX_PATH = 200
@@ -63,7 +63,7 @@ def read_xml(text: str) -> Reading:
 def _reading(text: str, title: str = "") -> Reading:
     text = text[:MAX_CHARS].rstrip()
     if not text:
-        raise Unreadable("holds no text")
+        raise UnreadablePage("holds no text")
     return Reading(text=text, title=title)
 
 

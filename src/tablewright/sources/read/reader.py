@@ -8,7 +8,7 @@ from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import read_html
 from tablewright.sources.read.pdf import read_pdf
 from tablewright.sources.read.plain import read_csv, read_json, read_text, read_xml
-from tablewright.sources.read.reading import Reading, Unreadable
+from tablewright.sources.read.reading import Reading, UnreadablePage
 
 _HEAD = 2048
 _MARKUP = re.compile(
@@ -32,9 +32,9 @@ _NO_TEXT = ("image/", "audio/", "video/", "font/", "model/")
 
 
 def read(body: bytes, *, content_type: str = "", charset: str = "", url: str = "") -> Reading:
-    """Raises `Unreadable`, and nothing else, where there is no text to be had."""
+    """Raises `UnreadablePage`, and nothing else, where there is no text to be had."""
     if not body.strip():
-        raise Unreadable("is empty")
+        raise UnreadablePage("is empty")
     kind = _kind(body, content_type.partition(";")[0].strip().lower())
     if kind == "pdf":
         return read_pdf(body)
@@ -62,12 +62,12 @@ def _kind(body: bytes, label: str) -> str:
     if is_pdf(body):
         return "pdf"
     if label == "application/pdf":
-        raise Unreadable("is a broken PDF")
+        raise UnreadablePage("is a broken PDF")
     for mark, what in _BINARY:
         if head.startswith(mark):
-            raise Unreadable(f"is {what}, not text")
+            raise UnreadablePage(f"is {what}, not text")
     if label.startswith(_NO_TEXT) and label != "image/svg+xml":
-        raise Unreadable(f"is of the type {label}, not text")
+        raise UnreadablePage(f"is of the type {label}, not text")
     if label in ("text/html", "application/xhtml+xml"):
         return "html"
     if label == "application/json" or label.endswith("+json"):
@@ -93,5 +93,5 @@ def _sniffed(head: bytes) -> str:
     unprintable = sum(byte < 9 or 13 < byte < 32 for byte in head)
     wide = head[:2] in (b"\xff\xfe", b"\xfe\xff")
     if unprintable > 0.05 * len(head) and not wide:
-        raise Unreadable("is a binary file, not text")
+        raise UnreadablePage("is a binary file, not text")
     return "text"

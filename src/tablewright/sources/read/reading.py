@@ -23,5 +23,5 @@ class Reading(Noun, frozen=True):
     page_starts: tuple[int, ...] = ()
 
 
-class Unreadable(Exception):
+class UnreadablePage(Exception):
     """There is nothing to read in these bytes; the message is the reason, as a part of a sentence ("is encrypted")."""

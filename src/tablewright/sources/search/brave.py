@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import httpx2
 
 from tablewright.sources.search.http import TIMEOUT, Endpoint, address, required_key, retry_after
-from tablewright.sources.search.results import Found, clean_hits
+from tablewright.sources.search.results import RawResult, clean_hits
 from tablewright.sources.search.wording import query_text
 from tablewright.sources.source import Hit, Query
 
@@ -46,7 +46,7 @@ class Brave:
         return clean_hits(
             query,
             (
-                Found(
+                RawResult(
                     result.get("url"),
                     result.get("title"),
                     result.get("description"),

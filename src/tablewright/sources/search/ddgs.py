@@ -19,7 +19,7 @@ from ddgs.http_client import HttpClient, Response
 
 from tablewright.errors import BadSetting, SearchError
 from tablewright.sources.search.http import TIMEOUT
-from tablewright.sources.search.results import Found, clean_hits, plain_text
+from tablewright.sources.search.results import RawResult, clean_hits, plain_text
 from tablewright.sources.search.wording import is_narrow, query_text
 from tablewright.sources.source import Hit, Query
 
@@ -62,7 +62,7 @@ class Ddgs:
                 retryable=True,
             ) from None
         return clean_hits(
-            query, (Found(result.get("href"), result.get("title"), result.get("body")) for result in results)
+            query, (RawResult(result.get("href"), result.get("title"), result.get("body")) for result in results)
         )
 
     def _ask(self, engines: DDGS, text: str, query: Query) -> Sequence[Mapping[str, object]]:

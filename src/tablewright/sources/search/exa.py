@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from tablewright.sources.search.http import TIMEOUT, Endpoint, address, required_key
-from tablewright.sources.search.results import Found, clean_hits
+from tablewright.sources.search.results import RawResult, clean_hits
 from tablewright.sources.search.wording import domain, query_text
 from tablewright.sources.source import Hit, Query
 
@@ -45,7 +45,7 @@ class Exa:
         return clean_hits(
             query,
             (
-                Found(result.get("url"), result.get("title"), _snippet(result), result.get("publishedDate"))
+                RawResult(result.get("url"), result.get("title"), _snippet(result), result.get("publishedDate"))
                 for result in self._endpoint.listed(answer.get("results"))
             ),
         )

@@ -24,7 +24,7 @@ _UNSEEN = re.compile(
 )
 
 
-class Found(NamedTuple):
+class RawResult(NamedTuple):
     """A result as a provider gives it: any of these may be missing or of the wrong type."""
 
     url: object
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     published: object = None
 
 
-def clean_hits(query: Query, found: Iterable[Found]) -> tuple[Hit, ...]:
+def clean_hits(query: Query, found: Iterable[RawResult]) -> tuple[Hit, ...]:
     """At most `query.limit` different pages, in the provider's order; of `query.site` alone where that is asked."""
     hits: dict[tuple[str, str, str], Hit] = {}
     for result in found:

@@ -8,7 +8,7 @@ import httpx2
 
 from tablewright.errors import SearchError
 from tablewright.sources.search.http import TIMEOUT, Endpoint, address
-from tablewright.sources.search.results import Found, clean_hits, plain_text
+from tablewright.sources.search.results import RawResult, clean_hits, plain_text
 from tablewright.sources.search.wording import is_narrow, query_text
 from tablewright.sources.source import Hit, Query
 
@@ -51,7 +51,7 @@ class SearXNG:
         return clean_hits(
             query,
             (
-                Found(result.get("url"), result.get("title"), result.get("content"), result.get("publishedDate"))
+                RawResult(result.get("url"), result.get("title"), result.get("content"), result.get("publishedDate"))
                 for result in results
             ),
         )

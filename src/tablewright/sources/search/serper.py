@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 
 from tablewright.sources.search.http import TIMEOUT, Endpoint, address, required_key
-from tablewright.sources.search.results import Found, clean_hits
+from tablewright.sources.search.results import RawResult, clean_hits
 from tablewright.sources.search.wording import query_text
 from tablewright.sources.source import Hit, Query
 
@@ -41,7 +41,7 @@ class Serper:
         return clean_hits(
             query,
             (
-                Found(result.get("link"), result.get("title"), result.get("snippet"), result.get("date"))
+                RawResult(result.get("link"), result.get("title"), result.get("snippet"), result.get("date"))
                 for result in self._endpoint.listed(answer.get("organic"))
             ),
         )

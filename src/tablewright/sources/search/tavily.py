@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 
 from tablewright.sources.search.http import TIMEOUT, Endpoint, address, required_key
-from tablewright.sources.search.results import Found, clean_hits
+from tablewright.sources.search.results import RawResult, clean_hits
 from tablewright.sources.search.wording import domain, query_text
 from tablewright.sources.source import Hit, Query
 
@@ -40,7 +40,7 @@ class Tavily:
         return clean_hits(
             query,
             (
-                Found(result.get("url"), result.get("title"), result.get("content"), result.get("published_date"))
+                RawResult(result.get("url"), result.get("title"), result.get("content"), result.get("published_date"))
                 for result in self._endpoint.listed(answer.get("results"))
             ),
         )

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import structs
 
-from tablewright.table.files.sheet import Heading, ShownColumn, json_value
+from tablewright.table.files.sheet import ShownColumn, TableSchema, json_value
 from tablewright.table.model import PENDING, Cell, Row
 
 
@@ -23,7 +23,7 @@ class RowDocument(msgspec.Struct, frozen=True, kw_only=True):
 class JsonWriter:
     """One document: id, name, key_field, fields, and one line for each row with its full cells."""
 
-    def __init__(self, stream: BinaryIO, heading: Heading) -> None:
+    def __init__(self, stream: BinaryIO, heading: TableSchema) -> None:
         self._stream = stream
         self._encoder = msgspec.json.Encoder()
         self._separator = b"\n"

@@ -11,7 +11,7 @@ from tablewright.table.model import Cell, Field, FieldType, Money, Value, column
 from tablewright.table.text import basis_label, cell_text, show
 
 
-class Heading(Protocol):
+class TableSchema(Protocol):
     """A table without its rows. The noun `Table` is one; so is a table whose rows still are in a database."""
 
     @property
@@ -36,7 +36,7 @@ class ShownColumn:
 
 
 def shown_columns(
-    heading: Heading,
+    heading: TableSchema,
     *,
     evidence: bool = False,
     cost: bool = False,

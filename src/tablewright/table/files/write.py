@@ -12,7 +12,7 @@ from tablewright.table.files.csv_writer import CsvWriter
 from tablewright.table.files.json_writer import JsonLinesWriter, JsonWriter
 from tablewright.table.files.markdown import MarkdownWriter
 from tablewright.table.files.parquet_writer import ParquetWriter
-from tablewright.table.files.sheet import Heading, shown_columns
+from tablewright.table.files.sheet import TableSchema, shown_columns
 from tablewright.table.files.xlsx_writer import XlsxWriter
 from tablewright.table.model import Row, Table
 
@@ -30,7 +30,7 @@ class Writer(Protocol):
 def open_writer(
     stream: BinaryIO,
     format: str,
-    heading: Heading,
+    heading: TableSchema,
     *,
     evidence: bool = False,
     cost: bool = False,

@@ -20,7 +20,7 @@ import xlsxwriter
 from tablewright.errors import UsageError
 from tablewright.table.files.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
 from tablewright.table.files.names import free_name
-from tablewright.table.files.sheet import Heading, cost_of, shown_fields
+from tablewright.table.files.sheet import TableSchema, cost_of, shown_fields
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row, column_key
 from tablewright.table.text import basis_label, basis_text, cell_text
@@ -45,7 +45,7 @@ _NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
 
 
 class XlsxWriter:
-    def __init__(self, stream: BinaryIO, heading: Heading, *, cost: bool = False) -> None:
+    def __init__(self, stream: BinaryIO, heading: TableSchema, *, cost: bool = False) -> None:
         """With `cost` each asked column is followed by what its cells cost."""
         fields = shown_fields(heading.fields)
         taken = {column_key(field.name) for field in fields}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from tablewright.table.reports.docx_package import CONTENT_TYPES, NUMBERING, PACKAGE_RELATIONS, STYLES
-from tablewright.table.reports.outline import Block, Grid, Heading, Item, Paragraph, Run, Runs, outline
+from tablewright.table.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
 from tablewright.table.research import Report
 
 _NAMESPACES = (
@@ -81,7 +81,7 @@ class _Body:
                 return _paragraph(self._inline(block.runs))
             case Item():
                 return self._item(block)
-            case Grid():
+            case OutlineTable():
                 return self._table(block)
 
     def _item(self, item: Item) -> str:
@@ -99,7 +99,7 @@ class _Body:
         place = len(self._bookmarks)
         return f'<w:bookmarkStart w:id="{place}" w:name="reference_{number}"/>{xml}<w:bookmarkEnd w:id="{place}"/>'
 
-    def _table(self, grid: Grid) -> str:
+    def _table(self, grid: OutlineTable) -> str:
         columns = max(len(grid.header), 1)
         width = (self._page[0] - 2 * _MARGIN) // columns
         rows = "".join(_row([self._inline(cell) for cell in row], width) for row in grid.rows)
@@ -115,7 +115,7 @@ class _Body:
         space = '<w:r><w:t xml:space="preserve"> </w:t></w:r>'
         return space.join(self._run(run) for run in runs if run.text)
 
-    def _run(self, run: Run) -> str:
+    def _run(self, run: TextRun) -> str:
         if run.cites:
             number = _words(run.text, style="Hyperlink")
             return f'<w:hyperlink w:anchor="reference_{run.cites}" w:history="1">{number}</w:hyperlink>'

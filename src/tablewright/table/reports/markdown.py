@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tablewright.table.files.markdown import escape_markdown
-from tablewright.table.reports.outline import Block, Grid, Heading, Item, Paragraph, Run, Runs, outline
+from tablewright.table.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
 from tablewright.table.research import Report
 
 _LINE_START = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
@@ -34,7 +34,7 @@ def _lines(block: Block) -> list[str]:
         case Item():
             number = f"[{block.number}] " if block.number else ""
             return [f"- {number}{_inline(block.runs)}", *(f"  > {_inline(quote)}  " for quote in block.quotes)]
-        case Grid():
+        case OutlineTable():
             rows = [[_inline(cell) for cell in row] for row in block.rows]
             header = [_text(name) for name in block.header]
             return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
@@ -44,7 +44,7 @@ def _inline(runs: Runs) -> str:
     return " ".join(_run(run) for run in runs if run.text)
 
 
-def _run(run: Run) -> str:
+def _run(run: TextRun) -> str:
     if run.cites:
         return run.text
     if run.link == run.text:

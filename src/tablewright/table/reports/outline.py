@@ -22,7 +22,7 @@ from tablewright.table.research import (
 )
 
 
-class Run(Noun, frozen=True):
+class TextRun(Noun, frozen=True):
     """A stretch of text of one look. `link` is safe to follow; `cites` is a reference's number, 0 for none."""
 
     text: str
@@ -31,7 +31,7 @@ class Run(Noun, frozen=True):
     cites: int = 0
 
 
-Runs: TypeAlias = tuple[Run, ...]
+Runs: TypeAlias = tuple[TextRun, ...]
 
 
 class Heading(Noun, frozen=True):
@@ -51,12 +51,12 @@ class Item(Noun, frozen=True):
     number: int = 0
 
 
-class Grid(Noun, frozen=True):
+class OutlineTable(Noun, frozen=True):
     header: tuple[str, ...]
     rows: tuple[tuple[Runs, ...], ...]
 
 
-Block: TypeAlias = Heading | Paragraph | Item | Grid
+Block: TypeAlias = Heading | Paragraph | Item | OutlineTable
 
 
 def outline(report: Report) -> Iterator[Block]:
@@ -64,16 +64,16 @@ def outline(report: Report) -> Iterator[Block]:
     words = Words(report.language)
     yield Heading(text=report.title, level=1)
     if report.question:
-        yield Paragraph(runs=(Run(text=f"{words('question')}:", look="bold"), Run(text=report.question)))
+        yield Paragraph(runs=(TextRun(text=f"{words('question')}:", look="bold"), TextRun(text=report.question)))
     if byline := words.byline(report):
-        yield Paragraph(runs=(Run(text=byline, look="italic"),))
+        yield Paragraph(runs=(TextRun(text=byline, look="italic"),))
     if found_nothing(report):
-        yield Paragraph(runs=(Run(text=words.nothing(report), look="bold"),))
+        yield Paragraph(runs=(TextRun(text=words.nothing(report), look="bold"),))
     if report.answer or report.summary:
         yield Heading(text=words("answer"))
     if report.answer:
         answer, *numbers = _sentence(report.answer, words)
-        yield Paragraph(runs=(Run(text=answer.text, look="bold"), *numbers))
+        yield Paragraph(runs=(TextRun(text=answer.text, look="bold"), *numbers))
     if report.summary:
         yield _paragraph(report.summary, words)
     yield from _points(words("notes"), report.notes)
@@ -95,82 +95,84 @@ def outline(report: Report) -> Iterator[Block]:
     yield from _points(words("next steps"), report.next_steps)
     if report.completeness:
         yield Heading(text=words("completeness"))
-        yield Paragraph(runs=(Run(text=report.completeness),))
+        yield Paragraph(runs=(TextRun(text=report.completeness),))
     if report.references:
         yield Heading(text=words("references"))
         yield from (_reference(each, words) for each in report.references)
     if report.sources:
         yield Heading(text=words("sources"))
-        yield Paragraph(runs=(Run(text=f"{words.source_counts(report.sources)}."),))
+        yield Paragraph(runs=(TextRun(text=f"{words.source_counts(report.sources)}."),))
         header = words("source"), words("status"), words("detail")
-        yield Grid(header=header, rows=tuple(_source(each, words) for each in report.sources))
+        yield OutlineTable(header=header, rows=tuple(_source(each, words) for each in report.sources))
     if report.rounds:
         yield Heading(text=words("rounds"))
         for each_round in report.rounds:
             yield from _round(each_round, words)
     if cost := words.cost(report.usage):
         yield Heading(text=words("cost"))
-        yield Paragraph(runs=(Run(text=cost),))
+        yield Paragraph(runs=(TextRun(text=cost),))
 
 
 def _paragraph(sentences: tuple[Sentence, ...], words: Words) -> Paragraph:
     return Paragraph(runs=tuple(run for sentence in sentences for run in _sentence(sentence, words)))
 
 
-def _sentence(sentence: Sentence, words: Words) -> Iterator[Run]:
-    yield Run(text=sentence.text)
+def _sentence(sentence: Sentence, words: Words) -> Iterator[TextRun]:
+    yield TextRun(text=sentence.text)
     yield from _citations(sentence.citations)
     if sentence.calculation:
-        yield Run(text=words.calculated(sentence.calculation), look="italic")
+        yield TextRun(text=words.calculated(sentence.calculation), look="italic")
 
 
-def _citations(numbers: tuple[int, ...]) -> Iterator[Run]:
+def _citations(numbers: tuple[int, ...]) -> Iterator[TextRun]:
     for number in numbers:
-        yield Run(text=f"[{number}]", cites=number)
+        yield TextRun(text=f"[{number}]", cites=number)
 
 
 def _points(heading: str, texts: tuple[str, ...], level: int = 2) -> Iterator[Block]:
     if texts:
         yield Heading(text=heading, level=level)
-        yield from (Item(runs=(Run(text=text),)) for text in texts)
+        yield from (Item(runs=(TextRun(text=text),)) for text in texts)
 
 
 def _table(table: ReportTable, words: Words) -> Iterator[Block]:
     if table.rows:
         yield Heading(text=words("table"))
-        yield Paragraph(runs=(Run(text=words("table marks"), look="italic"),))
-        yield Grid(header=table.columns, rows=tuple(tuple(_cell(cell, words) for cell in row) for row in table.rows))
+        yield Paragraph(runs=(TextRun(text=words("table marks"), look="italic"),))
+        yield OutlineTable(
+            header=table.columns, rows=tuple(tuple(_cell(cell, words) for cell in row) for row in table.rows)
+        )
     yield from _points(words("others"), table.others, level=3 if table.rows else 2)
 
 
 def _cell(cell: ReportCell, words: Words) -> Runs:
     if not cell.text:
-        return (Run(text=f"({cell.note or words('not_found')})", look="italic"), *_citations(cell.citations))
-    note = (Run(text=cell.note, look="italic"),) if cell.note else ()
+        return (TextRun(text=f"({cell.note or words('not_found')})", look="italic"), *_citations(cell.citations))
+    note = (TextRun(text=cell.note, look="italic"),) if cell.note else ()
     sure = cell.citations and cell.confidence != "none"
-    mark = (Run(text=f"({words(cell.confidence)})", look="italic"),) if sure else ()
+    mark = (TextRun(text=f"({words(cell.confidence)})", look="italic"),) if sure else ()
     return (_named(wording.address(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
 
 
-def _unfound(unfound: Unfound) -> Iterator[Run]:
+def _unfound(unfound: Unfound) -> Iterator[TextRun]:
     if unfound.what:
-        yield Run(text=unfound.what, look="bold")
+        yield TextRun(text=unfound.what, look="bold")
     if unfound.where:
-        yield Run(text=f"— {unfound.where}" if unfound.what else unfound.where)
+        yield TextRun(text=f"— {unfound.where}" if unfound.what else unfound.where)
 
 
 def _claim(checked: CheckedClaim, words: Words) -> Item:
     claim = checked.claim
     said = (
-        Run(text=f"— {words('claimed by')}"),
+        TextRun(text=f"— {words('claimed by')}"),
         _named(wording.host(claim.source_url) or claim.source_url, claim.source_url),
     )
     said_of = words.rests_on(checked)
-    reason = ((Run(text=said_of, look="italic"),),) if said_of else ()
+    reason = ((TextRun(text=said_of, look="italic"),),) if said_of else ()
     return Item(
         runs=(
-            Run(text=f"{words(checked.verdict)}:", look="bold"),
-            Run(text=claim.claim_text),
+            TextRun(text=f"{words(checked.verdict)}:", look="bold"),
+            TextRun(text=claim.claim_text),
             *(said if claim.source_url else ()),
         ),
         quotes=(*reason, *(_evidence(each, words) for each in checked.evidence)),
@@ -179,14 +181,14 @@ def _claim(checked: CheckedClaim, words: Words) -> Item:
 
 def _evidence(evidence: Evidence, words: Words) -> Runs:
     return (
-        Run(text=f"{words(evidence.stance)}:", look="bold"),
-        *((Run(text=f"“{evidence.quote}”"),) if evidence.quote else ()),
+        TextRun(text=f"{words(evidence.stance)}:", look="bold"),
+        *((TextRun(text=f"“{evidence.quote}”"),) if evidence.quote else ()),
         _named(words.evidence_source(evidence), evidence.origin),
     )
 
 
-def _named(text: str, url: str) -> Run:
-    return Run(text=text, link=wording.link(url))
+def _named(text: str, url: str) -> TextRun:
+    return TextRun(text=text, link=wording.link(url))
 
 
 def _reference(reference: Reference, words: Words) -> Item:
@@ -198,22 +200,22 @@ def _reference(reference: Reference, words: Words) -> Item:
         runs=tuple(
             run
             for run in (
-                Run(text=title, look="bold", link=wording.link(reference.url) if not address else ""),
-                Run(text=f"— {details}" if details else ""),
-                Run(text=address, link=wording.link(address)),
+                TextRun(text=title, look="bold", link=wording.link(reference.url) if not address else ""),
+                TextRun(text=f"— {details}" if details else ""),
+                TextRun(text=address, link=wording.link(address)),
             )
             if run.text
         ),
-        quotes=tuple((Run(text=f"“{quote}”"),) for quote in reference.quotes),
+        quotes=tuple((TextRun(text=f"“{quote}”"),) for quote in reference.quotes),
     )
 
 
 def _source(source: SeenSource, words: Words) -> tuple[Runs, ...]:
-    site = (Run(text=source.domain),) if source.domain and source.title else ()
+    site = (TextRun(text=source.domain),) if source.domain and source.title else ()
     return (
         (_named(wording.source_title(source), source.url), *site),
-        (Run(text=words.status(source.status)),),
-        (Run(text=source.detail),) if source.detail else (),
+        (TextRun(text=words.status(source.status)),),
+        (TextRun(text=source.detail),) if source.detail else (),
     )
 
 
@@ -222,4 +224,4 @@ def _round(summary: RoundSummary, words: Words) -> Iterator[Block]:
     parts = {"tasks": summary.tasks, "closed": summary.closed, "open": summary.open, "stopped": (summary.stopped,)}
     for key, texts in parts.items():
         if any(texts):
-            yield Item(runs=(Run(text=f"{words(key)}:", look="bold"), Run(text="; ".join(filter(None, texts)))))
+            yield Item(runs=(TextRun(text=f"{words(key)}:", look="bold"), TextRun(text="; ".join(filter(None, texts)))))

@@ -13,7 +13,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import LongTable, SimpleDocTemplate
 from reportlab.platypus import Paragraph as Flowable
 
-from tablewright.table.reports.outline import Block, Grid, Heading, Item, Paragraph, Run, Runs, outline
+from tablewright.table.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
 from tablewright.table.reports.pdf_fonts import PLAIN, in_fonts
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import Report
@@ -78,7 +78,7 @@ class _Pages:
                 return [self._paragraph(self._inline(block.runs))]
             case Item():
                 return self._item(block)
-            case Grid():
+            case OutlineTable():
                 return [self._table(block), self._paragraph("")]
 
     def _item(self, item: Item) -> list[Any]:
@@ -91,7 +91,7 @@ class _Pages:
         first = self._paragraph(f"{anchor}{self._inline(item.runs)}", style, mark)
         return [first, *(self._paragraph(self._inline(quote), "quote") for quote in item.quotes)]
 
-    def _table(self, grid: Grid) -> Any:
+    def _table(self, grid: OutlineTable) -> Any:
         header = [self._paragraph(self._text(name, "bold"), "cell") for name in grid.header]
         rows = [[self._paragraph(self._inline(cell), "cell") for cell in row] for row in grid.rows]
         style = [
@@ -110,7 +110,7 @@ class _Pages:
     def _inline(self, runs: Runs) -> str:
         return " ".join(self._run(run) for run in runs if run.text)
 
-    def _run(self, run: Run) -> str:
+    def _run(self, run: TextRun) -> str:
         text = self._text(run.text, run.look)
         if run.cites:
             return f'<a href="#{_target(run.cites)}" color="{_LINK}">{text}</a>'
@@ -129,7 +129,7 @@ def _target(number: int) -> str:
     return f"reference-{number}"
 
 
-def _shares(grid: Grid) -> list[float]:
+def _shares(grid: OutlineTable) -> list[float]:
     """Of the width, by the longest text of each column, within bounds."""
     longest = [len(name) for name in grid.header]
     for row in grid.rows:

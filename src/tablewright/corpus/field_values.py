@@ -1,0 +1,162 @@
+"""What a document states for a field, under a label or a heading that names it. And what its form leaves blank, where
+nothing else may be read for the field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tablewright.corpus.annotate.lines import TextLine, lines_in
+from tablewright.corpus.annotate.pairs import LabelPair, blanks_in, starts_label
+from tablewright.corpus.labels import fit, words_of
+from tablewright.store.properties import PropertyAt
+from tablewright.table.answers import is_not_found
+from tablewright.table.coerce import coerce
+from tablewright.table.corpus import Typed
+from tablewright.table.model import Field, Noun
+from tablewright.table.typed import typed
+
+STATED = 0.9
+"""How much a value is worth that stands under a label of exactly the words that are asked."""
+LEAST = 0.7
+"""How well a label must fit the field."""
+LABELLED = 8
+"""Labels with their values, from which on one without is left blank on purpose."""
+FIRST_LINE = 120
+"""Characters in which a document says what it is."""
+DOUBTED = 0.7
+"""What is left of the worth of a value that can be read in two ways."""
+
+
+class FieldValue(Noun, frozen=True):
+    """A value as the field takes it, and the passage that states it."""
+
+    value: str
+    start: int
+    end: int
+    score: float
+
+
+class FieldAnswer(Noun, frozen=True):
+    """The best that a document states for a field, or the label under which its form says nothing."""
+
+    stated: FieldValue | None = None
+    blank: str = ""
+
+
+def answer_of(
+    field: Field, text: str, facts: Sequence[PropertyAt], blanks: Sequence[LabelPair], title: str = ""
+) -> FieldAnswer:
+    """A value under a label that fits less well than a blank one is the value of something else."""
+    blank = max(blanks, key=lambda each: fit(field.name, each.label, each.heading), default=None)
+    to_beat = fit(field.name, blank.label, blank.heading) if blank else 0.0
+    ranked = _ranked(field.name, facts, f"{title} {text[:FIRST_LINE].strip().partition(chr(10))[0]}")
+    for score, at in ranked if not _are_rivals(ranked) else ():
+        if score < max(LEAST, to_beat):
+            break
+        value, doubt = value_of(field, at.property.value)
+        if is_not_found(value):
+            return FieldAnswer(blank=at.property.label)
+        if coerce(value, field).value is not None and _unit_fits(field, at.property.value):
+            worth = STATED * score * (DOUBTED if doubt else 1.0)
+            return FieldAnswer(stated=FieldValue(value=value, start=at.start, end=at.end, score=round(worth, 4)))
+    if blank and to_beat >= LEAST:
+        return FieldAnswer(blank=blank.label)
+    return FieldAnswer(stated=_under_heading(field, text))
+
+
+def _ranked(asked: str, facts: Sequence[PropertyAt], titles: str) -> list[tuple[float, PropertyAt]]:
+    """Of two that fit as well, what stands first."""
+    fitting = [(fit(asked, at.property.label, at.property.context, titles), at) for at in facts]
+    return sorted(fitting, key=lambda each: (-each[0], each[1].property.start))
+
+
+def _are_rivals(ranked: Sequence[tuple[float, PropertyAt]]) -> bool:
+    """Whether two labels say more than is asked, as much as each other: "Order date" and "Delivery date" for a date."""
+    best = [at.property for score, at in ranked if score == ranked[0][0] < 1]
+    return len({each.label.casefold() for each in best}) > 1 and len({each.value.raw for each in best}) > 1
+
+
+def _unit_fits(field: Field, value: Typed) -> bool:
+    """What is asked for in metres is not stated in volts, nor in euros."""
+    asked = typed(f"1 {field.unit}") if field.unit else value
+    kinds = {each.base or each.currency for each in (asked, value)} - {""}
+    return len(kinds) < 2
+
+
+def blanks_of(text: str, facts: Sequence[PropertyAt]) -> list[LabelPair]:
+    """The labels with nothing behind or below them, of a text that has enough others: elsewhere the value may only
+    stand apart from its label."""
+    return blanks_in(text, list(lines_in(text, 0, len(text)))) if _labelled(facts) >= LABELLED else []
+
+
+def _labelled(facts: Sequence[PropertyAt]) -> int:
+    return sum(1 for at in facts if at.by in ("pairs", "table"))
+
+
+# ── the value as the field takes it ──────────────────────────────────────────────────────────────────────────────────
+
+
+def value_of(field: Field, value: Typed) -> tuple[str, bool]:
+    """With what the whole document said of it: the order of its dates, its decimal mark, its currency. And whether it
+    can be read in two ways."""
+    is_sign = value.number is None and value.currency != ""
+    if field.type == "date" and len(value.date) == 10 and not value.ambiguity:
+        return value.date, False
+    if field.type == "number" and value.number is not None and value.high is None:
+        same_unit = not field.unit or value.unit == field.unit
+        if same_unit and (value.currency or not value.ambiguity):
+            return f"{_shown(value.number)} {field.unit}".strip(), False
+    if field.type == "text" and is_sign:
+        return value.currency, bool(value.ambiguity)
+    if field.type == "text" and value.unit in _CALENDAR and value.number is not None:
+        return f"{_shown(value.number)} {_CALENDAR[value.unit]}{'s' if value.number != 1 else ''}", False
+    return " ".join(value.raw.split()).lstrip("#№ ") if field.type == "text" else value.raw, False
+
+
+_CALENDAR = {"yr": "year", "mo": "month"}
+
+
+def _shown(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+# ── the text under a heading ─────────────────────────────────────────────────────────────────────────────────────────
+
+LONGEST_HEADING = 80
+LONGEST_SECTION = 1_500
+MOST_SECTION_LINES = 20
+_ENDS = re.compile(r"[.!?:;,)”\"]$")
+
+
+def _under_heading(field: Field, text: str) -> FieldValue | None:
+    """The paragraph below a line that says what is asked; the sentence that only announces it is left out."""
+    if field.type != "text" or len(words_of(field.name)) < 2:
+        return None
+    lines = list(lines_in(text, 0, len(text)))
+    for number, line in enumerate(lines):
+        if len(line.text) > LONGEST_HEADING or ":" in line.text:
+            continue
+        score = fit(field.name, line.text)
+        below = list(_paragraph(lines[number + 1 :])) if score >= LEAST else []
+        if below and below[0].text.endswith(":"):
+            below = below[1:]
+        if below and len(text[below[0].start : below[-1].end]) <= LONGEST_SECTION and _ENDS.search(below[-1].text):
+            start, end = below[0].start, below[-1].end
+            value = " ".join(text[start:end].split())
+            return FieldValue(value=value, start=start, end=end, score=round(STATED * score, 4))
+    return None
+
+
+def _paragraph(lines: Sequence[TextLine]) -> Iterator[TextLine]:
+    """Until an empty line, a label, or a line that looks like the next heading."""
+    above = ""
+    for line in lines[:MOST_SECTION_LINES]:
+        is_heading = not line.wraps and line.text[:1].isupper() and not _ENDS.search(line.text)
+        announces = line.text.endswith(":") and not above
+        if not line.text or (is_heading and not (above and not _ENDS.search(above))):
+            return
+        if not announces and starts_label(line):
+            return
+        yield line
+        above = line.text

@@ -1,0 +1,178 @@
+"""What the adviser's prompts have in common: how requirements, columns, the comparison and the conversation are shown,
+and the check of what is said of products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pydantic import BaseModel
+
+from tablewright.decisions.figures import unproved, work_out
+from tablewright.table.model import Field, Noun, RowId, column_key
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import block, clean, gives_orders
+
+LONGEST_CELL = 200
+LONGEST_REPLY = 700
+"""Characters of earlier replies of the adviser; its last one, and what the user said, is shown whole."""
+UNKNOWN = "?"
+
+
+def pages_text(
+    sources: Sequence[Retrieved],
+    room: int,
+    part: Callable[[Retrieved, int], str] = lambda source, room: source.text[:room],
+) -> str:
+    """The pages in numbered blocks; `part` is what is shown of one that has so many characters of the room."""
+    each = room // max(1, len(sources))
+    return "\n\n".join(
+        block(number, part(source, each), f"{shortened(source.title, 90)} | {source.origin}")
+        for number, source in enumerate(sources, start=1)
+    )
+
+
+class ComparedRow(Noun, frozen=True):
+    """A product as the prompt shows it. `verdict` is what code found: its place and score, or why it is left out."""
+
+    row_id: RowId
+    name: str
+    cells: Mapping[str, str] = {}
+    verdict: str = ""
+
+    def text(self, columns: Sequence[str]) -> str:
+        if not self.cells:
+            return self.name
+        cells = " | ".join(
+            f"{name}: {shortened(self.cells.get(name, '') or UNKNOWN, LONGEST_CELL)}" for name in columns
+        )
+        return f"{self.name} | {cells} | {self.verdict}"
+
+
+class CitedCell(BaseModel):
+    product: int
+    column: str
+
+
+class Sentence(BaseModel):
+    text: str
+    cells: list[CitedCell]
+    calculation: str
+
+
+SENTENCES = """\
+Each sentence has `text`; `cells`, the cells of the table that it stands on (the product's number and the column's \
+name), none where it says nothing of a product; and `calculation`, the arithmetic that gives a figure which no cell \
+has, in the cells' own figures ("59.99 - 45"), else "". Every figure must stand in those cells, in what the user \
+said, or come from the calculation: figures are checked. Nothing about a product from memory; "?" is not known, and \
+you say so. Where a language has two forms of address, take the polite one, unless the user takes the other."""
+
+
+def requirements_text(requirements: Requirements) -> str:
+    if not requirements.product_type and not requirements.wishes:
+        return "(nothing yet)"
+    lines = [f"product: {requirements.product_type or '?'}", f"region: {requirements.region or 'not said'}"]
+    for wish in requirements.wishes:
+        checked = wish.condition or "cannot be checked from specifications"
+        lines.append(f"- {wish.kind}, {'hard' if wish.hard else 'soft'}: “{wish.words}” → {checked}")
+    return "\n".join(lines)
+
+
+def columns_text(fields: Sequence[Field]) -> str:
+    """ "- Capacity (number, l)"."""
+    return "\n".join(
+        f"- {field.name} ({', '.join(filter(None, (field.type, field.unit, ' / '.join(field.options))))})"
+        for field in fields
+    )
+
+
+def comparison_block(number: int, rows: Sequence[ComparedRow], columns: Sequence[str], room: int) -> str:
+    """All products under their numbers, as far as there is room; the best are first."""
+    lines: list[str] = []
+    for place, row in enumerate(rows, start=1):
+        line = f"[{place}] {row.text(columns)}"
+        room -= len(line) + 1
+        if room < 0:
+            lines.append(f"({len(rows) - place + 1} more are left out for want of room)")
+            break
+        lines.append(line)
+    return block(number, "\n".join(lines), "comparison")
+
+
+def conversation_block(number: int, messages: Sequence[ChatMessage], room: int) -> str:
+    """The newest that fit; the message that is answered now is asked apart."""
+    last = max((place for place, message in enumerate(messages) if message.role == "advisor"), default=-1)
+    lines: list[str] = []
+    for place, message in reversed(list(enumerate(messages))):
+        is_whole = message.role == "user" or place == last
+        said = message.text if is_whole else shortened(message.text, LONGEST_REPLY)
+        line = f"{'User' if message.role == 'user' else 'Adviser'}: {said}"
+        room -= len(line)
+        if room < 0:
+            break
+        lines.append(line)
+    return block(number, "\n".join(reversed(lines)), "conversation")
+
+
+# ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def verified(
+    sentences: Sequence[Sentence], rows: Sequence[ComparedRow], columns: Sequence[str], known: Sequence[str]
+) -> tuple[list[ReplySentence], list[str]]:
+    """The sentences whose figures are proved, each with its cells, and what is wrong with the others. `known` are texts
+    whose figures need no cell: what the user said."""
+    said: list[ReplySentence] = []
+    problems: list[str] = []
+    names = {column_key(name): name for name in columns}
+    for sentence in sentences:
+        text = " ".join(clean(sentence.text).split())
+        if not text:
+            continue
+        if gives_orders(text):
+            problems.append(f"{shortened(text, 80)!r} gives orders to machines.")
+            continue
+        cells, texts = cited(sentence.cells, rows, names)
+        texts += [*known, *columns]  # "the time for 18 g"
+        problem = wrong_figures(without_names(text, rows), sentence.calculation, texts, counts=len(rows))
+        if problem:
+            problems.append(f"{shortened(text, 80)!r}: {problem}")
+        else:
+            said.append(ReplySentence(text=text, cells=tuple(cells)))
+    return said, problems
+
+
+def without_names(text: str, rows: Sequence[ComparedRow]) -> str:
+    """The figures of a product's name are no facts: "the Degree 15"."""
+    names = {row.name for row in rows} | {row.name.removeprefix(row.cells.get(MAKER, "")).strip() for row in rows}
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        text = text.replace(name, " … ") if any(map(str.isdigit, name)) else text
+    return text
+
+
+def cited(
+    cells: Sequence[CitedCell], rows: Sequence[ComparedRow], names: Mapping[str, str]
+) -> tuple[list[CellRef], list[str]]:
+    found: list[CellRef] = []
+    texts: list[str] = []
+    for each in cells:
+        if not 1 <= each.product <= len(rows):
+            continue
+        row = rows[each.product - 1]
+        name = names.get(column_key(each.column), KEY)
+        found.append(CellRef(row_id=row.row_id, field=name))
+        texts += [f"{row.name} {row.cells.get(name, '')}", row.verdict]
+    return list(dict.fromkeys(found)), texts
+
+
+def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int = 0) -> str:
+    results = [float(counts)] if counts else []
+    if calculation.strip():
+        result, problem = work_out(calculation, texts)
+        if result is None:
+            return problem
+        results.append(result)
+    if missing := unproved(text, texts, results):
+        return f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
+    return ""

@@ -1,0 +1,219 @@
+"""What all tools share: Tablewright, the folders that may be read, and the runs that go on while somebody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeAlias, TypeVar
+
+import anyio
+from mcp.server.mcpserver import Context
+
+from tablewright.app import Run, Tablewright
+from tablewright.doors.mcp.folders import Folders
+from tablewright.errors import Cancelled, RunError, TablewrightError, Unreachable
+from tablewright.table.feed import Progress
+from tablewright.table.model import Step
+
+T = TypeVar("T")
+Call: TypeAlias = Context[Any, Any]
+"""The call of a tool, through which its progress is told."""
+
+EVERY = 0.2
+"""Seconds between two notes of progress, at least."""
+PARTING = 3.0
+"""Seconds that runs have to stop in when the server or a call ends, if they need them; clients kill it after about
+four."""
+LOOK = 3.0
+"""Seconds between two looks at whether anybody still works on a run that is waited for."""
+ALONE = 15.0
+"""Seconds for which nobody must be seen at work on it before one gives up: whoever restarts is back by then."""
+
+
+class Teller:
+    """Tells the progress of one call. The protocol wants numbers that grow, so between two rows they creep."""
+
+    def __init__(self, call: Call, words: Callable[[Progress], str] | None = None) -> None:
+        self._call = call
+        self._words = words or in_words
+        self._done = 0
+        self._steps = 0
+        self._told = 0.0
+        self._at = 0.0
+
+    async def tell(self, progress: Progress) -> None:
+        words = self._words(progress)
+        ends = bool(progress.total) and progress.done >= progress.total
+        if time.monotonic() - self._at < EVERY and not (ends or begins_round(progress)):
+            return
+        self._steps = self._steps + 1 if progress.done <= self._done else 0
+        self._done = max(self._done, progress.done)
+        reached = self._done + self._steps / (self._steps + 10)
+        if progress.total and progress.total >= self._done:
+            reached = min(reached, progress.total)
+        if reached > self._told:
+            self._told, self._at = reached, time.monotonic()
+            total = progress.total if progress.total >= reached else None
+            await self._call.report_progress(reached, total, words)
+
+
+class ToolContext:
+    def __init__(self, tablewright: Tablewright, folders: Folders) -> None:
+        self.tablewright = tablewright
+        self.folders = folders
+        self.hide: Callable[[str], str] = str
+        """What is done with texts that may say where things lie on this machine; over HTTP others read them."""
+        self._begun: set[str] = set()
+        self._handed_over: set[str] = set()
+        self._apart: set[asyncio.Future[Any]] = set()
+
+    async def begun(self, starting: Awaitable[str]) -> str:
+        """The run that this starts, remembered. Whoever breaks off the call meanwhile does so once it is known: else
+        it would go on, and nobody could stop it."""
+        with anyio.CancelScope(shield=True):
+            run_id = await starting
+            await self.remember(run_id)
+        return run_id
+
+    async def remember(self, run_id: str) -> None:
+        """As a run that ends with this process, unless there are workers, who do it."""
+        serving = any(worker.serves for worker in await self.tablewright.jobs.workers())
+        ours, theirs = self._begun, self._handed_over
+        (theirs if serving else ours).add(run_id)
+        (ours if serving else theirs).discard(run_id)
+
+    async def wait(
+        self, call: Call, run_id: str, words: Callable[[Progress], str] | None = None, *, after: int = 0
+    ) -> Run:
+        """Until the run has ended, telling what it tells. Whoever breaks off the call stops the run."""
+        jobs = self.tablewright.jobs
+        teller = Teller(call, words)
+
+        async def follow() -> None:
+            async for event in jobs.watch(run_id, after=after):
+                await teller.tell(event.progress)
+
+        following = asyncio.create_task(follow())
+        try:
+            await self._see_to_its_end(run_id, following)
+        except asyncio.CancelledError:
+            with anyio.move_on_after(PARTING, shield=True), suppress(TablewrightError):
+                await jobs.cancel(run_id)
+            raise
+        except Unreachable as away:
+            raise Unreachable(
+                away.what,
+                kept=f"Run {run_id} goes on by itself when the database is back.",
+                advice=f"Then look at it: list_all runs, or stop it: control_run {run_id}, cancel.",
+                public=away.public,
+            ) from away
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+        return await jobs.get(run_id)
+
+    async def _see_to_its_end(self, run_id: str, following: asyncio.Task[None]) -> None:
+        """What nobody works on any more would be followed for ever."""
+        jobs, seen = self.tablewright.jobs, time.monotonic()
+        while not (await asyncio.wait([following], timeout=LOOK))[0]:
+            interrupted = await jobs.is_interrupted(await jobs.get(run_id))
+            waits = run_id in self._handed_over and not any(worker.serves for worker in await jobs.workers())
+            if not (interrupted or waits):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > ALONE:
+                go_on = f"Go on with it: control_run {run_id}, resume."
+                raise RunError(
+                    f"Nobody works on run {run_id} any more: the process that did is gone.",
+                    kept="What it had found is kept.",
+                    advice=go_on if interrupted else "A worker takes it up once one is started: tablewright worker.",
+                )
+        await following
+
+    async def telling(self, call: Call, work: Callable[[Callable[[Progress], None]], Awaitable[T]]) -> T:
+        """Does what tells its progress to a function, and passes that on."""
+        async with self.news(call) as watch:
+            return await self.apart(work(watch))
+
+    @asynccontextmanager
+    async def news(self, call: Call) -> AsyncIterator[Callable[[Progress], None]]:
+        """The function that passes on to the caller what is told to it."""
+        told: asyncio.Queue[Progress | None] = asyncio.Queue()
+        teller = Teller(call)
+
+        async def pass_on() -> None:
+            while (progress := await told.get()) is not None:
+                await teller.tell(progress)
+
+        passing = asyncio.create_task(pass_on())
+        try:
+            yield told.put_nowait
+        finally:
+            told.put_nowait(None)
+            await asyncio.gather(passing, return_exceptions=True)
+
+    async def apart(self, work: Awaitable[T], stop: Callable[[], object] | None = None) -> T:
+        """Does it in a task of its own. A call that is broken off has every further wait in it broken off too, even
+        those that write down how the work ended: so the work is stopped from here, once, and has time to part. `stop`
+        is how, where it need not be cancelled."""
+        task = asyncio.ensure_future(work)
+        self._apart.add(task)
+        task.add_done_callback(self._settle)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            (stop or task.cancel)()
+            with anyio.move_on_after(PARTING, shield=True):
+                await asyncio.wait([task])
+            raise
+
+    def _settle(self, task: asyncio.Future[Any]) -> None:
+        self._apart.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody may be left whom it could be told
+
+    async def close(self) -> None:
+        """Stops what this process still does; what was found is kept, and `control_run` goes on with it."""
+        jobs = self.tablewright.jobs
+        jobs.stop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PARTING):
+                for run_id in self._begun:
+                    with suppress(TablewrightError):  # it has ended by itself
+                        await jobs.cancel(run_id)
+                for run_id in self._begun:
+                    async for _ in jobs.watch(run_id):
+                        pass
+
+
+def refuse_failed(run: Run) -> None:
+    """What went wrong in a run that somebody waited for is an error of the call."""
+    if run.status in ("failed", "paused"):
+        raise RunError(
+            run.error or f"Run {run.id} failed.",
+            kept="What it had found is kept.",
+            advice=f"Go on with it: control_run {run.id}, resume.",
+        )
+    if run.status == "cancelled" and run.kind != "enrich":
+        raise Cancelled(
+            f"Run {run.id} was stopped.",
+            kept="What it had found is kept.",
+            advice=f"Go on: control_run {run.id}, resume.",
+        )
+
+
+def step_by_step(watch: Callable[[Progress], None]) -> Callable[[Step], None]:
+    """For what tells its steps."""
+    return lambda step: watch(Progress(stage="working", detail=step.detail))
+
+
+def begins_round(progress: Progress) -> bool:
+    """Of a research."""
+    return progress.detail.startswith("round")
+
+
+def in_words(progress: Progress) -> str:
+    stage = progress.stage.replace("_", " ")
+    about = ": ".join(filter(None, (progress.label, progress.detail)))
+    return f"{stage}: {about}"[:300] if about else stage

@@ -1,0 +1,173 @@
+"""What is done as a whole, by one process: reading documents, rechecking, research, a table's schedule."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from tablewright.engine.cancellation import to_its_end
+from tablewright.errors import Cancelled, RunError, TablewrightError, unforeseen
+from tablewright.observe import working_on
+from tablewright.store.records import new_id
+from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
+from tablewright.store.store import Store
+from tablewright.table.feed import Progress
+from tablewright.table.usage import Meter, Usage, metered
+
+T = TypeVar("T")
+
+RESUME = "tablewright runs resume"
+NEWS = 0.4
+"""Seconds after which those who watch are told what is new."""
+Work: TypeAlias = "Callable[[Run, BackgroundRun], Awaitable[Any]]"
+"""Begun again, it finds by itself what it had done already."""
+
+
+@dataclass
+class BackgroundRun:
+    """Something that is done as a whole, while it is done."""
+
+    task: asyncio.Future[Any] | None = None
+    news: list[Progress] = field(default_factory=list)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: bool = False
+    lost: bool = False
+    """Somebody else does it by now."""
+    halt: Callable[[], None] | None = None
+    """How to stop it so that what it has come to counts; else it is broken off."""
+    spec: dict[str, Any] | None = None
+    """What is to be kept of what it was to do, where that is not all."""
+
+    def tell(self, progress: Progress) -> None:
+        self.news.append(progress)
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.halt is not None:
+            self.halt()
+        else:
+            self.break_off()
+
+    def break_off(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+
+
+class BackgroundRunner:
+    """The runs of this process that have no slices."""
+
+    def __init__(self, store: Store, process: str) -> None:
+        self._store = store
+        self._process = process
+        self._doing: dict[str, BackgroundRun] = {}
+        self._draining = False
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        return tuple(self._doing)
+
+    def stop(self, run_id: str) -> None:
+        if doing := self._doing.get(run_id):
+            doing.stop()
+
+    def drain(self) -> None:
+        """What is under way is broken off, and is not over: whoever comes next goes on with it."""
+        self._draining = True
+        for doing in self._doing.values():
+            doing.stop()
+
+    async def do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]]) -> T:
+        doing = BackgroundRun()
+        started, meter, holder = time.monotonic(), Meter(), f"{self._process}/{new_id('h')}"
+
+        def used() -> Usage:
+            return run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
+
+        if await self._store.runs.hold(run.id, holder) >= MOST_SETBACKS:
+            why = set_aside("it")
+            await self._store.runs.finish(run.id, "failed", run.usage, why, holder=holder)
+            raise RunError(why, advice=f"Go on with it: {RESUME} {run.id}.")
+        with metered(meter):
+            task: asyncio.Future[T] = asyncio.ensure_future(working(run, work(run, doing)))
+        telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
+        doing.task = task
+        self._doing[run.id] = doing
+        status: RunStatus = "failed"
+        problem: str | None = None
+        try:
+            result = await task
+            status = "cancelled" if doing.stopped else "done"
+            return result
+        except asyncio.CancelledError:
+            status = "cancelled"
+            waiting = asyncio.current_task()
+            if waiting is not None and waiting.cancelling():  # not the work was stopped, but who waits for it
+                raise
+            if doing.lost:
+                raise Cancelled(f"Run {run.id} is done by somebody else by now.") from None
+            raise Cancelled(
+                f"Run {run.id} was stopped.",
+                kept="What it had come to is kept.",
+                advice=f"Go on with it: {RESUME} {run.id}.",
+            ) from None
+        except Exception as error:
+            status = "cancelled" if isinstance(error, Cancelled) else "failed"
+            problem = str(error) if isinstance(error, TablewrightError) else unforeseen(error)
+            raise
+        finally:
+            doing.over.set()
+            try:
+                await to_its_end(self._end(run.id, holder, doing, status, problem, used, telling))
+                await to_its_end(self._store.quotas.spend(run.person, meter.usage.cost_usd))
+            finally:
+                del self._doing[run.id]
+
+    async def _end(
+        self,
+        run_id: str,
+        holder: str,
+        doing: BackgroundRun,
+        status: RunStatus,
+        problem: str | None,
+        used: Callable[[], Usage],
+        telling: asyncio.Task[None],
+    ) -> None:
+        await asyncio.gather(telling, return_exceptions=True)
+        if self._draining:
+            await self._store.runs.let_go(run_id, holder)
+        else:
+            await self._store.runs.finish(run_id, status, used(), problem, spec=doing.spec, holder=holder)
+
+    async def _pass_on(self, run_id: str, holder: str, doing: BackgroundRun, used: Callable[[], Usage]) -> None:
+        """Ends by itself: one who is broken off while he writes does not know whether it was written."""
+        is_last, told = False, Usage()
+        while not is_last:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(doing.over.wait(), NEWS)
+            is_last, some, usage = doing.over.is_set(), tuple(doing.news), used()
+            if not some and msgspec.structs.replace(usage, seconds=told.seconds) == told:
+                continue
+            told = usage
+            if not await self._store.runs.tell(run_id, holder, some, usage) and not is_last:
+                doing.lost = True
+                doing.break_off()
+            del doing.news[: len(some)]
+
+
+async def working(run: Run, work: Awaitable[T]) -> T:
+    with working_on(run.id):
+        return await work
+
+
+def set_aside(what: str) -> str:
+    """Why a run is not tried again unless a person says so."""
+    return (
+        f"Set aside: two processes died, one after the other, while they worked on {what}. What was found is kept. "
+        "Resume the run to try once more."
+    )

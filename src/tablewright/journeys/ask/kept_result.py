@@ -1,0 +1,61 @@
+"""The kept result of a conversation: the next rows of it, or all of them for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.journeys.ask.answering import ROWS, Sources
+from tablewright.journeys.ask.turn import QuestionTurn
+from tablewright.store.conversations import Turn
+from tablewright.table.reply import Reply, ReplyRow
+
+
+def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
+    starts = [place for place, turn in enumerate(turns) if turn.route == "new topic"]
+    return turns[starts[-1] + 1 :] if starts else turns
+
+
+async def go_on(asking: QuestionTurn) -> Reply:
+    """More of the kept result, or its beginning where all of it goes into a file; as complete as it was before."""
+    before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
+    if before is None:
+        return await asking.said(asking.message("no rows yet"))
+    is_export = asking.plan.action == "export"
+    start = 0 if is_export else before.shown
+    kept = await asking.desk.store.results.page(before.result_id, start, ROWS)
+    sources = Sources(corpus=asking.desk.corpus)
+    rows = tuple(
+        [
+            ReplyRow(
+                document_id=row.document_id,
+                title=row.values[0],
+                values=row.values[1:],
+                page=row.page,
+                source=await sources.cite(row.document_id, [(row.start, row.end)]),
+            )
+            for row in kept.rows
+        ]
+    )
+    until = before.shown if is_export else start + len(rows)
+    if is_export:
+        path = asking.plan.path
+        where = asking.message("to file", path=path) if path else asking.message("name a file")
+        text = asking.message("exported", count=kept.total, where=where)
+    elif rows:
+        text = asking.message("rows of", first=start + 1, last=until, total=kept.total)
+    else:
+        text = asking.message("that was all")
+    reply = Reply(
+        question=asking.text,
+        answer=text,
+        citations=tuple(sources.citations),
+        columns=kept.columns[1:],
+        rows=rows,
+        count=kept.total,
+        completeness=before.completeness,
+        result_id=kept.id,
+        more=max(0, kept.total - until),
+        export=asking.plan.path if is_export else "",
+        route=asking.plan.action,
+    )
+    return await asking.remember(reply, shown=until, plan=before.plan)

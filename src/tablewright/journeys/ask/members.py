@@ -1,0 +1,306 @@
+"""What a question can be asked of: documents of a kind with the cells of their table, or rows of tables inside them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import structs
+
+from tablewright.corpus.results import StatedFact
+from tablewright.decisions.plan_question import KIND, DocumentGroup
+from tablewright.store.kinds import KindRow
+from tablewright.store.properties import PropertyAt
+from tablewright.store.store import Store
+from tablewright.table.corpus import Document, Typed
+from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.model import Cell, Field, Table, column_key
+from tablewright.table.text import cell_text, shortened
+from tablewright.table.typed import typed
+
+LEAST_ROWS = 3
+"""Rows that tables of one header have, all together, to be worth naming."""
+MOST_TABLES = 24
+UNNAMED = re.compile(r"Column \d+")
+SAMPLES = 4
+NAMES = 12
+FEW = 12
+"""Different values of a column that are all shown."""
+CHANGED = "the document has changed since it was read"
+SURE = 0.5
+"""A value below this confidence decides nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """A document, or a row inside one. By column key, `values` are what is known of it, `missing` why something is
+    not; `doubts` names the columns whose value was concluded rather than read, or is weak."""
+
+    document: Document
+    title: str
+    row: int = 0
+    start: int = 0
+    end: int = 0
+    page: int | None = None
+    values: Mapping[str, tuple[StatedFact, ...]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    doubts: frozenset[str] = frozenset()
+
+
+# ── documents of a kind ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Sequence[Document]) -> list[Member]:
+    cells = {row.id: row for row in table.rows}
+    members = []
+    for document in documents:
+        owned = rows.get(document.id)
+        row = cells.get(owned.row_id) if owned else None
+        values: dict[str, tuple[StatedFact, ...]] = {}
+        missing: dict[str, str] = {}
+        doubts = set()
+        if document.kind:
+            values[KIND] = (StatedFact(asked=KIND, label=KIND, value=Typed(raw=document.kind), start=0, end=0),)
+        for each in table.fields:
+            cell = row.cell(each.name) if row else Cell()
+            key = column_key(each.name)
+            if cell.stale:
+                missing[key] = CHANGED
+            elif cell.value is None:
+                missing[key] = cell.error or cell.reason or "it was not looked for"
+            else:
+                values[key] = stated_of(each, cell)
+                if cell.basis == "judged" or (cell.confidence or 0) < SURE or cell.conflict:
+                    doubts.add(key)
+        place = next((stated for stateds in values.values() for stated in stateds if stated.end), None)
+        members.append(
+            Member(
+                document=document,
+                title=document.title or document.name,
+                start=place.start if place else 0,
+                end=place.end if place else 0,
+                page=place.page if place else None,
+                values=values,
+                missing=missing,
+                doubts=frozenset(doubts),
+            )
+        )
+    return members
+
+
+def stated_of(column: Field, cell: Cell) -> tuple[StatedFact, ...]:
+    """The value as it is compared; of a list, each of its items."""
+    texts = list(cell.value) if isinstance(cell.value, tuple) else [f"{cell_text(cell)} {column.unit}".strip()]
+    place = cell.evidence[0] if cell.evidence else None
+    is_computed = cell.basis == "computed"
+    return tuple(
+        StatedFact(
+            asked=column.name,
+            label=column.name,
+            value=typed_cell(text, column, place.quote if place else ""),
+            start=(place.start if place else None) or 0,
+            end=(place.end if place else None) or 0,
+            page=place.page if place else None,
+            calculation=cell.converted_by if is_computed else "",
+            parts=tuple((each.start or 0, each.end or 0) for each in cell.evidence) if is_computed else (),
+        )
+        for text in texts
+    )
+
+
+def typed_cell(text: str, column: Field, quote: str = "") -> Typed:
+    """`quote` is what it was read from: of 02/04/2026 the reader took one meaning, and the other is kept beside it."""
+    if column.type == "boolean":
+        return Typed(raw="yes" if text == "true" else "no", truth=text == "true")
+    if column.type in ("text", "select", "list", "url"):
+        return Typed(raw=text)
+    value = typed(text, "date" if column.type == "date" else "")
+    if column.unit and value.number is None and not value.date:  # a unit that nothing converts, such as EUR/m²
+        plain = typed(text.removesuffix(column.unit).strip())
+        return structs.replace(plain, raw=text, unit=column.unit, si=plain.number, base=column.unit)
+    other = other_day(value.date, quote) if column.type == "date" else ""
+    return structs.replace(value, ambiguity=f"{value.date} or {other}") if other else value
+
+
+def other_day(day: str, quote: str) -> str:
+    for each in read_dates(quote):
+        other = OTHER_READING.search(each.note)
+        if other and day in (each.iso, other[1]):
+            return other[1] if day == each.iso else each.iso
+    return ""
+
+
+# ── rows of tables inside documents ──────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowTable:
+    """All rows of tables with the same header, in whatever documents."""
+
+    name: str
+    labels: tuple[str, ...]
+    members: Sequence[Member]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether no column has a name of its own."""
+        return all(UNNAMED.fullmatch(label) for label in self.labels)
+
+    @property
+    def documents(self) -> list[Document]:
+        return list({member.document.id: member.document for member in self.members}.values())
+
+
+async def row_tables(store: Store, documents: Mapping[str, Document]) -> list[RowTable]:
+    """The largest first, named T1, T2 and so on."""
+    return await asyncio.to_thread(tables_of_rows, await store.documents.properties(), documents)
+
+
+def tables_of_rows(properties: Sequence[PropertyAt], documents: Mapping[str, Document]) -> list[RowTable]:
+    rows: dict[int, list[PropertyAt]] = {}
+    for at in properties:
+        if at.shape == "row" and at.document_id in documents:
+            rows.setdefault(at.annotation_id, []).append(at)
+    headers: dict[tuple[str, int], dict[str, str]] = {}
+    for cells in rows.values():
+        header = headers.setdefault((cells[0].document_id, cells[0].table), {})
+        for at in cells:
+            header.setdefault(column_key(at.property.label), at.property.label)
+    grouped: dict[frozenset[str], list[Member]] = {}
+    labels: dict[frozenset[str], tuple[str, ...]] = {}
+    for cells in rows.values():
+        header = headers[cells[0].document_id, cells[0].table]
+        same = frozenset(header)
+        labels.setdefault(same, tuple(header.values()))
+        grouped.setdefault(same, []).append(row_member(documents[cells[0].document_id], cells, header))
+    large = sorted((each for each in grouped.items() if len(each[1]) >= LEAST_ROWS), key=lambda each: -len(each[1]))
+    return [
+        RowTable(name=f"T{number}", labels=labels[same], members=members)
+        for number, (same, members) in enumerate(large[:MOST_TABLES], start=1)
+    ]
+
+
+def row_member(document: Document, cells: Sequence[PropertyAt], header: Mapping[str, str]) -> Member:
+    values: dict[str, tuple[StatedFact, ...]] = {}
+    for at in cells:
+        stated = StatedFact(
+            asked=header[column_key(at.property.label)],
+            label=at.property.label,
+            value=at.property.value,
+            start=at.property.start,
+            end=at.property.end,
+            page=at.page,
+        )
+        key = column_key(at.property.label)
+        values[key] = (*values.get(key, ()), stated)
+    first = cells[0]
+    return Member(
+        document=document,
+        title=f"{document.title or document.name}: {shortened(first.property.value.raw, 60)}",
+        row=first.annotation_id,
+        start=first.start,
+        end=first.end,
+        page=first.page,
+        values=values,
+        missing={key: "the table leaves it empty" for key in header if key not in values},
+    )
+
+
+# ── what there is, in words ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory:
+    kinds: Mapping[str, Sequence[Document]]
+    tables: Mapping[str, RowTable]
+    text: str
+    groups: Mapping[str, DocumentGroup]
+    unreadable: int = 0
+    unsorted: int = 0
+    """Documents whose kind neither a model nor a person has said."""
+
+    @property
+    def readable(self) -> int:
+        return sum(len(members) for members in self.kinds.values())
+
+
+async def inventory(
+    store: Store, documents: Sequence[Document], tables: Sequence[RowTable], unreadable: int
+) -> Inventory:
+    kinds: dict[str, list[Document]] = {}
+    for each in documents:
+        kinds.setdefault(each.kind or "document", []).append(each)
+    living = await store.kinds.tables()
+    lines = [f"{len(documents)} documents" + (f", and {unreadable} that could not be read." if unreadable else ".")]
+    groups: dict[str, DocumentGroup] = {}
+    lines.append("Kinds:")
+    for kind, members in sorted(kinds.items(), key=lambda each: -len(each[1])):
+        lines.append(f"- {kind} ({len(members)}): {examples(members)}")
+        columns: list[str] = []
+        if kind in living:
+            table = await store.tables.load(living[kind])
+            rows = await store.kinds.rows(table.id)
+            known = members_of_table(table, rows, members)
+            for column in table.fields:
+                if column.question:
+                    columns.append(column.name)
+                    lines.append(f"    known column {described(column, known)}")
+        groups[kind] = DocumentGroup(name=kind, columns=tuple(columns))
+    if tables:
+        lines.append("Tables inside documents, each row a thing of its own:")
+    for table_ in tables:
+        if table_.is_bare:
+            continue
+        lines += await asyncio.to_thread(described_table, table_)
+        groups[table_.name] = DocumentGroup(name=table_.name, columns=table_.labels, fixed=True)
+    return Inventory(
+        kinds=kinds,
+        tables={each.name: each for each in tables},
+        text="\n".join(lines),
+        groups=groups,
+        unreadable=unreadable,
+        unsorted=sum(not each.kind_by for each in documents),
+    )
+
+
+def examples(documents: Sequence[Document]) -> str:
+    named = ", ".join(each.name for each in documents[:NAMES])
+    return named + (f" and {len(documents) - NAMES} more" if len(documents) > NAMES else "")
+
+
+def described_table(table: RowTable) -> list[str]:
+    """Its columns, its first row, and the values of columns that have only a few."""
+    where = examples(table.documents)
+    first = table.members[0]
+    shown = [" / ".join(each.value.raw for each in first.values.get(column_key(name), ())) for name in table.labels]
+    lines = [
+        f"- {table.name} ({len(table.members)} rows): {' | '.join(table.labels)}; in {where}",
+        f"    first row: {shortened(' | '.join(shown), 200)}",
+    ]
+    for label in table.labels:
+        stated = [each.value for member in table.members for each in member.values.get(column_key(label), ())]
+        texts = dict.fromkeys(value.raw for value in stated if value.number is None and not value.date)
+        if 1 < len(texts) <= min(FEW, len(stated) // 2):
+            lines.append(f"    {label}: {', '.join(shortened(text, 40) for text in texts)}")
+    return lines
+
+
+def described(column: Field, members: Sequence[Member]) -> str:
+    """ "Total (money), known of 20 of 22: 12.00 EUR to 4310.00 EUR"."""
+    key = column_key(column.name)
+    values = [stated.value for member in members for stated in member.values.get(key, ())]
+    known = sum(key in member.values for member in members)
+    asks = f" “{column.question}”" if column.question else ""
+    head = (
+        f"{column.name} ({column.type}{f', {column.unit}' if column.unit else ''}){asks}, of {known} of {len(members)}"
+    )
+    dates = sorted(each.date for each in values if each.date)
+    numbers = sorted((each.number, each.raw) for each in values if each.number is not None and not each.date)
+    if dates:
+        return f"{head}: {dates[0]} to {dates[-1]}"
+    if numbers:
+        return f"{head}: {numbers[0][1]} to {numbers[-1][1]}"
+    distinct = list(dict.fromkeys(each.raw for each in values))
+    return f"{head}: {', '.join(shortened(each, 40) for each in distinct[:SAMPLES])}"

@@ -1,0 +1,77 @@
+"""What a message means: exactly, where it is a command; else by the model; without one, nothing but search words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
+from tablewright.journeys.shortlist.commands import turn_of
+from tablewright.journeys.shortlist.wording import compared_rows, say, step_told
+from tablewright.table.model import Field, Table, column_key
+from tablewright.table.shortlist import MEETS, Ranking, ShortlistState
+from tablewright.table.shortlist_form import parse_command
+from tablewright.table.untrusted import block
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+SEARCH_WORDS = (
+    "There is no model, so your words were not read as a wish: they are search words, and nothing of them is checked. "
+    "Say what must be checked with the form or with commands; /help lists them."
+)
+NOT_READ = "There is no model, so your words were not read, and nothing was done. Use a command; /help lists them."
+
+
+async def understood(
+    state: ShortlistState, said: str, table: Table, ranking: Ranking, model: LanguageModel | None, tell: Tell
+) -> tuple[TurnTaken, str]:
+    """With what the person should know about how it was read. Raises UsageError for a command that cannot be read."""
+    rows = compared_rows(table, ranking, is_filled=state.has_presented)
+    if command := parse_command(said):
+        return turn_of(command, state, table, rows), ""
+    if model is None:
+        return as_search_words(state, said)
+    asked = TurnToTake(
+        message=said,
+        step=step_told(state, len(table.rows)),
+        requirements=state.requirements,
+        messages=state.messages[:-1],
+        fields=(
+            *(field for field in table.fields if field.name != MEETS.name),
+            *missing(table, (*state.columns, *state.proposed)),
+        ),
+        rows=rows,
+        notes=(*ranking.notes, *offers_told(state)),
+        room=model.text_room,
+    )
+    outcome = await decide(TakeTurn(), asked, model, tell)
+    if not outcome.degraded:
+        return outcome.decided, ""
+    return outcome.decided, say(state, "not read", why=outcome.degraded)
+
+
+def offers_told(state: ShortlistState) -> tuple[str, ...]:
+    """Where products can be bought, so that a question about the offers can be answered from them."""
+    offers = "\n".join(offer.told for offer in state.offers)
+    return (f"Offers of shops, as asked last:\n{block(5, offers, 'offers')}",) if offers else ()
+
+
+def as_search_words(state: ShortlistState, said: str) -> tuple[TurnTaken, str]:
+    if state.table_id or not said:
+        return TurnTaken(intent="talk", requirements=state.requirements), NOT_READ if said else ""
+    wanted = structs.replace(state.requirements, product_type=" ".join(said.split()))
+    return TurnTaken(intent="wish", requirements=wanted, is_ready=True), SEARCH_WORDS
+
+
+def missing(table: Table | None, fields: Sequence[Field], others: Sequence[Field] = ()) -> list[Field]:
+    """Those that neither the table nor the others have, each once."""
+    there = {column_key(field.name) for field in (*(table.fields if table else ()), *others)}
+    found: dict[str, Field] = {}
+    for field in fields:
+        if column_key(field.name) not in there:
+            found.setdefault(column_key(field.name), field)
+    return list(found.values())

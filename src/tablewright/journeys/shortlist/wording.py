@@ -1,0 +1,157 @@
+"""How the adviser's state is put into words: the step, the list of wishes, the comparison as the model sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tablewright.decisions.shortlist.prompt_parts import ComparedRow
+from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
+from tablewright.store.records import now
+from tablewright.table.messages import CATALOGUE, message
+from tablewright.table.model import Field, Row, Table
+from tablewright.table.shortlist import (
+    BUTTONS,
+    KEY,
+    PAGE,
+    ChatMessage,
+    ChatReply,
+    Ranking,
+    Refinement,
+    ReplySentence,
+    Requirements,
+    ShortlistState,
+)
+from tablewright.table.text import cell_text, plural
+
+NOT_LOOKED_UP = "not looked up"
+RIVALS = 2
+"""Values of other sources that are shown beside a cell's own."""
+
+
+def lines(*texts: str) -> tuple[ReplySentence, ...]:
+    return tuple(ReplySentence(text=text) for text in texts if text)
+
+
+def say(state: ShortlistState, key: str, **values: Any) -> str:
+    """In the language of the conversation."""
+    return message(f"shortlist: {key}", state.language, **values)
+
+
+def button(label: str, language: str) -> str:
+    return message(f"button: {label}", language)
+
+
+def pressed(said: str) -> str:
+    """The button that is meant, whichever language its label is in; "" for other words."""
+    return next((label for label in BUTTONS if any(said == button(label, code) for code in CATALOGUE)), "")
+
+
+def reply_of(said: Sequence[ReplySentence], *texts: str, buttons: tuple[str, ...] = ()) -> ChatReply:
+    return ChatReply(said=(*said, *lines(*texts)), buttons=buttons)
+
+
+def wishes_told(state: ShortlistState) -> list[str]:
+    """The chips: every wish with the condition that code checks, or that it cannot be checked."""
+    wanted = state.requirements
+    if wanted.region:
+        told = [say(state, "looking in", product=wanted.product_type, region=wanted.region)]
+    else:
+        told = [say(state, "looking for", product=wanted.product_type)]
+    for number, wish in enumerate(wanted.wishes, start=1):
+        if wish.column:
+            told.append(f"{number}. {wish.told} {say(state, 'must' if wish.hard else 'counts')}")
+        else:
+            told.append(f"{number}. {say(state, 'cannot be checked', words=wish.words)}")
+    return told
+
+
+def unchecked_told(state: ShortlistState) -> str:
+    open_ = [f"“{wish.words}”" for wish in state.requirements.wishes if not wish.column]
+    return say(state, "not checked", wishes=", ".join(open_)) if open_ else ""
+
+
+def step_told(state: ShortlistState, rows: int) -> str:
+    if state.waiting == "requirements" and state.has_presented:
+        return "ADVISE: changed requirements wait for the user's confirmation; agreeing ranks the table by them."
+    if state.waiting == "requirements":
+        return "INTAKE: the requirements wait for the user's confirmation; agreeing starts the search."
+    if state.waiting == "fields":
+        found = f"{rows} {plural('candidate', rows)} were found"
+        return f"RESEARCH: {found}; the columns wait for the user's confirmation; agreeing has them filled."
+    if state.phase == "intake":
+        return "INTAKE: finding out what is wanted; nothing was searched yet."
+    return "ADVISE: the comparison was presented; the user asks, refines or decides."
+
+
+def compared_rows(table: Table, ranking: Ranking, *, is_filled: bool = True) -> tuple[ComparedRow, ...]:
+    """The best first, then near misses, then the others that are left out; names alone before anything is filled."""
+    if not is_filled:
+        return tuple(ComparedRow(row_id=row.id, name=cell_text(row.cell(KEY))) for row in table.rows)
+    rows = {row.id: row for row in table.rows}
+    found: list[ComparedRow] = []
+    for place, each in enumerate(ranking.ranked, start=1):
+        unknown = f"; not known: {'; '.join(each.unknown)}" if each.unknown else ""
+        verdict = f"place {place}, score {each.score:.2f}{unknown}"
+        found.append(compared(rows[each.row_id], table.fields, verdict))
+    for out in ranking.excluded:
+        verdict = f"left out{', a near miss' if out.near else ''}: {out.reason}"
+        found.append(compared(rows[out.row_id], table.fields, verdict))
+    return tuple(found)
+
+
+def compared(row: Row, fields: Sequence[Field], verdict: str) -> ComparedRow:
+    cells = {field.name: with_rivals(row, field) for field in fields if field.name not in (KEY, PAGE)}
+    return ComparedRow(row_id=row.id, name=cell_text(row.cell(KEY)), cells=cells, verdict=verdict)
+
+
+def with_rivals(row: Row, field: Field) -> str:
+    """ "1.7 l (also 1.5 l, shop.example)": what other sources say of it stands beside it."""
+    rivals = [
+        f"{shown_value(each.value, field)}, {each.evidence[0].domain}"
+        if each.evidence
+        else shown_value(each.value, field)
+        for each in row.cell(field.name).conflict[:RIVALS]
+    ]
+    shown = shown_cell(row, field) or (NOT_LOOKED_UP if row.cell(field.name).needs_work else "")
+    return f"{shown} (also {'; '.join(rivals)})" if rivals else shown
+
+
+def as_texts(row: Row, fields: Sequence[Field], language: str) -> tuple[str, ...]:
+    return tuple(shown_cell(row, field, language) for field in fields)
+
+
+def user_messages(state: ShortlistState) -> tuple[str, ...]:
+    """What the user said in words: no buttons, no commands."""
+    theirs = [each.text for each in state.messages if each.role == "user"]
+    return tuple(text for text in theirs if not pressed(text) and not text.startswith("/"))
+
+
+def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:
+    message = ChatMessage(role="user" if role == "user" else "advisor", text=text, at=now())
+    return msgspec.structs.replace(state, messages=(*state.messages, message))
+
+
+def fresh(state: ShortlistState) -> ShortlistState:
+    """The same conversation with nothing known; the table of before stays where it is, for whoever wants it."""
+    return ShortlistState(id=state.id, messages=state.messages, language=state.language, created_at=state.created_at)
+
+
+def is_same(one: Requirements, other: Requirements) -> bool:
+    """Whether both ask for the same, however it is worded."""
+
+    def asked(requirements: Requirements) -> tuple[str, str, list[tuple[str, bool]]]:
+        wishes = [(wish.condition or wish.words.casefold(), wish.hard) for wish in requirements.wishes]
+        return requirements.product_type.casefold(), requirements.region.casefold(), sorted(wishes)
+
+    return asked(one) == asked(other)
+
+
+def refined(state: ShortlistState, changed: str, trigger: str) -> ShortlistState:
+    """What changed since the first comparison is remembered, with the words that asked for it."""
+    if not state.has_presented:
+        return state
+    new = Refinement(loop=len(state.refinements) + 1, changed=changed, trigger=trigger)
+    return msgspec.structs.replace(state, refinements=(*state.refinements, new))

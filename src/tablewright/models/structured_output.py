@@ -1,0 +1,136 @@
+"""Asks each model in the form that it understands, so that everything above can ask for JSON of a schema alike.
+
+`native` sends the schema with the request (grammar-constrained at OpenAI, llama.cpp, Ollama and others); `tool` offers
+one tool whose arguments are the answer (older models of Anthropic); `prompted` only says it in words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, cast
+
+from pydantic_ai.exceptions import (
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+)
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from tablewright.models.layer import Layer
+from tablewright.models.request_size import room_to_think
+from tablewright.models.tools_as_json import asked_as_json, instructed, read_call, said_as_json, tools_of
+
+Form: TypeAlias = Literal["native", "tool", "prompted"]
+
+IN_WORDS = "Answer with one JSON object and nothing else, no prose and no code fence. It must fit this JSON schema:\n"
+
+
+class StructuredOutput(Layer):
+    """Fits what every request has in common: temperature 0, as little thinking as the model allows, JSON by schema."""
+
+    def __init__(self, wrapped: Model, *, json_tools: bool = False) -> None:
+        """With `json_tools` an agent's tools are offered as JSON of a schema (see tools_as_json.py)."""
+        super().__init__(wrapped)
+        self._json_tools = json_tools
+        profile = wrapped.profile
+        self.form: Form = form_of(profile)
+        self._defaults = settings_for(profile)
+        self._room = room_to_think(profile)
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        settings = cast("ModelSettings", {**self._defaults, **(model_settings or {})})
+        if self._room and "max_tokens" in settings:
+            settings["max_tokens"] += self._room
+        asked = model_request_parameters
+        if asked.function_tools and "cache" in (self.wrapped.settings or {}):
+            settings["cache"] = True  # every turn of the conversation begins with all earlier ones
+        if self._json_tools and tools_of(asked):
+            said = said_as_json(messages)
+            return read_call(await self._by_schema(said, settings, asked_as_json(asked)))
+        return await self._by_schema(messages, settings, asked)
+
+    async def _by_schema(
+        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters
+    ) -> ModelResponse:
+        if asked.output_mode != "native" or asked.output_object is None:
+            return await self.wrapped.request(messages, settings, asked)
+        if self.form == "tool":
+            return tool_answer(await self.wrapped.request(messages, settings, as_tool(asked, asked.output_object)))
+        in_words = as_words(asked, asked.output_object)
+        if self.form == "prompted":
+            return await self.wrapped.request(messages, settings, in_words)
+        try:
+            return await self.wrapped.request(messages, settings, asked)
+        except ModelHTTPError as refused:
+            if not may_be_the_form(refused):
+                raise
+            try:
+                response = await self.wrapped.request(messages, settings, in_words)
+            except ModelHTTPError:
+                raise refused from None
+            self.form = "prompted"
+            return response
+
+
+def form_of(profile: ModelProfile) -> Form:
+    if profile.get("supports_json_schema_output", False):
+        return "native"
+    return "tool" if profile.get("supports_tools", True) else "prompted"
+
+
+def settings_for(profile: ModelProfile) -> ModelSettings:
+    settings = ModelSettings()
+    if profile.get("supports_thinking", False):
+        settings["thinking"] = False
+    if not refuses_temperature(profile):
+        settings["temperature"] = 0.0
+    return settings
+
+
+def refuses_temperature(profile: ModelProfile) -> bool:
+    """OpenAI's reasoning models take it only with the effort "none", some of Anthropic's never."""
+    facts: Mapping[str, Any] = profile
+    if facts.get("anthropic_disallows_sampling_settings", False):
+        return True
+    efforts = facts.get("openai_reasoning_efforts")
+    can_stop = "none" in efforts if efforts is not None else facts.get("openai_supports_reasoning_effort_none", False)
+    return bool(facts.get("openai_supports_reasoning", False) and not can_stop)
+
+
+def may_be_the_form(error: ModelHTTPError) -> bool:
+    other_reasons = (ModelAuthenticationError, ModelContextWindowExceededError, ModelNotFoundError)
+    return error.status_code in (400, 422) and not isinstance(error, other_reasons)
+
+
+def as_words(asked: ModelRequestParameters, answer: OutputObjectDefinition) -> ModelRequestParameters:
+    """Without `response_format`: an endpoint that refuses a schema may refuse every value of it."""
+    words = instructed(asked, IN_WORDS + json.dumps(answer.json_schema, ensure_ascii=False))
+    return replace(asked, output_mode="text", output_object=None, instruction_parts=words)
+
+
+def as_tool(asked: ModelRequestParameters, answer: OutputObjectDefinition) -> ModelRequestParameters:
+    tool = ToolDefinition(
+        name="answer", description="Gives the answer.", parameters_json_schema=answer.json_schema, kind="output"
+    )
+    return replace(asked, output_mode="tool", output_object=None, output_tools=[tool], allow_text_output=False)
+
+
+def tool_answer(response: ModelResponse) -> ModelResponse:
+    """The arguments of the call as text, as the other forms give it."""
+    for part in response.parts:
+        if isinstance(part, ToolCallPart) and part.tool_name == "answer":
+            return replace(response, parts=[TextPart(content=part.args_as_json_str())])
+    return response

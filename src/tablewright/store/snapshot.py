@@ -1,0 +1,222 @@
+"""The documents as they stand at one moment: who is there, and how their parts are searched and read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, or_, select
+from sqlalchemy import Row as Record
+
+from tablewright.arrays import NDArray, np
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
+from tablewright.store.sharing import visible
+from tablewright.store.text_index import K1, Ranked, TextIndex
+from tablewright.store.vectors import Nearest, Target, VectorIndex
+from tablewright.store.words import in_common, weighty_words
+from tablewright.table.corpus import Category, Document, Segment, Summary
+from tablewright.table.model import Noun
+
+_document = msgspec.json.Decoder(Document)
+
+
+class SegmentAt(Noun, frozen=True):
+    id: int
+    document_id: str
+    segment: Segment
+
+
+class SummaryAt(Noun, frozen=True):
+    id: int
+    document_id: str
+    summary: Summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roster:
+    """The documents by number, as of a version: enough to choose among parts without asking the database."""
+
+    version: int
+    ids: dict[int, str]
+    numbers: dict[str, int]
+    categories: dict[int, frozenset[Category]]
+    partial: bool = False
+    """Others are there that are not this person's."""
+
+    def among(self, documents: Collection[str] | None, categories: Collection[Category] = ()) -> set[int] | None:
+        """The numbers of these documents that are of one of the categories; None for all."""
+        if documents is None and not categories and not self.partial:
+            return None
+        chosen = self.ids if documents is None else (self.numbers[id] for id in documents if id in self.numbers)
+        return {no for no in chosen if not categories or self.categories[no] & set(categories)}
+
+    def only(self, numbers: Collection[int]) -> Roster:
+        return Roster(
+            version=self.version,
+            ids={no: self.ids[no] for no in numbers},
+            numbers={self.ids[no]: no for no in numbers},
+            categories={no: self.categories[no] for no in numbers},
+            partial=True,
+        )
+
+
+@dataclass
+class Newest:
+    """The last roster that was read; all views of one store share it."""
+
+    roster: Roster | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The documents at one moment. Who asks several times, each time about what was found before, asks here: in one
+    transaction and one thread, a third of the time of a search goes into those."""
+
+    connection: Connection
+    roster: Roster
+    text_index: TextIndex
+    vector_index: VectorIndex
+
+    def search_text(
+        self,
+        terms: str | Mapping[str, float],
+        limit: int,
+        *,
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Ranked:
+        """The ids of the segments that fit the words best, with their scores (BM25), the best first. The words are
+        those of a text, or stems with what each counts."""
+        words = dict.fromkeys(weighty_words(terms), 1.0) if isinstance(terms, str) else terms
+        return self.text_index.search(self.connection, words, limit, self.roster.among(documents, categories))
+
+    def search_vector(
+        self,
+        query: NDArray[np.float32],
+        limit: int,
+        *,
+        embedder: str,
+        target: Target = "segment",
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Nearest:
+        """The ids of the segments, summaries or annotations that are nearest. Annotations are numbered as given."""
+        among = self.roster.among(documents, categories)
+        return self.vector_index.nearest(self.connection, target, embedder, query, limit, among)
+
+    def telling_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
+        """The stems that some of these segments, by id and weight, have in common and few others have; the best counts
+        1."""
+        found = read_segments(self.connection, self.roster, list(segments))
+        texts = in_common([each.segment.text for each in found.values()])
+        rarities = self.text_index.rarities(self.connection, {word for counts in texts for word in counts})
+        told: dict[str, float] = {}
+        for id, counts in zip(found, texts, strict=True):
+            for word in counts.keys() & rarities.keys():
+                weight = segments[id] * rarities[word] * counts[word] / (counts[word] + K1)
+                told[word] = told.get(word, 0) + weight
+        best = sorted(told.items(), key=lambda each: (-each[1], each[0]))[:limit]
+        return {word: weight / best[0][1] for word, weight in best}
+
+    def segments(self, ids: Sequence[int]) -> list[SegmentAt]:
+        """Those that are there, in this order."""
+        found = read_segments(self.connection, self.roster, ids)
+        return [found[id] for id in ids if id in found]
+
+    def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
+        """Those that are there, in this order."""
+        summaries = schema.summaries
+        found = {
+            record.id: as_summary(record, self.roster)
+            for batch in in_batches(ids)
+            for record in self.connection.execute(select(summaries).where(summaries.c.id.in_(batch)))
+            if document_no(record.id) in self.roster.ids
+        }
+        return [found[id] for id in ids if id in found]
+
+    def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
+        """The segments of a document, from one number to another: the children of a summary."""
+        segments, no = schema.segments, find_one(self.connection, id).no
+        query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
+        if last is not None:
+            query = query.where(segments.c.id <= part_id(no, last))
+        return [as_segment(record, self.roster) for record in self.connection.execute(query.order_by(segments.c.id))]
+
+    def find(self, ids: Collection[str]) -> list[Document]:
+        """Those that are there, in this order."""
+        documents = schema.documents
+        found = {
+            record.id: _document.decode(record.document)
+            for batch in in_batches([id for id in ids if id in self.roster.numbers])
+            for record in self.connection.execute(
+                select(documents.c.id, documents.c.document).where(documents.c.id.in_(batch))
+            )
+        }
+        return [found[id] for id in dict.fromkeys(ids) if id in found]
+
+
+def read_roster(connection: Connection, version: int) -> Roster:
+    found = connection.execute(select(schema.documents.c.no, schema.documents.c.document)).all()
+    documents = {record.no: _document.decode(record.document) for record in found}
+    return Roster(
+        version=version,
+        ids={no: document.id for no, document in documents.items()},
+        numbers={document.id: no for no, document in documents.items()},
+        categories={no: frozenset(document.categories) for no, document in documents.items()},
+    )
+
+
+def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
+    documents = schema.documents
+    query = select(documents.c.no, documents.c.id, documents.c.path, documents.c.document)
+    query = query.where(visible(connection, "document"))
+    found = connection.execute(query.where(or_(documents.c.id == wanted, documents.c.path == wanted))).first()
+    if found is not None:
+        return found
+    named = connection.execute(query.where(documents.c.name == wanted).order_by(documents.c.path)).all()
+    if not named and "/" in wanted:
+        end = "/" + wanted.lstrip("./")
+        named = [record for record in connection.execute(query) if record.path.endswith(end)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise NotFound(
+            f"{len(named)} documents are called {wanted!r}.",
+            advice=f"Say which by its path: {', '.join(record.path for record in named[:5])}.",
+        )
+    names = list(connection.execute(select(documents.c.name).where(visible(connection, "document"))).scalars())
+    alike = get_close_matches(wanted, names, n=3)
+    advice = f"Did you mean {' or '.join(alike)}?" if alike else "`tablewright docs list` shows those that there are."
+    raise NotFound(f"There is no document {wanted!r}.", advice=advice)
+
+
+def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) -> dict[int, SegmentAt]:
+    segments = schema.segments
+    return {
+        record.id: as_segment(record, roster)
+        for batch in in_batches(ids)
+        for record in connection.execute(select(segments).where(segments.c.id.in_(batch)))
+        if document_no(record.id) in roster.ids
+    }
+
+
+def as_segment(record: Record[Any], roster: Roster) -> SegmentAt:
+    segment = Segment(
+        number=number_of(record.id),
+        start=record.begins,
+        end=record.ends,
+        text=record.text,
+        page=record.page,
+        heading=record.heading,
+    )
+    return SegmentAt(id=record.id, document_id=roster.ids[document_no(record.id)], segment=segment)
+
+
+def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:
+    summary = Summary(number=number_of(record.id), first=record.first, last=record.last, text=record.text)
+    return SummaryAt(id=record.id, document_id=roster.ids[document_no(record.id)], summary=summary)

@@ -1,0 +1,75 @@
+"""A formula in words: a model writes it as an expression, once for the table, which is then evaluated for every row.
+What no expression can say it writes row by row, as the strategy `transform` does.
+
+Apart from the formulas that can be read as they are, so that those load nothing of this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from tablewright.decisions.decision import Outcome, decide
+from tablewright.decisions.translate_formula import Translate, Translated, TranslateFormula
+from tablewright.errors import BadFormula
+from tablewright.strategies.computation import compute, failed
+from tablewright.strategies.formula import Formula
+from tablewright.strategies.strategy import Tell
+from tablewright.strategies.tools import Tools
+from tablewright.strategies.transform import CellWriter
+from tablewright.table.model import Field, Finding, Row, Step
+
+
+class FormulaInWords:
+    """One column of one run."""
+
+    def __init__(
+        self, field: Field, formula: Formula, known: Sequence[Field], tools: Tools, examples: Sequence[str]
+    ) -> None:
+        assert tools.model is not None
+        self._field = field
+        self._formula = formula
+        self._columns = tuple(other for other in known if other.name != field.name)
+        self._model = tools.model
+        self._writer = CellWriter(
+            [field], self._columns, tools.model, strict=tools.strict, examples={field.name: examples}
+        )
+        self._translating = asyncio.Lock()
+        self._translation: Outcome[Translated] | None = None
+        self._expression: Formula | None = None
+
+    async def answer(self, row: Row, tell: Tell) -> Finding:
+        translation = await self._translated(tell)
+        if translation.degraded:
+            return failed(self._field, "over_budget" if translation.over_budget else "error", translation.degraded)
+        words = f"“{self._formula.template}”"
+        if self._expression is not None:
+            found = Step(type="thinking", detail=f"{words} is {self._expression.template}")
+            return compute(self._field, self._expression, row, (found,))
+        if problem := translation.decided.problem:
+            return failed(self._field, "error", f"No formula could be made of {words}: {problem}")
+        [finding] = await self._writer.answer(row, tell)
+        why = Step(type="thinking", detail=f"{words}: no formula can say it; it is written for this row.")
+        return structs.replace(finding, steps=(why, *finding.steps))
+
+    async def _translated(self, tell: Tell) -> Outcome[Translated]:
+        """Bought once, by whichever row comes first; what failed then is not tried again for each of the others."""
+        async with self._translating:
+            if self._translation is None:
+                asked = TranslateFormula(
+                    field=self._field, columns=self._columns, named=self._formula.columns, read=self.read
+                )
+                self._translation = await decide(
+                    Translate(), asked, self._model, lambda step: tell(step, self._field.name)
+                )
+                if expression := self._translation.decided.expression:
+                    self._expression = self.read(expression)
+            return self._translation
+
+    def read(self, expression: str) -> Formula:
+        formula = Formula(expression.strip().strip("`"), self._columns)
+        if formula.error:
+            raise BadFormula(formula.error)
+        return formula

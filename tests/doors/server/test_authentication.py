@@ -1,0 +1,170 @@
+"""Who gets in, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from tablewright.app import Tablewright
+from tablewright.doors.mcp.server import create_server, http_app
+from tablewright.doors.server.authentication import COOKIE, IDLE, LONGEST, Sessions
+from tablewright.doors.server.context import Visiting
+from tablewright.settings import Settings
+from tests.doors.mcp.talking import listening
+from tests.doors.server.serving import TOKEN, Served, error_of, served
+
+
+def with_whoami(app: FastAPI) -> None:
+    @app.get("/api/v1/whoami")
+    async def whoami(visit: Visiting) -> dict[str, str]:
+        return {"name": visit.person.name, "role": visit.person.role}
+
+    @app.post("/api/v1/change")
+    async def change(visit: Visiting) -> dict[str, str]:
+        return {"by": visit.person.name}
+
+
+def test_at_this_machine_everybody_is_the_owner_until_there_is_a_user(tmp_path: Path) -> None:
+    with served(tmp_path, more=with_whoami) as server, server.client() as client:
+        assert client.get("/api/v1/whoami").json() == {"name": "owner", "role": "admin"}
+        token = server.add_user("ann", "editor")
+        assert error_of(client.get("/api/v1/whoami"))["type"] == "NotLoggedIn"
+        with server.client(token) as ann:
+            assert ann.get("/api/v1/whoami").json() == {"name": "ann", "role": "editor"}
+
+
+def test_with_a_token_in_the_settings_it_is_needed_at_this_machine_too(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, more=with_whoami) as server:
+        for token in ("", "wrong", TOKEN[:-1], TOKEN + "x"):
+            with server.client(token) as client:
+                answer = client.get("/api/v1/whoami")
+                assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        with server.client(TOKEN) as client:
+            assert client.get("/api/v1/whoami").json()["name"] == "owner"
+
+
+def test_what_a_proxy_passes_on_is_not_at_this_machine(tmp_path: Path) -> None:
+    with served(tmp_path, more=with_whoami) as server, server.client(**{"X-Forwarded-For": "203.0.113.7"}) as client:
+        assert client.get("/api/v1/whoami").status_code == 401
+
+
+def test_a_wrong_token_is_not_made_good_by_a_cookie(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, more=with_whoami) as server, server.browser(TOKEN) as browser:
+        assert browser.get("/api/v1/whoami").status_code == 200
+        assert browser.get("/api/v1/whoami", headers={"Authorization": "Bearer wrong"}).status_code == 401
+
+
+def test_a_login_gives_a_cookie_that_is_not_the_token_and_scripts_cannot_read(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, more=with_whoami) as server, server.browser() as browser:
+        answer = browser.post("/login?next=/tables", data={"token": TOKEN})
+        cookie = answer.headers["set-cookie"]
+        assert (answer.status_code, answer.headers["location"]) == (303, "/tables")
+        assert TOKEN not in cookie
+        assert {"HttpOnly", "SameSite=strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+        assert "Secure" not in cookie
+        assert browser.get("/api/v1/whoami").json()["name"] == "owner"
+        assert browser.post("/api/v1/change").json() == {"by": "owner"}
+
+
+def test_behind_a_proxy_with_https_the_cookie_is_for_https_only(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, public_hosts=["tables.example"]) as server:
+        headers = {"Host": "tables.example", "Origin": "https://tables.example", "X-Forwarded-Proto": "https"}
+        with server.client(**headers) as browser:
+            assert "Secure" in browser.post("/login", data={"token": TOKEN}).headers["set-cookie"]
+
+
+def test_a_login_leads_nowhere_else(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.browser() as browser:
+        for elsewhere in ("https://evil.example", "//evil.example", "/\\evil.example", "/\n/evil.example", "x"):
+            answer = browser.post("/login", params={"next": elsewhere}, data={"token": TOKEN})
+            assert answer.headers["location"] == "/", elsewhere
+
+
+def test_the_form_shows_what_it_was_given_as_text_only(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.browser() as browser:
+        page = browser.get("/login", params={"next": '/"><script>alert(1)</script>'})
+        assert page.status_code == 200
+        assert "<script" not in page.text
+        wrong = browser.post("/login", data={"token": "<script>alert(1)</script>"})
+        assert wrong.status_code == 401
+        assert "<script" not in wrong.text
+        assert "set-cookie" not in wrong.headers
+
+
+def test_logging_out_ends_the_login_even_for_whoever_kept_the_cookie(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, more=with_whoami) as server, server.browser(TOKEN) as browser:
+        kept = browser.cookies[COOKIE]
+        assert browser.post("/logout").status_code == 303
+        with server.client(Cookie=f"{COOKIE}={kept}") as thief:
+            assert thief.get("/api/v1/whoami").status_code == 401
+
+
+def renewed(server: Served) -> None:
+    server.do(lambda tablewright: tablewright.tokens.renew("ann"))
+
+
+def removed(server: Served) -> None:
+    server.do(lambda tablewright: tablewright.users.remove("ann"))
+
+
+@pytest.mark.parametrize("ends", [renewed, removed])
+def test_a_login_ends_with_its_token(tmp_path: Path, ends: Callable[[Served], None]) -> None:
+    with served(tmp_path, more=with_whoami) as server:
+        server.add_user("bob", "admin")
+        token = server.add_user("ann", "editor")
+        with server.browser(token) as browser, server.client(token) as program:
+            assert browser.get("/api/v1/whoami").json()["name"] == "ann"
+            ends(server)
+            assert browser.get("/api/v1/whoami").status_code == 401
+            assert program.get("/api/v1/whoami").status_code == 401
+
+
+def test_a_new_role_counts_at_once(tmp_path: Path) -> None:
+    with served(tmp_path, more=with_whoami) as server:
+        token = server.add_user("ann", "editor")
+        with server.client(token) as ann:
+            assert ann.post("/api/v1/change").status_code == 200
+            server.do(lambda tablewright: tablewright.users.change_role("ann", "viewer"))
+            assert error_of(ann.post("/api/v1/change"))["type"] == "Forbidden"
+
+
+def test_a_login_is_forgotten_when_it_is_not_used_and_when_it_is_old() -> None:
+    now = 0.0
+    sessions = Sessions(lambda: now)
+    idle = sessions.begin("token")
+    now += IDLE + 1
+    assert sessions.find(idle) is None
+    busy = sessions.begin("token")
+    begun = now
+    while now + IDLE / 2 - begun <= LONGEST:
+        now += IDLE / 2
+        assert sessions.find(busy)
+    now += IDLE / 2
+    assert sessions.find(busy) is None
+
+
+def test_somebody_who_asks_for_a_page_is_led_to_the_login_and_back(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.browser() as browser:
+        answer = browser.get("/tables/t1?row=3")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2Ftables%2Ft1%3Frow%3D3")
+
+
+async def test_over_mcp_tokens_cannot_be_tried_out_quickly_either_and_a_short_one_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    tried = [*(f"hus{letter}" for letter in "abcde"), "hush"]
+    async with (
+        Tablewright.open(Settings(home=str(tmp_path), token="hush")) as tablewright,
+        listening(http_app(create_server(tablewright), "127.0.0.1")) as address,
+        httpx2.AsyncClient(trust_env=False) as http,
+    ):
+        said = [await http.post(address, json=call, headers={"Authorization": f"Bearer {token}"}) for token in tried]
+    assert [answer.status_code for answer in said] == [401] * 5 + [429]
+    assert error_of(said[-1])["type"] == "TooMany"
+    assert int(said[-1].headers["retry-after"]) > 5
+    assert caplog.text.count("can be guessed") == 1

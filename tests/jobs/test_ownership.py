@@ -1,0 +1,272 @@
+"""Whose a run is, how it ends, and what is counted, without a process being killed."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import time
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+from sqlalchemy import create_engine, insert, make_url, select
+
+from tablewright.errors import Cancelled, UsageError
+from tablewright.jobs import ownership
+from tablewright.jobs.background import BackgroundRun
+from tablewright.jobs.conductor import Conductor, RunTools
+from tablewright.jobs.report import seconds_left
+from tablewright.journeys.enrich import no_tools
+from tablewright.models.budget import Budget
+from tablewright.store import schema
+from tablewright.store.runs import Run
+from tablewright.store.slices import RunTally, Todo
+from tablewright.store.store import Store
+from tablewright.table.feed import Progress
+from tablewright.table.model import Field, given
+from tablewright.table.usage import Usage, spend
+from tests.patience import PATIENCE
+
+FIELDS = (Field(name="Name"), Field(name="Value", type="number"))
+SPEC = {"retry": {}, "concurrency": 1, "strategy": "lookup", "params": {}}
+ELSEWHERE = "elsewhere-17-abcdef"
+
+
+class Tools:
+    """Opens what a run needs here: a budget, and nothing else."""
+
+    def __init__(self) -> None:
+        self.budget = Budget(usd=1.0)
+
+    async def __call__(self, settings: object, stack: AsyncExitStack, person: str = "") -> RunTools:
+        return RunTools(open=no_tools, budget=self.budget)
+
+
+async def sliced(store: Store, owner: str) -> str:
+    """A run of one slice of two rows."""
+    table = await store.tables.create("t", FIELDS, [(given("a"), given(None)), (given("b"), given(None))])
+    return await store.runs.start_sliced(table.id, "enrich", SPEC, FIELDS[1:], [Todo(row_ids=(1, 2))], owner)
+
+
+async def test_who_is_too_busy_for_anything_else_still_gives_signs_of_life(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "BEAT", 0.05)
+    url = make_url(database_url)
+    driver = "sqlite+pysqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
+    engine = create_engine(url.set(drivername=driver))
+
+    def beat() -> float:
+        with engine.connect() as connection:
+            return float(connection.execute(select(schema.workers.c.beat)).scalar_one())
+
+    async with await Store.open(database_url) as store:
+        async with Conductor(store, Tools()):
+            first, until = beat(), time.monotonic() + PATIENCE
+            while beat() <= first:  # without an await: the event loop does nothing else
+                assert time.monotonic() < until
+        assert await store.workers.all() == []
+    engine.dispose()
+
+
+async def test_what_the_same_process_spent_before_counts_for_the_budget(store: Store) -> None:
+    tools = Tools()
+    async with Conductor(store, tools) as conductor:
+        run_id = await sliced(store, conductor.id)
+        part = await store.slices.claim(run_id, 1, f"{conductor.id}/earlier")
+        spent = msgspec.structs.replace(part, done=(1,), tally=RunTally(rows=1), usage=Usage(cost_usd=0.4, llm_calls=3))
+        await store.slices.keep(spent, await store.proposals.of_run(run_id), [])
+        await conductor.fill_slice(run_id, 1, "somebody else")
+        assert tools.budget.elsewhere.usd == pytest.approx(0.4)
+        assert tools.budget.elsewhere.calls == 3
+
+
+async def test_a_run_of_a_machine_that_is_lost_is_taken_by_one_who_has_just_come(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "SILENCE", 0.5)
+    run_id = await sliced(store, ELSEWHERE)
+    lost = {"id": ELSEWHERE, "kind": "command", "host": "elsewhere", "pid": 17, "started_at": "2026-01-01T00:00:00Z"}
+    await store.database.write(
+        lambda connection: connection.execute(insert(schema.workers).values(**lost, beat=time.time() - 60))
+    )
+    async with Conductor(store, Tools()) as conductor:
+        await conductor.charge.take(run_id)
+        assert (await store.runs.get(run_id)).owner == conductor.id
+
+
+async def test_who_resumes_a_run_twice_gets_it_once(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        run_id = await sliced(store, conductor.id)
+        await conductor.end_as(conductor.id, run_id)
+        assert (await store.runs.get(run_id)).status == "cancelled"
+        results = await asyncio.gather(
+            conductor.charge.take(run_id), conductor.charge.take(run_id), return_exceptions=True
+        )
+        assert sorted(isinstance(result, UsageError) for result in results) == [False, True]
+
+
+async def test_a_run_that_has_ended_ends_no_second_time(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        run_id = await sliced(store, conductor.id)
+        await conductor.end_as(conductor.id, run_id, "the first problem")
+        await conductor.end_as(conductor.id, run_id)
+        await store.runs.finish(run_id, "done", Usage(), news=[Progress(stage="complete")])
+        run = await store.runs.get(run_id)
+        assert (run.status, run.error) == ("failed", "the first problem")
+        assert [event.progress.stage for event in await store.feed.read(run_id)] == ["starting", "complete"]
+
+
+async def test_what_a_run_came_to_is_asked_only_of_one_that_has_ended(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        run_id = await sliced(store, conductor.id)
+        with pytest.raises(UsageError, match="has not ended"):
+            await conductor.outcome(run_id)
+        assert (await store.runs.get(run_id)).status == "running"
+
+
+class Halting:
+    """A piece of work that is stopped in such a way that what it has come to counts."""
+
+    def __init__(self) -> None:
+        self.begun, self._halted = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, run: Run, doing: BackgroundRun) -> str:
+        doing.halt = self._halted.set
+        doing.tell(Progress(stage="working", done=1, total=9))
+        self.begun.set()
+        await self._halted.wait()
+        doing.tell(Progress(stage="cancelled", done=2, total=9))
+        return "what it came to"
+
+
+async def test_work_that_is_stopped_is_cancelled_and_told_once(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        work = Halting()
+        doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
+        await work.begun.wait()
+        (run,) = await store.runs.all()
+        await store.runs.ask_to_stop(run.id)
+        assert await doing == "what it came to"
+        run = await store.runs.get(run.id)
+        assert (run.status, run.done, run.total) == ("cancelled", 2, 9)
+        assert [event.progress.stage for event in await store.feed.read(run.id)] == ["working", "cancelled"]
+
+
+async def test_work_that_a_worker_leaves_is_not_over(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        work = Halting()
+        doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
+        await work.begun.wait()
+        await conductor.drain()
+        await doing
+        (run,) = await store.runs.all()
+        assert run.status == "running"
+
+
+async def test_work_that_others_took_while_its_process_slept_is_broken_off_and_writes_nothing(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        work = Halting()
+        doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
+        await work.begun.wait()
+        (run,) = await store.runs.all()
+        await store.runs.hold(run.id, "somebody else")
+        with pytest.raises(Cancelled, match="done by somebody else"):
+            await doing
+        assert (await store.runs.get(run.id)).status == "running"
+        assert await store.feed.read(run.id) == []
+
+
+async def test_what_work_uses_up_is_written_down_while_it_goes_on(store: Store) -> None:
+    spent, over = asyncio.Event(), asyncio.Event()
+
+    async def work(run: Run, doing: BackgroundRun) -> None:
+        spend(Usage(llm_calls=3, cost_usd=0.25))
+        spent.set()
+        await over.wait()
+
+    async with Conductor(store, Tools()) as conductor:
+        doing = asyncio.create_task(conductor.perform("research", "", {}, work))
+        await spent.wait()
+        (run,) = await store.runs.all()
+        while not run.usage.llm_calls:
+            await asyncio.sleep(0.05)
+            run = await store.runs.get(run.id)
+        assert (run.status, run.usage.llm_calls, run.usage.cost_usd) == ("running", 3, 0.25)
+        over.set()
+        await doing
+        assert (await store.runs.get(run.id)).usage.llm_calls == 3
+
+
+async def test_a_routine_is_not_begun_while_the_last_goes_on(store: Store) -> None:
+    table = await store.tables.create("t", FIELDS, [(given("a"), given(None))])
+    async with Conductor(store, Tools()) as conductor:
+        first = await conductor.begin_routine(table.id, "recheck", {})
+        assert first
+        assert await conductor.begin_routine(table.id, "recheck", {}) == ""
+        assert await conductor.begin_routine(table.id, "refresh", {})
+        await store.runs.finish(first, "done", Usage())
+        assert await conductor.begin_routine(table.id, "recheck", {})
+        await store.tables.remove(table.id)
+        assert await conductor.begin_routine(table.id, "recheck", {}) is None
+
+
+async def test_a_slice_whose_tools_cannot_be_opened_says_why_and_the_run_fails(store: Store) -> None:
+    async def no_key(settings: object, stack: AsyncExitStack, person: str = "") -> RunTools:
+        raise UsageError("There is no key.")
+
+    async with Conductor(store, no_key) as conductor:
+        run_id = await sliced(store, conductor.id)
+        await conductor.conduct(run_id)
+        run = await store.runs.get(run_id)
+        assert (run.status, run.error) == ("failed", "There is no key.")
+        assert (await store.proposals.get(await store.proposals.of_run(run_id))).status != "building"
+
+
+async def test_a_run_that_nobody_can_go_on_with_leaves_no_proposal_that_is_never_finished(store: Store) -> None:
+    table = await store.tables.create("t", FIELDS, [(given("a"), given(None))])
+    owner = f"{platform.node()}-999999999-here"
+    run_id = await store.runs.start(table.id, "enrich", {}, owner=owner)
+    proposal_id = await store.proposals.create(table.id, run_id, FIELDS[1:])
+    async with Conductor(store, Tools()) as conductor:
+        await conductor.end_as(owner, run_id)
+    assert (await store.runs.get(run_id)).status == "cancelled"
+    assert (await store.proposals.get(proposal_id)).status != "building"
+
+
+def test_the_time_in_which_nobody_worked_does_not_count() -> None:
+    def ago(**how_long: float) -> str:
+        return (datetime.now(UTC) - timedelta(**how_long)).isoformat()
+
+    run = Run(
+        id="r",
+        table_id="t",
+        kind="enrich",
+        status="running",
+        started_at=ago(hours=10),
+        spec={"since": {"at": ago(seconds=10), "done": 100, "seconds": 50.0}},
+        total=160,
+        done=120,
+    )
+    assert run.seconds_worked() == pytest.approx(60, abs=1)
+    assert seconds_left(run) == pytest.approx(20, abs=1)
+    assert seconds_left(msgspec.structs.replace(run, done=110)) is None
+    assert seconds_left(msgspec.structs.replace(run, done=160)) is None
+
+
+async def test_who_takes_a_run_begins_to_count_its_pace(store: Store) -> None:
+    begun = time.monotonic()
+    run_id = await sliced(store, "somebody")
+    part = await store.slices.claim(run_id, 1, "somebody")
+    state = msgspec.structs.replace(part, done=(1,), usage=Usage(llm_calls=1))
+    await asyncio.sleep(0.05)
+    await store.slices.keep(
+        state, await store.proposals.of_run(run_id), [], [Progress(stage="row_done", row_id=1, done=1, total=2)]
+    )
+    worked = time.monotonic() - begun
+    await asyncio.sleep(0.2)
+    assert await store.runs.take(await store.runs.get(run_id), "another")
+    since = (await store.runs.get(run_id)).since
+    assert since.done == 1
+    assert 0.05 <= since.seconds <= worked
