@@ -243,7 +243,7 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
         if verdict:
             text(verdict, "tw-small")
         before, quote, after = around
-        with ui.element("blockquote").classes("tw-quote"):
+        with ui.element("blockquote").classes("tw-quote").props("tabindex=0"):  # it scrolls: keys must reach it
             ui.label(before).classes("tw-inline")
             ui.label(quote).classes("tw-inline tw-mark").props("role=mark")
             ui.label(after).classes("tw-inline")
