@@ -194,11 +194,7 @@ def test_case_and_spacing_do_not_matter(name: str) -> None:
         ("Acme remote SCPH-98046 black", "Acme black remote 98046"),
         ("Acme Photo Editor 8.0", "Acme Photo Editor 8"),
         ("Web Shop Platinum", "Webshop Platinum"),
-        ("Terror Strike", "Encore Software 14060 Terror Strike"),
-        ("Greeting Card Factory", "Nova Development Corp Greeting Card Factory"),
-        ("Instant Italian", "Instant Italian (Win 95 98 Me 2000 XP)"),
-        ("Art's Deli", "Art's Delicatessen"),
-        ("Restaurant Katsu", "Katsu"),
+        ("Garden Path Planner", "Oakhurst Tools Ltd Garden Path Planner"),
         ("Smith, John", "John Smith"),
         ("Aldennbrook Headphones", "Aldenbrook Headphones"),
         ("Matchbox Cross-Town Heroes", "Matchbox cross town heros"),
@@ -269,9 +265,9 @@ def test_same_is_symmetric_and_never_raises(a: str, b: str) -> None:
 
 def test_find_prefers_an_equal_key_to_a_likely_name() -> None:
     names = Names()
-    names.add(1, "Encore Software Terror Strike")
-    names.add(2, "Terror Strike")
-    assert names.find("terror-strike") == 2
+    names.add(1, "Oakhurst Ltd Garden Planner")
+    names.add(2, "Garden Planner")
+    assert names.find("garden-planner") == 2
 
 
 def test_find_takes_the_likest_of_several() -> None:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 from tablewright.table.likeness import NameParts, likeness, read
 from tablewright.table.model import Row
-from tablewright.table.name_words import FILLER, GENERIC
+from tablewright.table.name_words import FILLER
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text
 
@@ -82,7 +82,7 @@ def _clues(reading: NameParts) -> set[str]:
     for word in reading.words:
         if word.isdigit() and len(word) >= 3:
             clues.add(f"#{word}")
-        if word in FILLER or word in GENERIC or len(word) < 3:
+        if word in FILLER or len(word) < 3:
             continue
         clues.add(word)
         if len(word) >= 6:

@@ -17,13 +17,9 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 from tablewright.table.name_words import (
-    ACCESSORY,
     COLOUR,
     EDITION,
     FILLER,
-    GENERIC,
-    MAKER,
-    PACKAGING,
     SPELLING,
     STANDARD,
     UNIT,
@@ -75,7 +71,7 @@ def _same_model(a: NameParts, b: NameParts, shared: set[str]) -> bool:
     if any(_rivals(x, y) for x in rest_a for y in rest_b) or (rest_a and rest_b and longest < SURE_MODEL):
         return False
     words_a, words_b = set(a.words), set(b.words)
-    if (words_a ^ words_b) & EDITION or (longest < SKU and bool(words_a & ACCESSORY) != bool(words_b & ACCESSORY)):
+    if (words_a ^ words_b) & EDITION:
         return False
     if longest >= SKU:
         return True
@@ -140,7 +136,7 @@ def _same_words(a: NameParts, b: NameParts) -> bool:
 
 
 def _tells(word: str) -> bool:
-    return not (word in FILLER or word in GENERIC or word[0].isdigit())
+    return not (word in FILLER or word[0].isdigit())
 
 
 def _explained(left: list[str], right: list[str], length: int) -> bool:
@@ -157,12 +153,12 @@ def _squeezed(pieces: Iterable[str]) -> str:
 
 
 def _without_maker(long: tuple[str, ...], short: tuple[str, ...]) -> tuple[str, ...]:
-    """`long` without the maker's name in front: where it is marked as one ("Encore Software"), or much follows it."""
+    """`long` without the maker's name in front: where it ends in a legal form ("Encore Ltd"), or much follows it."""
     for index in range(min(len(long) - 2, 5), 0, -1):
         maker, rest = long[:index], long[index:]
         if rest[0] != short[0]:
             continue
-        if maker[-1] in MAKER or maker[-1] in LEGAL:
+        if maker[-1] in LEGAL:
             return rest
         if (
             index <= 2
@@ -226,7 +222,7 @@ def read(name: str) -> NameParts:
         measures[UNIT[unit] if unit else "inch"].add(float(number))
         return " "
 
-    spoken = _MEASURE.sub(take, _TIMES.sub(r"\1 x ", PACKAGING.sub(" ", text)))
+    spoken = _MEASURE.sub(take, _TIMES.sub(r"\1 x ", text))
     models: set[str] = set()
     for_models: set[str] = set()
     kept: list[str] = []

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 from functools import lru_cache
+from typing import cast
+
+from Stemmer import Stemmer
 
 from tablewright.table.rowkey import fold
 
@@ -49,6 +53,19 @@ _FORMS = dict(
 )
 
 
+_LOCAL = threading.local()
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """ "connected", "connecting" and "connections" are all "connect"; words of other alphabets stay as they are."""
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return word
+    if not hasattr(_LOCAL, "porter"):  # a stemmer is for one thread alone
+        _LOCAL.porter = Stemmer("porter")
+    return cast("str", _LOCAL.porter.stemWord(word))
+
+
 def roots(text: str, *, telling: bool = False) -> list[str]:
     """The words of a text in order, without their endings; with `telling` only those that say something."""
     return [root(word) for word in _WORD.findall(fold(text)) if not (telling and word in SMALL_WORDS)]
@@ -56,7 +73,11 @@ def roots(text: str, *, telling: bool = False) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def root(word: str) -> str:
-    """A word without its ending, so that its forms are equal: "founded" and "founding"."""
+    """A word without its ending, so that its forms are equal: "founded", "founding" and "founder".
+
+    A stemmer keeps "founder" apart, as a search should; a reader that matches "Founder" to "was founded by" must not.
+    With `stem` in its place the built-in reader finds a twentieth less of what is asked in other words.
+    """
     word = re.sub(r"['’]s?$", "", word)
     if word in _FORMS:
         return _FORMS[word]
