@@ -15,6 +15,7 @@ from tablewright.table.model import Field, Noun
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
+from tablewright.text.words import SMALL_WORDS
 
 ENTITY = "%entity"
 NOBODY = Subject(name="")
@@ -174,7 +175,7 @@ def _words(field: Field, key: str) -> str:
     """The field's name, what its question adds to it, and the other columns that the question names."""
     name = fold(field.name)
     spoken = tokenize(fold(PLACEHOLDER.sub(" ", field.question)))
-    asked = [word for word in spoken if word.isalnum() and word not in _STOP and word not in name]
+    asked = [word for word in spoken if word.isalnum() and word not in SMALL_WORDS and word not in name]
     others = [f"{{{column}}}" for column in named_columns(field, key)]
     return " ".join((re.sub(r"[()/,]", " ", field.name), *asked[:3], *others))
 
@@ -187,10 +188,3 @@ def named_columns(field: Field, key: str) -> list[str]:
     """The columns beside the row's own name that a question speaks of: "the price of {Product} in {Market}"."""
     named = [name.strip() for name in PLACEHOLDER.findall(field.question)]
     return [name for name in dict.fromkeys(named) if name.casefold() != key.casefold()]
-
-
-_STOP = frozenset(
-    """a an and are as at be by can did do does for from had has have how in is it its many much of on or s that the
-    this to was were what when where which who whom whose with find give list tell me us please current currently
-    exact full official""".split()
-)

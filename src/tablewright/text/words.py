@@ -31,7 +31,7 @@ SMALL_WORDS = frozenset(
     """a an and any about also are as at be been being but by can could did do does for from had has have he her his how
     i if in into is it its many me much my not of on or our s she should so some such than that the their them then
     there these they this those to t us was we were what when where which who whom whose why will with would you your
-    please tell explain describe""".split()
+    please find give list show tell explain describe""".split()
 )
 _ENDINGS = tuple(
     (ending, len(ending) + least)

@@ -8,6 +8,7 @@ import msgspec
 
 from tablewright.errors import SearchError
 from tablewright.sources.source import Query
+from tablewright.text.words import SMALL_WORDS
 
 LONGEST_QUERY = 400
 MOST_WORDS = 50
@@ -16,11 +17,6 @@ MOST_WORDS = 50
 _QUOTES = re.compile(r"[\"“”„«»]")
 _OPERATOR = re.compile(
     r"(?<!\S)(?:-\S+|\(?(?:site|filetype|ext|intitle|allintitle|inurl|intext|before|after):\S+|OR|AND|\|)(?!\S)"
-)
-_COMMON = frozenset(
-    "a an and any are as at be been by did do does for from had has have how in into is it its many much of on or "
-    "than that the their there these this those to was were what when where which who whom whose why will with would "
-    "about all also can could find give information list name names show tell".split()
 )
 
 
@@ -62,7 +58,7 @@ def broader(query: Query) -> Query | None:
     """
     words = _QUOTES.sub(" ", _OPERATOR.sub(" ", query.text)).split()
     if not is_narrow(query):
-        telling = [word for word in words if word.strip("?!.,;:()").casefold() not in _COMMON]
+        telling = [word for word in words if word.strip("?!.,;:()").casefold() not in SMALL_WORDS]
         words = telling if len(telling) < len(words) else words[: max(2, len(words) // 2)]
     wider = msgspec.structs.replace(query, text=" ".join(words).rstrip("?"), site="", since="")
     return wider if wider.text and told(wider) != told(query) else None
