@@ -171,7 +171,7 @@ class Tablewright(
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
-        self._works = BackgroundJobs(
+        self._background = BackgroundJobs(
             store,
             lambda: self._tools,
             self._tools_for,
@@ -179,7 +179,7 @@ class Tablewright(
             actor=actor,
             settings=settings,
         )
-        self.jobs = Jobs(store, settings, self._open_run, stack, self._works.all())
+        self.jobs = Jobs(store, settings, self._open_run, stack, self._background.all())
 
     @classmethod
     @asynccontextmanager
@@ -242,7 +242,7 @@ class Tablewright(
         check_settings(settings)
         await asyncio.to_thread(write_saved, settings.home_folder, changes)
         hide_secrets_of(settings)
-        self.settings = self._works.settings = self.jobs.settings = settings
+        self.settings = self._background.settings = self.jobs.settings = settings
         # What is open of the old tools closes with this process: somebody may be asking them still.
         self._toolbox = self._sample_toolbox = None
         await self.note_settings(actor)

@@ -92,7 +92,7 @@ async def test_a_run_of_a_machine_that_is_lost_is_taken_by_one_who_has_just_come
         lambda connection: connection.execute(insert(schema.workers).values(**lost, beat=time.time() - 60))
     )
     async with Conductor(store, Tools()) as conductor:
-        await conductor.charge.take(run_id)
+        await conductor.ownership.take(run_id)
         assert (await store.runs.get(run_id)).owner == conductor.id
 
 
@@ -102,7 +102,7 @@ async def test_who_resumes_a_run_twice_gets_it_once(store: Store) -> None:
         await conductor.end_as(conductor.id, run_id)
         assert (await store.runs.get(run_id)).status == "cancelled"
         results = await asyncio.gather(
-            conductor.charge.take(run_id), conductor.charge.take(run_id), return_exceptions=True
+            conductor.ownership.take(run_id), conductor.ownership.take(run_id), return_exceptions=True
         )
         assert sorted(isinstance(result, UsageError) for result in results) == [False, True]
 

@@ -37,7 +37,7 @@ class Application:
     _store: Store
     _actor: str
     _stack: AsyncExitStack
-    _works: BackgroundJobs
+    _background: BackgroundJobs
     _toolbox: Toolbox | None
     _given: ProvidedObjects | None
     _sample_toolbox: Toolbox | None

@@ -43,7 +43,7 @@ class DocumentVerbs(Application):
         files = [Path(path) for path in paths]
         await self._charge_files(files)
         spec = ingest_spec(files, workers, kind_of(kind) if kind else "")
-        return await self.jobs.perform("ingest", "", spec, partial(self._works.ingest, watch=watch))
+        return await self.jobs.perform("ingest", "", spec, partial(self._background.ingest, watch=watch))
 
     async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
         found = await self._store.documents.all(readable=readable)

@@ -122,7 +122,7 @@ class EnrichVerbs(Application):
         """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
         table = await self.table(table_id)
         spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
-        return await self.jobs.perform("recheck", table.id, spec, partial(self._works.recheck, watch=watch))
+        return await self.jobs.perform("recheck", table.id, spec, partial(self._background.recheck, watch=watch))
 
     async def start_recheck(
         self,

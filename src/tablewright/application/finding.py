@@ -48,7 +48,7 @@ class FindVerbs(Application):
         for `rows` in all. With `fill`, cells that no list states are looked for."""
         listing = await self._store.listings.get(table_id)
         spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
-        return await self.jobs.perform("find", listing.table_id, spec, partial(self._works.find, watch=watch))
+        return await self.jobs.perform("find", listing.table_id, spec, partial(self._background.find, watch=watch))
 
     async def start_find(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> str:
         """As `find_rows`, but does not wait for it; the id of its run."""

@@ -65,7 +65,7 @@ class ResearchVerbs(Application):
         """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
         research = await self._store.researches.get(research_id)
         spec = research_spec(self._actor, research, minutes)
-        work = partial(self._works.research, watch=watch)
+        work = partial(self._background.research, watch=watch)
         return await self.jobs.perform("research", research.table_id, spec, work)
 
     async def start_research(self, research_id: str, *, minutes: float | None = None) -> str:

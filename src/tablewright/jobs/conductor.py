@@ -87,15 +87,15 @@ class Ongoing:
 class Conductor:
     """`async with Conductor(…) as conductor`. As long as it is open, the process is known to be alive."""
 
-    def __init__(self, store: Store, open_run: OpenRun, works: Mapping[str, Work] | None = None) -> None:
+    def __init__(self, store: Store, open_run: OpenRun, background: Mapping[str, Work] | None = None) -> None:
         self._store = store
         self._open_run = open_run
-        self._works = dict(works or {})
-        self.charge = Ownership(store, kinds=self._works.keys())
+        self._background_work = dict(background or {})
+        self.ownership = Ownership(store, kinds=self._background_work.keys())
         self._ongoing: dict[str, Ongoing] = {}
         self._written: dict[str, Spend] = {}
         """By run: what its slices took that are over, as far as its budget has counted it already."""
-        self._whole = BackgroundRunner(store, self.charge.id)
+        self._whole = BackgroundRunner(store, self.ownership.id)
         self._opening = asyncio.Lock()
         self._draining = False
         self._idle = asyncio.Event()
@@ -104,10 +104,10 @@ class Conductor:
 
     @property
     def id(self) -> str:
-        return self.charge.id
+        return self.ownership.id
 
     async def __aenter__(self) -> Conductor:
-        await self._living.enter_async_context(self.charge.living())
+        await self._living.enter_async_context(self.ownership.living())
         self._looking = asyncio.create_task(self._look())
         return self
 
@@ -164,7 +164,7 @@ class Conductor:
         except Unreachable:
             raise
         except BadSetting as error:
-            return str(error) if self.charge.kind == "command" else f"On {platform.node()}: {error}"
+            return str(error) if self.ownership.kind == "command" else f"On {platform.node()}: {error}"
         except TablewrightError as error:
             return str(error)
         except Exception as error:
@@ -213,7 +213,7 @@ class Conductor:
             return
         if run.owner != owner or run.status != "running":
             return
-        if run.kind == "enrich" and self.charge.can_go_on(run):
+        if run.kind == "enrich" and self.ownership.can_go_on(run):
             await self._end_fill(run, problem)
             return
         with suppress(NotFound):  # not each run proposes something
@@ -283,7 +283,7 @@ class Conductor:
         if run.kind == "enrich":
             await self.conduct(run_id)
         else:
-            await self._do(run, self._works[run.kind])
+            await self._do(run, self._background_work[run.kind])
 
     async def lose(self, run_id: str, workflow_id: str) -> None:
         """Ends a run whose workflow is over and has not ended it."""

@@ -102,7 +102,7 @@ async def follow_workers(store: Store, conductor: Conductor, run_id: str, watch:
     try:
         alone = 0
         while not (await asyncio.wait([watching], timeout=LOOK))[0]:
-            alone = 0 if any(worker.serves for worker in await conductor.charge.alive()) else alone + 1
+            alone = 0 if any(worker.serves for worker in await conductor.ownership.alive()) else alone + 1
             if alone * LOOK > SILENCE:
                 raise RunError(
                     f"No worker is up any more that works on run {run_id}.",

@@ -44,13 +44,13 @@ GRACE = 3.0
 
 class Jobs:
     def __init__(
-        self, store: Store, settings: Settings, open_run: OpenRun, stack: AsyncExitStack, works: Mapping[str, Work]
+        self, store: Store, settings: Settings, open_run: OpenRun, stack: AsyncExitStack, background: Mapping[str, Work]
     ) -> None:
         self._store = store
         self.settings = settings
         self._open_run = open_run
         self._stack = stack
-        self._works = works
+        self._background_work = background
         self._conductor: Conductor | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
@@ -114,7 +114,7 @@ class Jobs:
             now = {name: self.settings.shared[name] for name in REACHED_BY}
             if run.table_id and await self._store.imports.is_sample(run.table_id):
                 now |= SAMPLE_WEB
-        await (await self._conduct()).charge.take(run_id, now)
+        await (await self._conduct()).ownership.take(run_id, now)
         await self._hand_over(run_id)
 
     async def _hand_over(self, run_id: str) -> None:
@@ -196,7 +196,7 @@ class Jobs:
     async def take(self, run_id: str) -> None:
         """To go on with a run that was interrupted, stopped or failed; refused where it is done, or being done."""
         await self._store.runs.get(run_id)
-        await (await self._conduct()).charge.take(run_id)
+        await (await self._conduct()).ownership.take(run_id)
 
     async def go_on(self, run_id: str) -> None:
         """With a run that was taken, to its end; workers do it where some are up."""
@@ -216,7 +216,7 @@ class Jobs:
     async def workers(self) -> list[Worker]:
         """The processes that are at work."""
         if self._conductor is not None and self.serves_others:
-            return await self._conductor.charge.alive()
+            return await self._conductor.ownership.alive()
         return [worker for worker in await self._store.workers.all() if is_alive(worker)]
 
     async def depth(self) -> int:
@@ -257,7 +257,7 @@ class Jobs:
     @property
     def serves_others(self) -> bool:
         """Whether this process works on the runs of many, each with tools of its own."""
-        return self._known is not None and self._known.charge.kind != "command"
+        return self._known is not None and self._known.ownership.kind != "command"
 
     @property
     def _known(self) -> Conductor | None:
@@ -269,7 +269,7 @@ class Jobs:
         if self._conductor is None:
             from tablewright.jobs.conductor import Conductor
 
-            conductor = Conductor(self._store, self._open_run, self._works)
+            conductor = Conductor(self._store, self._open_run, self._background_work)
             self._conductor = await self._stack.enter_async_context(conductor)
         return self._conductor
 

@@ -159,7 +159,7 @@ def begin_routine(context: dict[str, Any]) -> tuple[str | None, str]:
 
 @DBOS.step(name="take")
 def take(run_id: str, owner: str, instead_of: str) -> str:
-    return here(lambda: _conductor.charge.take_for_all(run_id, owner, instead_of))
+    return here(lambda: _conductor.ownership.take_for_all(run_id, owner, instead_of))
 
 
 @DBOS.step(name="partition")
@@ -278,7 +278,7 @@ def begin_abandoned() -> None:
     for workflow_id in _missed.keys() - missed:
         del _missed[workflow_id]
     for workflow_id in missed:
-        if now - max(_missed.setdefault(workflow_id, now), _conductor.charge.heard_since) > ABANDONED:
+        if now - max(_missed.setdefault(workflow_id, now), _conductor.ownership.heard_since) > ABANDONED:
             log.warning("Workflow %s was cut off and begins again.", workflow_id)
             dbos._sys_db.reenqueue_for_recovery(workflow_id, [_conductor.id], INTERNAL_QUEUE_NAME)
             del _missed[workflow_id]

@@ -41,7 +41,7 @@ async def work(
     await queue.join(database, conductor, everywhere=everywhere)
     ending = asyncio.create_task(end_waiting(store, stop))
     try:
-        await conductor.charge.serve(kind)
+        await conductor.ownership.serve(kind)
         forgot = -FORGET
         while not stop.is_set():
             try:
@@ -74,11 +74,11 @@ async def look_after(store: Store, conductor: Conductor) -> None:
     """Who is alive is asked last: the database may have been away since the others were found."""
     executors = await asyncio.to_thread(queue.executors)
     known = {worker.id for worker in await store.workers.all()}
-    left = await conductor.charge.left()
-    alive = {worker.id for worker in await conductor.charge.alive()}
+    left = await conductor.ownership.left()
+    alive = {worker.id for worker in await conductor.ownership.alive()}
     await asyncio.to_thread(queue.take_over, executors - alive, left)
     await asyncio.to_thread(queue.begin_abandoned)
-    for run_id, workflow_id in await asyncio.to_thread(queue.begin_unended, await conductor.charge.queued()):
+    for run_id, workflow_id in await asyncio.to_thread(queue.begin_unended, await conductor.ownership.queued()):
         await conductor.lose(run_id, workflow_id)
     if gone := known - alive:
         log.warning("Gone: %s. What they had begun goes on.", ", ".join(sorted(gone)))
