@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,41 @@ class Shell:
         path = self.folder / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return name
+
+
+class Forked:
+    """A command that goes on while the test does, from a process that has everything loaded."""
+
+    def __init__(self, shell: Shell, place: Path, arguments: Sequence[str]) -> None:
+        self._place = place
+        (place / "in").touch()
+        launcher().start(place, folder=str(shell.folder), environ=shell.environ, arguments=list(arguments))
+
+    @property
+    def pid(self) -> int:
+        return int(self._told("pid"))
+
+    def poll(self) -> int | None:
+        code = self._place / "code"
+        return int(code.read_text()) if code.exists() else None
+
+    def wait(self, timeout: float) -> int:
+        return int(self._told("code", timeout))
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                self.send_signal(signal.SIGKILL)
+
+    def _told(self, name: str, timeout: float = PATIENCE) -> str:
+        file, until = self._place / name, time.monotonic() + timeout
+        while not (file.exists() and (said := file.read_text())):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        return said
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias
 from sqlalchemy import TextClause, create_engine, make_url, text
 
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
-LONGEST = 120.0
+LONGEST = 600.0
 TABLE = "companies"
 POSTGRES = "postgresql+psycopg"
 NOT_OF_THE_CELL = frozenset({"run_id", "updated_at", "cost", "retrieved_at", "decision", "edited"})

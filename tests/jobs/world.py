@@ -381,7 +381,7 @@ class World:
 
     def _get(self, what: str) -> Any:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{self.url}/{what}", timeout=120) as answer:
+        with opener.open(f"{self.url}/{what}", timeout=600) as answer:
             return json.load(answer)
 
 

@@ -23,6 +23,7 @@ from tablewright.table.text import cell_text
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
+from ..patience import PATIENCE
 
 MILLS = "Wind mills of the coast with at least 3 floors"
 
@@ -323,7 +324,7 @@ async def test_a_search_that_is_stopped_keeps_what_was_found_and_goes_on(
     async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
         planned = await app.begin_find(MILLS)
         run_id = await app.start_find(planned.table_id)
-        await asyncio.wait_for(reading.wait(), 60)
+        await asyncio.wait_for(reading.wait(), PATIENCE)
         await app.jobs.cancel(run_id)
         async for _ in app.jobs.watch(run_id):
             pass

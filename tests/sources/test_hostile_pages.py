@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tablewright.assembly import open_web
@@ -12,9 +13,11 @@ from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import Settings
 from tablewright.sources import web as web_module
 from tablewright.sources.fetch import robots
-from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
+from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline, Trip, judge
+from tablewright.sources.fetch.response import FetchResponse
 from tablewright.store.store import Store
 from tablewright.table.retrieved import Refusal, Retrieved
+from tests.growth import grows_in_proportion
 from tests.hostile import MB, multiplying_robots, swelling_pdf, unharmed
 from tests.sources.fetch.site import Site, answer
 
@@ -49,6 +52,28 @@ async def test_a_pdf_that_swells_is_refused_now_and_after_a_restart(
             assert isinstance(refusal, Refusal)
             assert "it took longer than 0.3 s to read" in refusal.detail or "memory" in refusal.detail
             assert isinstance(await web.open(f"{site.url}/"), Retrieved)
+
+
+@pytest.mark.parametrize("charset", ["hex", "zlib", "rot13", "idna", "punycode", "undefined"])
+async def test_a_charset_that_is_none_costs_nothing(site: Site, store: Store, tmp_path: Path, charset: str) -> None:
+    """Python has codecs by these names. None of them is for pages, and most raise errors of their own."""
+    body = "<html><body><p>Zürich was its first seat, in 1987.</p></body></html>"
+    site.pages["/"] = answer(body, content_type=f"text/html; charset={charset}")
+    settings = Settings(home=str(tmp_path), fetch_allow=ALLOW, fetch_delay="0", fetch_robots="no")
+    async with open_web(settings, store, searches=False) as web:
+        page = await web.open(f"{site.url}/")
+    assert isinstance(page, Retrieved)
+    assert page.text == "Zürich was its first seat, in 1987."
+
+
+def test_thousands_of_headers_take_time_in_proportion() -> None:
+    def judged(count: int) -> Fetched | Refusal:
+        headers = httpx2.Headers([(f"x-{number}", "y") for number in range(count)])
+        trip = Trip("https://a.example/", patience=SiteDeadline(1.0))
+        return judge(FetchResponse(200, headers, b"a", "text/plain"), httpx2.URL(trip.url), trip)
+
+    assert isinstance(judged(1), Fetched)
+    assert grows_in_proportion(judged, 8_000)
 
 
 async def test_rules_that_multiply_close_the_site_and_nothing_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from sqlalchemy import make_url
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 COMMIT = b"COMMIT\x00"
 """How the message ends that asks for it."""
 

@@ -116,6 +116,7 @@ async def test_an_outage_longer_than_the_patience_is_told_with_its_length(counte
     with pytest.raises(StoreError, match=r"did not come back in \d+\.\d s .*Nothing of the unfinished change"):
         await counted.database.write(add_one)
     assert time.monotonic() >= began + 0.6
+    counted.database.patience = PATIENCE
     outage.mend()
     await counted.database.write(add_one)
     assert await counted.database.read(count) == 1, "the pool has fresh connections"

@@ -34,7 +34,7 @@ async def test_two_processes_writing_to_one_table_lose_nothing(store: Store, dat
     table_id = (await store.tables.create("t", FIELDS, [])).id
     writers = [start_writer(database_url, table_id, "share", name, 30) for name in ("a", "b")]
     for writer in writers:
-        output, _ = writer.communicate(timeout=120)
+        output, _ = writer.communicate(timeout=PATIENCE)
         assert (writer.returncode, output.split()[-1]) == (0, "30")
     table = await store.tables.load(table_id)
     names = sorted(str(row.cell("Name").value) for row in table.rows)

@@ -12,6 +12,7 @@ from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.blocked import why_blocked
 from tablewright.sources.fetch.fetcher import Fetched
+from tablewright.sources.read.decode import decode
 from tablewright.sources.read.reader import is_pdf, read
 from tablewright.sources.read.reading import Reading, UnreadablePage
 from tablewright.table.model import Noun
@@ -50,7 +51,7 @@ def opened(body: bytes, content_type: str, charset: str, url: str, status: int, 
         reading = read(body, content_type=content_type, charset=charset, url=url)
     except UnreadablePage as problem:
         return Opened(unreadable=str(problem))
-    html = body[:_LOOKED_AT].decode(charset or "utf-8", "replace") if "html" in content_type else ""
+    html = decode(body[:_LOOKED_AT], charset) if "html" in content_type else ""
     if reason := why_blocked(status, headers, html, reading.text):
         return Opened(blocked=reason)
     return Opened(reading=reading)

@@ -6,6 +6,7 @@ import html
 import re
 import runpy
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
 
 
 def test_every_server_has_the_page_about_its_api(api: Api) -> None:
+    assert api.get("/openapi.json")["info"]["version"] == version("tablewright")
     answer = api.client.get("/docs")
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "script" not in answer.headers["content-security-policy"]

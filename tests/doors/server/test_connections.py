@@ -20,9 +20,10 @@ from websockets.sync.client import connect
 
 from tablewright.doors.server.limits import ServerLimits
 from tests.doors.server.serving import TOKEN, UNHURRIED, Served, served
+from tests.patience import PATIENCE
 
 HALF_SENT = 1_200
-LONGEST = 60
+LONGEST = PATIENCE
 HEAD = b"GET /api/v1/version HTTP/1.1\r\nHost: 127.0.0.1\r\nX-More: "
 BODY = (
     b"POST /api/v1/bring HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n"
@@ -186,7 +187,7 @@ def test_websockets_do_not_count_as_connections(tmp_path: Path) -> None:
     with served(tmp_path, limits=limits(connections_per_address=1), more=with_talk) as server, ExitStack() as talks:
         for _ in range(5):
             address = f"ws://127.0.0.1:{server.port}/talk"
-            talk = talks.enter_context(connect(address, origin=server.url, proxy=None))  # type: ignore[arg-type]
+            talk = talks.enter_context(connect(address, origin=server.url, proxy=None, open_timeout=PATIENCE))  # type: ignore[arg-type]
             talk.send("one")
             assert talk.recv(timeout=LONGEST) == "one"
         with server.client() as client:

@@ -171,7 +171,7 @@ def test_who_was_let_in_before_is_not_locked_out_by_others_at_the_address(tmp_pa
 def talking(server: Served, token: str) -> int:
     address, headers = f"ws://127.0.0.1:{server.port}/talk", {"Authorization": f"Bearer {token}"}
     with pytest.raises(InvalidStatus) as refused:
-        connect(address, additional_headers=headers, proxy=None)
+        connect(address, additional_headers=headers, proxy=None, open_timeout=PATIENCE)
     return int(refused.value.response.status_code)
 
 
@@ -214,10 +214,13 @@ def test_a_person_can_have_so_many_streams_open(tmp_path: Path, caplog: pytest.L
     with served(tmp_path, limits=FEW, more=with_routes) as server, server.client() as client:
         opened = [client.send(client.build_request("GET", "/api/v1/stream"), stream=True) for _ in range(2)]
         address = f"ws://127.0.0.1:{server.port}/talk"
-        with connect(address, origin=server.url, proxy=None):  # type: ignore[arg-type]
+        with connect(address, origin=server.url, proxy=None, open_timeout=PATIENCE):  # type: ignore[arg-type]
             answer = client.get("/api/v1/stream")
             assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
-            with pytest.raises(InvalidStatus) as caught, connect(address, origin=server.url, proxy=None):  # type: ignore[arg-type]
+            with (
+                pytest.raises(InvalidStatus) as caught,
+                connect(address, origin=server.url, proxy=None, open_timeout=PATIENCE),
+            ):  # type: ignore[arg-type]
                 pass
             assert caught.value.response.status_code == 429
         for response in opened:
@@ -280,7 +283,7 @@ def test_an_open_websocket_ends_with_the_login(tmp_path: Path) -> None:
     with served(tmp_path, token=TOKEN, limits=FEW, more=with_routes) as server, server.browser(TOKEN) as browser:
         cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in browser.cookies.items())}
         address = f"ws://127.0.0.1:{server.port}/talk"
-        with connect(address, origin=server.url, additional_headers=cookie, proxy=None) as talk:  # type: ignore[arg-type]
+        with connect(address, origin=server.url, additional_headers=cookie, proxy=None, open_timeout=PATIENCE) as talk:  # type: ignore[arg-type]
             talk.send("one")
             assert talk.recv(timeout=PATIENCE) == "one"
             assert browser.post("/logout").status_code == 303

@@ -96,7 +96,7 @@ def refused(server: Served, headers: dict[str, str], origin: str | None = None) 
 
 def greeting(server: Served, headers: dict[str, str], origin: str | None = None) -> str | bytes:
     address = f"ws://127.0.0.1:{server.port}/talk"
-    with connect(address, additional_headers=headers, origin=origin, proxy=None) as socket:  # type: ignore[arg-type]
+    with connect(address, additional_headers=headers, origin=origin, proxy=None, open_timeout=PATIENCE) as socket:  # type: ignore[arg-type]
         return socket.recv(timeout=PATIENCE)
 
 

@@ -42,6 +42,7 @@ def connection(server: Served, browser: httpx2.Client, **query: str) -> ClientCo
         additional_headers={"Cookie": cookie},
         origin=server.url,  # type: ignore[arg-type]
         proxy=None,
+        open_timeout=PATIENCE,
     )
 
 

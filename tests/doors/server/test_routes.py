@@ -18,6 +18,7 @@ from websockets.sync.client import connect
 from tablewright.app import Tablewright
 from tablewright.table.model import Field
 from tests.doors.server.serving import TOKEN, Served, error_of, served
+from tests.patience import PATIENCE
 
 OPEN = {("GET", "/login"), ("HEAD", "/login"), ("POST", "/login"), ("POST", "/logout"), ("GET", "/api/v1/health")}
 OPEN |= {("GET", "/health"), ("GET", "/ready")}
@@ -116,7 +117,7 @@ def handshake(server: Served, path: str, token: str) -> int:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     address = f"ws://127.0.0.1:{server.port}{path}?EIO=4&transport=websocket"
     try:
-        with connect(address, additional_headers=headers, origin=server.url, proxy=None):  # type: ignore[arg-type]
+        with connect(address, additional_headers=headers, origin=server.url, proxy=None, open_timeout=PATIENCE):  # type: ignore[arg-type]
             return 101
     except InvalidStatus as refused:
         return int(refused.response.status_code)

@@ -8,43 +8,54 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.doors.conftest import TABLEWRIGHT, Shell
+from tests.doors.conftest import TABLEWRIGHT, Forked, Shell
 from tests.patience import PATIENCE
 
 SHORT = "hush-hush"
 
 
+class Installed(subprocess.Popen[str]):
+    """The program as it is installed, which loads everything itself."""
+
+    def __init__(self, shell: Shell, place: Path, arguments: Sequence[str]) -> None:
+        with (place / "err").open("w") as stream:
+            super().__init__([TABLEWRIGHT, *arguments], cwd=shell.folder, env=shell.environ, stderr=stream)
+
+
 @contextmanager
-def started(shell: Shell, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
+def started(
+    shell: Shell, begin: type[Installed] | type[Forked] = Forked
+) -> Iterator[tuple[Installed | Forked, str, Path]]:
     """The process, its address, and what it says."""
-    said = shell.folder / "said.txt"
+    place = shell.folder / "serving"
+    place.mkdir()
     shell.environ.pop("PYTEST_CURRENT_TEST", None)  # NiceGUI behaves differently where it sees it
-    with said.open("w") as stream:
-        process = subprocess.Popen(
-            [TABLEWRIGHT, "serve", "--port", "0", *arguments], cwd=shell.folder, env=shell.environ, stderr=stream
-        )
-        try:
-            until = time.monotonic() + PATIENCE
-            while not (found := re.search(r"http://\S+?:\d+", said.read_text())):
-                assert process.poll() is None, said.read_text()
-                assert time.monotonic() < until
-                time.sleep(0.05)
-            yield process, found[0], said  # type: ignore[misc]
-        finally:
-            process.kill()
-            process.wait(PATIENCE)
+    process, said = begin(shell, place, ["serve", "--port", "0"]), place / "err"
+    try:
+        until = time.monotonic() + PATIENCE
+        while not (said.exists() and (found := re.search(r"http://\S+?:\d+", said.read_text()))):
+            assert process.poll() is None, said.read_text()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield process, found[0], said
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
 
 
 def test_it_serves_the_page_and_the_api_warns_of_a_short_token_and_stops_when_told_to(shell: Shell) -> None:
     shell.environ["TABLEWRIGHT_TOKEN"] = SHORT
-    with started(shell) as (process, address, said), httpx2.Client(trust_env=False, timeout=PATIENCE) as client:
+    with (
+        started(shell, Installed) as (process, address, said),
+        httpx2.Client(trust_env=False, timeout=PATIENCE) as client,
+    ):
         assert "can be guessed" in said.read_text()
         assert client.get(f"{address}/api/v1/health").json() == {"status": "ok"}
         assert client.get(f"{address}/api/v1/tables?token={SHORT}").status_code == 401

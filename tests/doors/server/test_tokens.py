@@ -19,6 +19,7 @@ from tablewright.store.migrations import MIGRATIONS, migrate
 from tablewright.table.access import Scope
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN, Served, error_of, served
+from tests.patience import PATIENCE
 
 EXPIRED = "2020-01-02T00:00:00Z"
 TABLE = {"name": "towns", "rows": [{"Town": "Zug"}]}
@@ -125,7 +126,7 @@ def used(client: httpx2.Client, token_id: str) -> bool:
 
 
 def wait_until(holds: Any) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < until
         time.sleep(0.05)

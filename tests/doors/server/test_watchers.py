@@ -32,7 +32,7 @@ async def test_two_hundred_watch_one_run_to_its_end(shell: Shell) -> None:
         shell.environ |= {"TABLEWRIGHT_MODEL_BASE_URL": model.url, "TABLEWRIGHT_ATTEMPTS": "1"}
         with started(shell) as (process, address, _):
             async with httpx2.AsyncClient(base_url=f"{address}/api/v1", trust_env=False, timeout=PATIENCE) as client:
-                rows = [{"Company": f"Company {number}"} for number in range(60)]
+                rows = [{"Company": f"Company {number}"} for number in range(12)]
                 table = (await client.post("/tables", json={"name": "firms", "rows": rows})).raise_for_status().json()
 
                 async def watched(column: str, count: int) -> tuple[str, list[Feed]]:

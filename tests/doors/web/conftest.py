@@ -19,6 +19,7 @@ import pytest_asyncio
 
 from tablewright.app import Tablewright
 from tablewright.settings import Settings
+from tests import patience
 from tests.doors.conftest import launcher
 
 playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
@@ -32,8 +33,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-STARTING = 120
-PATIENCE = 60_000
+STARTING = patience.PATIENCE
+PATIENCE = 180_000
 """Milliseconds for which a page may keep a test waiting."""
 CLOSING = 15
 """Seconds after which a page that does not close is left open."""

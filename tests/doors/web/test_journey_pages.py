@@ -231,9 +231,9 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await page.get_by_role("button", name="Remove quiet").click()
         await expect(page.get_by_role("button", name="Remove quiet")).to_have_count(0)
         await page.get_by_role("button", name="Confirm Requirements").click()
-        await page.get_by_role("button", name="Enrich Now").click(timeout=60_000)
+        await page.get_by_role("button", name="Enrich Now").click()
         cards = page.get_by_role("article")
-        await expect(cards).to_have_count(5, timeout=60_000)
+        await expect(cards).to_have_count(5)
         living = page.get_by_role("region", name="Candidates")
         assert await living.get_by_role("row").count() >= 20
         await expect(page.get_by_role("list", name="Conditions")).to_contain_text("Capacity >= 1 l")

@@ -9,12 +9,21 @@ from tablewright.sources.fetch import politeness
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.sources.fetch.politeness import Politeness
 from tests.patience import PATIENCE
-from tests.sources.fetch.site import PAGE, Asked, Site, Wire, answer, everything_is_public
+from tests.sources.fetch.site import PAGE, Asked, Handler, Site, Wire, answer, everything_is_public
 
 
-async def slow_page(asked: Asked, writer: asyncio.StreamWriter) -> None:
-    await asyncio.sleep(0.05)
-    await PAGE(asked, writer)
+def held_until_two_ask(site: Site) -> Handler:
+    """A page that nobody gets before two have asked for it at once, however slow the machine is."""
+    met = asyncio.Event()
+
+    async def handle(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        if site.at_once == 2:
+            met.set()
+        await met.wait()
+        await asyncio.sleep(0.05)  # in which a third would be seen
+        await PAGE(asked, writer)
+
+    return handle
 
 
 def keep_apart(starts: Iterable[float], begun: float, delay: float) -> bool:
@@ -23,7 +32,7 @@ def keep_apart(starts: Iterable[float], begun: float, delay: float) -> bool:
 
 
 async def test_a_domain_is_never_asked_more_than_twice_at_once(site: Site) -> None:
-    site.pages["/"] = slow_page
+    site.pages["/"] = held_until_two_ask(site)
     policy = FetchPolicy(robots=False, delay=0.0)
     async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
         urls = [f"http://{name}.example.com/" for name in ("www", "shop", "m", "www", "shop", "m", "api", "old")]
@@ -33,7 +42,7 @@ async def test_a_domain_is_never_asked_more_than_twice_at_once(site: Site) -> No
 
 
 async def test_an_allowed_host_waits_for_no_delay_but_is_asked_twice_at_once_at_most(site: Site) -> None:
-    site.pages["/"] = slow_page
+    site.pages["/"] = held_until_two_ask(site)
     site.pages["/robots.txt"] = answer("User-agent: *\nCrawl-delay: 600", content_type="text/plain")
     policy = FetchPolicy(allow=frozenset({"127.0.0.1"}), delay=600.0)
     async with Fetcher(policy) as fetcher, asyncio.timeout(PATIENCE):

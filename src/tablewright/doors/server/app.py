@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
@@ -65,6 +66,7 @@ def create_app(
 
     app = FastAPI(
         title="Tablewright",
+        version=version("tablewright"),
         lifespan=lifespan,
         openapi_url="/api/v1/openapi.json",
         docs_url=None,

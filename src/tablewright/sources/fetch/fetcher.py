@@ -233,7 +233,8 @@ def validators(etag: str, last_modified: str) -> dict[str, str]:
 
 
 def judge(answer: FetchResponse, target: httpx2.URL, trip: Trip) -> Fetched | Refusal:
-    status, headers = answer.status, dict(answer.headers)
+    # `dict(answer.headers)` would look each of thousands of headers up among all of them.
+    status, headers = answer.status, dict(answer.headers.multi_items())
     not_modified = status == 304 and bool(trip.validators)
     if answer.is_success or not_modified:
         return Fetched(
