@@ -90,6 +90,12 @@ def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> N
         ("text", "", "2 years", "for a period of two (2) years from the date hereof"),
         ("text", "", "1 year", "shall remain in effect for one year"),
         ("text", "", "1600 kg", "hebt hinten 1,6 t"),
+        ("number", "", "9", "L'effectif est de neuf salariés"),
+        ("number", "", "14", "beschäftigt vierzehn Mitarbeiter"),
+        ("number", "km/h", "26.9", "Vitesse : 14,5 nœuds."),
+        ("number", "m", "980", "auf 980 Metern über dem Meer"),
+        ("number", "imp gal", "5", "holds 5 gallons"),
+        ("money", "", "NOK 12 million", "12 millioner kroner"),
     ],
 )
 def test_a_value_that_the_quote_states_or_converts_to_follows(
@@ -118,6 +124,10 @@ def test_a_value_that_the_quote_states_or_converts_to_follows(
         ("date", "", "2007-12-07", "Date & Time: 12/06/2007, 1308 CST"),
         ("text", "", "USD", "Total: € 12,50"),
         ("text", "", "3 years", "for a period of two (2) years from the date hereof"),
+        ("number", "km/h", "23", "Max speed 23 kn"),
+        ("number", "m", "84", "| Height (cm) | 84 |"),
+        ("number", "km/h", "30", "Vitesse : 14,5 nœuds."),
+        ("number", "km/h", "26.9", "Vitesse : 14,5 (2)"),
     ],
 )
 def test_a_value_that_the_quote_does_not_give_does_not_follow(

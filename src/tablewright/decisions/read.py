@@ -38,7 +38,7 @@ from tablewright.table.evidence import (
 )
 from tablewright.table.model import Basis, Field, FieldType, Money, Noun
 from tablewright.table.money_text import read_amounts
-from tablewright.table.numbers import read_numbers
+from tablewright.table.numbers import read_number, read_numbers
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import shortened
@@ -258,7 +258,7 @@ def verified(
     calculation: str = "",
 ) -> tuple[list[Candidate], str]:
     """The answer as candidates, one for each text that it was proved from; else what is wrong with it."""
-    value = answer.value.strip()
+    value = in_column_unit(answer.value.strip(), field)
     if not value or is_not_found(value):
         return [], ""
     if problem := wrong_form(value, field):
@@ -296,6 +296,15 @@ def verified(
     if problem := unjudgeable(value, field, answer, spans, sources, strict=strict):
         return [], problem
     return [candidate(field, value, [span for span, _ in spans], "judged", verdicts)], ""
+
+
+def in_column_unit(value: str, field: Field) -> str:
+    """With the column's unit, where it is a bare number: a reader is asked to answer in that unit."""
+    number = read_number(value) if field.type == "number" and field.unit else None
+    if number is None or (number.start, number.end) != (0, len(value)):
+        return value
+    measured = f"{value} {field.unit}"
+    return measured if coerce(measured, field).value == coerce(value, field).value else value
 
 
 def wrong_form(value: str, field: Field) -> str:

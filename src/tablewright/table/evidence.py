@@ -8,7 +8,7 @@ cannot see is not there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from tablewright.table.choices import NEGATIONS, exact_option, plain_boolean
@@ -19,11 +19,12 @@ from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.model import Basis, Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
+from tablewright.table.number_words import OTHER_LANGUAGES
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import show
-from tablewright.table.units import parse_unit
+from tablewright.table.units import parse_unit, unit_at, units_of
 
 SHORTEST_QUOTE = 2
 LONGEST_QUOTE = 1_000
@@ -206,17 +207,51 @@ def _number_follows(wanted: Value, quote: str, field: Field) -> str:
 
 
 def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
+    measures = (*read_measures(_BETWEEN_CELLS.sub(" ", quote), unit), *_measures_after_unit(quote))
+    if unit:
+        rule, is_other = _measured(wanted, measures, unit)
+        if rule or is_other:
+            return rule
     for number in read_numbers(quote):
         if _close(number.value, wanted) or (number.high is not None and _close(number.high, wanted)):
             return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
+    if any(OTHER_LANGUAGES.get(word) == wanted for word in _SPOKEN.findall(quote.casefold())):
+        return "number in words"
     if any(date[:4] == str(wanted) for date in _dates(quote)):
         return "year of a date"
-    for measure in (*read_measures(_BETWEEN_CELLS.sub(" ", quote), unit), *_measures_after_unit(quote)):
-        if any(_close(size, wanted) for size in _sizes(measure)):
-            return "number"
-        converted = in_unit(measure, unit) if unit and measure.unit else None
-        if converted is not None and any(rounds_to(size, wanted) for size in _sizes(converted)):
-            return f"unit, {measure.unit} to {unit}"
+    if any(_close(size, wanted) for measure in measures for size in _sizes(measure)):
+        return "number"
+    return _in_foreign_unit(wanted, quote, unit) if unit else ""
+
+
+def _measured(wanted: int | float, measures: Sequence[Measure], unit: str) -> tuple[str, bool]:
+    """The rule by which a quantity is the wanted one, and else whether one has its figure in another unit."""
+    is_other = False
+    for measure in measures:
+        fit = in_unit(measure, unit) if measure.unit else None
+        if fit is None:
+            continue
+        if measure.unit == fit.unit:
+            if any(_close(size, wanted) for size in _sizes(measure)):
+                return "number", False
+        elif any(rounds_to(size, wanted) for size in _sizes(fit)):
+            return f"unit, {measure.unit} to {unit}", False
+        elif not measure.note:  # a gallon may be US or imperial
+            is_other = is_other or any(_close(size, wanted) for size in _sizes(measure))
+    return "", is_other
+
+
+def _in_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
+    """The rule, where a number stands before a word that is no unit in a language known here, and is the wanted one in
+    some unit of the kind: "14,5 nœuds" are 26.9 km/h. What the word means, whoever read it has said."""
+    known = parse_unit(unit)
+    for number in read_numbers(quote) if known and known.kind else ():
+        if not _WORD_BEHIND.match(quote, number.end) or unit_at(quote, number.end):
+            continue
+        for other in units_of(known.kind):
+            fit = in_unit(Measure(value=number.value, start=0, end=0, unit=other.symbol), unit)
+            if fit is not None and rounds_to(fit.value, wanted):
+                return f"unit, {other.symbol} to {unit}"
     return ""
 
 
@@ -253,6 +288,7 @@ def _dates(quote: str) -> Iterator[str]:
 
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,12})[)\]]")
+_WORD_BEHIND = re.compile(r"\s?[^\W\d_]{2}")
 _BETWEEN_CELLS = re.compile(r" ?\| ?")
 """A figure and its unit may stand in two cells of a row."""
 ROUNDED = 0.01

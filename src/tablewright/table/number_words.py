@@ -21,15 +21,22 @@ _WITHIN = ("dozen", "hundred")  # they multiply what stands right before them; t
 OTHER_LANGUAGES: dict[str, int] = {
     word: value
     for words in (
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-        "deux trois quatre cinq six sept huit neuf dix onze douze",
-        "dos tres cuatro cinco seis siete ocho nueve diez - doce",  # "once" is also English
-        "twee drie vier vijf zes zeven acht negen tien elf twaalf",
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn"
+        " neunzehn zwanzig",
+        "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize - - - vingt",
+        "dos tres cuatro cinco seis siete ocho nueve diez - doce trece catorce quince dieciséis diecisiete dieciocho"
+        " diecinueve veinte",  # "once" is also English
+        "twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien"
+        " negentien twintig",
+        "- tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette"
+        " diciotto diciannove venti",  # "due" is also English
+        "dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
+        " dezenove vinte",
     )
     for value, word in enumerate(words.split(), start=2)
     if word != "-"
 }
-"""Small numbers in German, French, Spanish and Dutch, as contracts write periods and shares."""
+"""Small numbers in German, French, Spanish, Dutch, Italian and Portuguese, as texts write counts, periods and shares."""
 
 _UNIT = "|".join(list(_VALUES)[1:10])
 _TEENS = "|".join(["zero", *list(_VALUES)[10:20]])

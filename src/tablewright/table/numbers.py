@@ -116,7 +116,7 @@ SCALES: dict[str, int] = {
     **dict.fromkeys(("thousand", "thousands", "tausend", "tsd", "mille", "duizend"), 10**3),
     **dict.fromkeys(("lakh", "lakhs", "lac", "lacs"), 10**5),
     **dict.fromkeys(("million", "millions", "mn", "mln", "mio", "millionen", "millones", "millón"), 10**6),
-    **dict.fromkeys(("milhão", "milhões", "milione", "milioni", "miljoen", "miljoner", "млн"), 10**6),
+    **dict.fromkeys(("milhão", "milhões", "milione", "milioni", "miljoen", "miljoner", "millioner", "млн"), 10**6),
     **dict.fromkeys(("crore", "crores", "cr"), 10**7),
     **dict.fromkeys(("billion", "billions", "bn", "bln", "milliard", "milliards", "milliarden", "mrd"), 10**9),
     **dict.fromkeys(("miliardi", "miliardo", "miljard", "млрд"), 10**9),

@@ -261,6 +261,12 @@ def named(symbol: str) -> Unit:
     return _tables()[0][symbol]
 
 
+@lru_cache(maxsize=64)
+def units_of(kind: str) -> tuple[Unit, ...]:
+    """All that convert into each other."""
+    return tuple(unit for unit, _ in spelled_units() if unit.kind == kind)
+
+
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _GAPS = frozenset(" \n\t-")
