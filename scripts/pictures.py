@@ -50,9 +50,9 @@ class Tour:
 
     def settings(self) -> None:
         self.go("/settings")
-        self.page.get_by_label("Who reads and judges").click()
+        self.page.get_by_label("Language model").click()
         self.page.get_by_role("option", name="Anthropic").click()
-        expect(self.page.get_by_role("button", name="Show the models")).to_be_visible()
+        expect(self.page.get_by_role("button", name="Show available models")).to_be_visible()
 
     def table_(self) -> None:
         self.go("/")
@@ -66,9 +66,9 @@ class Tour:
         expect(self.page.get_by_role("alert")).to_have_count(0)
 
     def ask(self, name: str, kind: str, question: str) -> None:
-        self.press("Ask a column")
+        self.press("Add columns")
         dialog = self.page.get_by_role("dialog")
-        dialog.get_by_label("Name of the column").fill(name)
+        dialog.get_by_label("Column name").fill(name)
         dialog.get_by_label("Type").click()
         self.page.get_by_role("option", name=kind, exact=True).click()
         dialog.get_by_label("Question or formula").fill(question)
@@ -118,9 +118,9 @@ class Tour:
     def shortlist(self) -> None:
         self.go("/shortlist")
         self.page.get_by_label("Product").fill("electric kettle")
-        self.page.get_by_label("Budget with its currency").fill("50 GBP")
+        self.page.get_by_label("Budget, with currency").fill("50 GBP")
         self.page.get_by_label("Must have").fill("Capacity >= 1 l")
-        self.page.get_by_role("button", name="Begin").click()
+        self.page.get_by_role("button", name="Start").click()
         self.press("Confirm Requirements")
         self.press("Enrich Now")
         expect(self.page.get_by_role("article")).to_have_count(5)

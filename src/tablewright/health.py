@@ -99,7 +99,7 @@ async def check_database(settings: Settings) -> Check:
         return Check(name="Database", ok=False, detail=error.what, advice=error.advice)
     if problems:
         return Check(name="Database", ok=False, detail="; ".join(problems), advice="Restore it from a backup.")
-    return Check(name="Database", ok=True, detail=f"{location}, tables: {len(found)}, all sound")
+    return Check(name="Database", ok=True, detail=f"{location}, tables: {len(found)}, no problems found")
 
 
 async def check_model(settings: Settings) -> Check:
@@ -109,12 +109,12 @@ async def check_model(settings: Settings) -> Check:
     except TablewrightError as error:
         return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
     if model is None:
-        return Check(name="Model", ok=True, detail="builtin: rules decide, no model is asked")
+        return Check(name="Model", ok=True, detail="no model: only plainly stated values are found")
     known = settings.model_window or known_window(model.agent_model)
     return Check(
         name="Model",
         ok=True,
-        detail=f"{model.name}, {model.window:,} tokens at once; `tablewright models test` asks it",
+        detail=f"{model.name}, {model.window:,} tokens at once, not asked",
         advice="" if known else "Its context window is not known; set model_window if it is larger or smaller.",
     )
 

@@ -43,7 +43,7 @@ DOCUMENTS = 5
 class DocumentsStrategy(Strategy):
     name = "documents"
     display_name = "Your documents"
-    summary = "Reads the answer in your own documents."
+    summary = "Finds the answer in your own documents."
     max_steps = 8
     concurrency = 4 * ROWS  # so that four calls are under way where rows share them
     parameters = (

@@ -19,7 +19,7 @@ SEARCHES = 2
 class LookupStrategy(Strategy):
     name = "lookup"
     display_name = "Quick Lookup"
-    summary = "One search and its best pages for each row. Quick and cheap."
+    summary = "One search per row and its best pages. Quick and cheap."
     max_steps = SEARCHES
     concurrency = 3
 

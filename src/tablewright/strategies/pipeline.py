@@ -37,7 +37,7 @@ GATHER: tuple[Stage, ...] = (SearchStage(), DecisionStage(), CrawlStage())
 class PipelineStrategy(Strategy):
     name = "pipeline"
     display_name = "Web pipeline"
-    summary = "Searches with the same patterns for all rows and reads pages once. The usual choice."
+    summary = "Searches the same way for every row and reads each page once. The usual choice."
     max_steps = 12
     concurrency = 8
     parameters = (ROWS_A_CALL,)

@@ -37,7 +37,7 @@ PAGES_A_SEARCH = 2
 class ResearchStrategy(Strategy):
     name = "research"
     display_name = "Deep Research"
-    summary = "Searches step by step for each row until it is answered. Thorough and dear."
+    summary = "Searches step by step until a row is answered. Thorough and expensive."
     max_steps = 5
     concurrency = 3
     parameters = (

@@ -38,7 +38,7 @@ NO_NOTES: Mapping[str, str] = {}
 class TransformStrategy(Strategy):
     name = "transform"
     display_name = "Write from the row"
-    summary = "Translates, classifies, summarises or rewrites other columns, with a model and no search."
+    summary = "Translates, classifies, summarises or rewrites other columns. Uses the model, but no search."
     concurrency = 4 * ROWS  # so that four calls are under way where rows share them
     needs_identity = False
     repeats = False

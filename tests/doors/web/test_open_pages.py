@@ -296,11 +296,11 @@ async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
         line = page.get_by_label("Your question")
         await line.fill("How many documents are there?")
         await line.press("Enter")
-        await expect(page.get_by_text("Looking through the documents")).to_be_visible()
+        await expect(page.get_by_text("Searching the documents")).to_be_visible()
         await expect(line).to_be_hidden()
         await page.reload()
         await expect(page.get_by_text("How many documents are there?")).to_be_visible()
-        await expect(page.get_by_text("Looking through the documents")).to_be_visible()
+        await expect(page.get_by_text("Searching the documents")).to_be_visible()
         gate.open.set()
         answer = page.get_by_role("region", name="Answer")
         await expect(answer).to_be_visible()
@@ -316,7 +316,7 @@ async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
         await expect(problem).to_contain_text("Something went wrong on the server")
         await expect(page.get_by_text("When was the pump serviced?")).to_be_visible()
         gate.broken = False
-        await problem.get_by_role("button", name="Ask it again").click()
+        await problem.get_by_role("button", name="Ask again").click()
         await expect(answer).to_have_count(2)
         await expect(problem).to_have_count(0)
 

@@ -18,9 +18,9 @@ async def test_a_taken_name_and_a_broken_formula_are_refused_and_a_waiting_propo
     async with browser() as page:
         await open_table(page, site, table_id)
         start = page.get_by_role("button", name="Start")
-        name, question = page.get_by_label("Name of the column"), page.get_by_label("Question or formula")
+        name, question = page.get_by_label("Column name"), page.get_by_label("Question or formula")
 
-        await page.get_by_role("button", name="Ask a column").click()
+        await page.get_by_role("button", name="Add columns").click()
         await name.fill("price")
         await question.fill("{Price} * (2")
         await expect(page.locator(".tw-problem").filter(has_text="(")).to_be_visible()
@@ -34,7 +34,7 @@ async def test_a_taken_name_and_a_broken_formula_are_refused_and_a_waiting_propo
         await expect(page.locator(".tw-waiting")).to_have_count(1)
         await expect(page.locator(".tw-run")).to_be_hidden()
 
-        await page.get_by_role("button", name="Ask a column").click()
+        await page.get_by_role("button", name="Add columns").click()
         await name.fill("double")
         await question.fill("{Price} * 3")
         await start.click()
@@ -85,8 +85,8 @@ async def test_zero_and_negative_rows_are_refused_with_the_reason(site: Site, br
         await page.wait_for_function("window.did_handshake === true")
         await page.get_by_label("What do you want a table of?").fill("electric kettles")
         for typed in ("0", "-3"):
-            await page.get_by_label("Rows at most").fill(typed)
+            await page.get_by_label("Max. rows").fill(typed)
             await page.get_by_role("button", name="Find rows").click()
-            await expect(page.get_by_text(f"“Rows at most”: {typed} is not possible.")).to_be_visible()
+            await expect(page.get_by_text(f"“Max. rows” cannot be {typed}.")).to_be_visible()
         await expect(page.get_by_text("From 1 to").first).to_be_visible()
         assert page.url.endswith("/find")

@@ -67,11 +67,11 @@ async def test_keys_that_come_before_the_page_is_joined_to_its_server_keep_their
             """() => { window.did_handshake = true; for (const key of ["r", "a"])
                 document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }"""
         )
-        await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to refuse, 0 open")
-        await expect(page.locator(".tw-line", has_text="B ·")).to_contain_text("refuse")
+        await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to reject, 0 open")
+        await expect(page.locator(".tw-line", has_text="B ·")).to_contain_text("reject")
         await page.get_by_role("button", name="Accept column").click()
-        await expect(page.get_by_text("1 cell refused or edited before: unchanged.")).to_be_visible()
-        await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to refuse, 0 open")
+        await expect(page.get_by_text("1 cell rejected or edited before: unchanged.")).to_be_visible()
+        await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to reject, 0 open")
 
 
 async def test_line_breaks_of_a_value_survive_its_edit(site: Site, browser: NewPage, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ async def test_line_breaks_of_a_value_survive_its_edit(site: Site, browser: NewP
         await value.press("Control+End")
         await value.press("Enter")
         await value.press_sequentially("three")
-        await page.get_by_role("button", name="Use it").click()
+        await page.get_by_role("button", name="Use this value").click()
         await expect(page.get_by_role("status").first).to_have_text("1 to edit, 0 open")
         await page.keyboard.press("Enter")
         await page.wait_for_url(f"**/tables/{table_id}")
@@ -110,7 +110,7 @@ async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
         await expect(page.locator("button:focus-within")).to_contain_text("Accept")
         await acts.get_by_role("button", name="Edit").click()
         await page.get_by_label("Value").fill("1963")
-        await page.get_by_role("button", name="Use it").click()
+        await page.get_by_role("button", name="Use this value").click()
         await expect(status).to_have_text("1 to accept, 1 to edit, 2 open")
         await expect(proposed).to_be_focused()
         await page.locator(".tw-line").first.click()

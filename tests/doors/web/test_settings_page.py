@@ -93,17 +93,17 @@ async def test_a_key_is_saved_encrypted_used_at_once_and_never_shown_again(
     async with browser() as page:
         await log_in(page, server, "/settings")
         model = part(page, "Model")
-        await choose(page, page.get_by_role("combobox", name="Who reads and judges"), "Another OpenAI-compatible")
+        await choose(page, page.get_by_role("combobox", name="Language model"), "Another OpenAI-compatible")
         await model.get_by_label("Address").fill(endpoint.url)
         await model.get_by_label("Key").fill(KEY)
-        await model.get_by_role("button", name="Show the models").click()
+        await model.get_by_role("button", name="Show available models").click()
         await page.get_by_role("option", name="small").click()
         await model.get_by_role("button", name="Save").click()
-        await expect(page.get_by_text("Saved. It is used from now on")).to_be_visible()
+        await expect(page.get_by_text("Saved and in use.")).to_be_visible()
         await expect(model.get_by_label("Key")).to_have_value("")
 
         await page.reload()
-        await expect(model.get_by_label("Key")).to_have_attribute("placeholder", "Saved; type to replace it")
+        await expect(model.get_by_label("Key")).to_have_attribute("placeholder", "Saved. Type to replace it.")
         assert KEY not in await page.content()
         await model.get_by_role("button", name="Test").click()
         await expect(model.get_by_role("status")).to_contain_text("openai:small answered")
@@ -117,8 +117,8 @@ async def test_a_key_is_saved_encrypted_used_at_once_and_never_shown_again(
         assert KEY not in endpoint.asked[-1].headers.get("authorization", "")
 
         budget = part(page, "Budget")
-        await expect(budget).to_contain_text("Set by TABLEWRIGHT_BUDGET; change it there.")
-        await expect(budget.get_by_label("Dollars a run may spend")).to_be_disabled()
+        await expect(budget).to_contain_text("Set by TABLEWRIGHT_BUDGET. Change it there.")
+        await expect(budget.get_by_label("Spending limit per run, in dollars")).to_be_disabled()
     settings = server.do(current)
     assert (settings.model, settings.model_api_key) == ("openai:small", KEY)
     saved = settings.home_folder / "settings.json"
@@ -144,7 +144,7 @@ async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_
     async with browser() as page:
         await log_in(page, server, "/settings")
         model = part(page, "Model")
-        await choose(page, page.get_by_role("combobox", name="Who reads and judges"), "A model that is downloaded")
+        await choose(page, page.get_by_role("combobox", name="Language model"), "A model downloaded")
         await model.get_by_role("button", name="Download").click()
         await expect(model.get_by_text("downloaded", exact=True)).to_be_visible()
         await model.get_by_role("button", name="Use this model").click()
@@ -162,8 +162,8 @@ async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_
 def test_only_an_admin_sees_the_settings(server: Served) -> None:
     with server.browser(server.add_user("ed", "editor")) as client:
         page = client.get("/settings").text
-    assert "Only an admin sees and changes the settings." in page
-    assert "Who reads and judges" not in page
+    assert "Only admins can see and change the settings." in page
+    assert "Language model" not in page
 
 
 # ── failures speak ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,8 +176,8 @@ async def companies(tablewright: Tablewright) -> str:
 
 
 async def ask(page: playwright.Page, name: str, question: str) -> None:
-    await page.get_by_role("button", name="Ask a column").click()
-    await page.get_by_label("Name of the column").fill(name)
+    await page.get_by_role("button", name="Add columns").click()
+    await page.get_by_label("Column name").fill(name)
     await page.get_by_label("Question or formula").fill(question)
     await page.get_by_role("button", name="Start").click()
 
@@ -206,7 +206,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
 
         await ask(page, "Shoe size", "What shoe size has the auditor of {Company}?")
         await expect(banner).to_contain_text("No value was found.")
-        await expect(banner).to_contain_text("1 cell: no source says it.")
+        await expect(banner).to_contain_text("1 cell: no source states it.")
         await expect(banner).to_contain_text("No model is set")
 
 

@@ -21,13 +21,13 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
     table_id = await new_table(site, tmp_path, SEVEN, "Asked for")
     async with browser() as page, site.open() as tablewright:
         await open_table(page, site, table_id)
-        await page.get_by_role("button", name="Ask a column").click()
+        await page.get_by_role("button", name="Add columns").click()
         dialog = page.get_by_role("dialog").first
-        await dialog.get_by_label("Name of the column").fill("Double")
+        await dialog.get_by_label("Column name").fill("Double")
         await page.keyboard.press("Escape")
-        await expect(page.get_by_text("What you typed is lost.")).to_be_visible()
+        await expect(page.get_by_text("Discard what you typed?")).to_be_visible()
         await page.get_by_role("dialog").last.get_by_role("button", name="Cancel").click()
-        await expect(page.get_by_text("What you typed is lost.")).to_have_count(0)
+        await expect(page.get_by_text("Discard what you typed?")).to_have_count(0)
 
         await dialog.get_by_role("button", name="Insert a column").click()
         await page.get_by_role("menu").get_by_text("Price", exact=True).click()
@@ -35,7 +35,7 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
         await expect(question).to_have_value("{Price}")
         await question.fill("{Price} * 2")
         await dialog.get_by_role("button", name="Add another column").click()
-        await dialog.get_by_label("Name of the column").nth(1).fill("Both")
+        await dialog.get_by_label("Column name").nth(1).fill("Both")
         await dialog.get_by_label("Question or formula").nth(1).fill("{Price} + {Weight}")
         await dialog.get_by_role("combobox", name="How").click()
         await expect(page.get_by_role("option", name="Computation: Computes a formula")).to_contain_text("about $0.00")
@@ -51,7 +51,7 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
         await expect(cell(page, 7, "Double")).to_contain_text("14")
         # Two proposals wait, and a third column can be asked for.
         await expect(page.locator(".tw-waiting")).to_have_count(2)
-        await expect(page.get_by_role("button", name="Ask a column")).to_be_enabled()
+        await expect(page.get_by_role("button", name="Add columns")).to_be_enabled()
         while await page.get_by_role("button", name="Accept all").count():
             before = await page.locator(".tw-waiting").count()
             await page.get_by_role("button", name="Accept all").first.click()
@@ -83,7 +83,7 @@ async def test_a_correction_takes_the_other_value_or_looks_again_and_shows_what_
         panel = page.get_by_role("complementary", name="Evidence of the cell")
         await cell(page, 2, "Founded").click()
         await expect(panel).to_contain_text("Stated in the source.")
-        await expect(panel).to_contain_text("About this row")
+        await expect(panel).to_contain_text("The page is about this row")
         await panel.get_by_role("button", name="Use 1964").click()
         await expect(panel.locator(".tw-big")).to_have_text("1964")
         await expect(panel.get_by_text("Chosen by a person")).to_be_visible()
@@ -98,7 +98,7 @@ async def test_a_correction_takes_the_other_value_or_looks_again_and_shows_what_
         await expect(page.locator(".tw-waiting")).to_have_count(1)
         await cell(page, 3, "Founded").click()
         await expect(panel.locator(".tw-before")).to_have_text(
-            "In the table now: 2009, flagged: that is another company"
+            "Currently in the table: 2009, flagged: that is another company"
         )
         (_, chosen, *_) = (await tablewright.load(table_id)).rows
         kept = chosen.cell("Founded")

@@ -94,7 +94,7 @@ async def test_ranges_are_copied_cut_pasted_filled_cleared_undone_and_done_again
         ]
         for _ in range(5):
             await page.keyboard.press("Control+z")
-        await expect(page.get_by_text("Nothing done on this page is left to undo")).to_be_visible()
+        await expect(page.get_by_text("Nothing left to undo on this page")).to_be_visible()
         await expect(cell(page, 5, "Age")).to_have_text("")
         assert await values(tablewright, table_id, "Note") == [("a",), ("b",), ("c",), ("d",), ("e",)]
 
@@ -235,7 +235,7 @@ async def test_the_marks_are_the_filter_with_their_counts_and_the_opened_cell_st
     async with browser(1000, 700) as page, site.open() as tablewright:
         await tablewright.changes.write_values(table_id, {(1, "Company"): "Brightwater Foods"})
         await open_table(page, site, table_id)
-        marks = page.get_by_role("group", name="Which rows are shown")
+        marks = page.get_by_role("group", name="Filter rows by status")
         await expect(marks.get_by_role("button", name="All rows 4")).to_have_attribute("aria-pressed", "true")
         await marks.get_by_role("button", name="Sources disagree 1").click()
         await expect(page.locator("#tw-found")).to_have_text("1 row")
@@ -253,7 +253,7 @@ async def test_the_marks_are_the_filter_with_their_counts_and_the_opened_cell_st
             return panel.left > 0 && cell.right <= panel.left + 1;
         }"""
         await page.wait_for_function(inside)
-        handle = panel.get_by_role("separator", name="Width of the panel")
+        handle = panel.get_by_role("separator", name="Panel width")
         await handle.focus()
         await page.keyboard.press("ArrowLeft")
         await page.wait_for_function("document.querySelector('.q-drawer--right').getBoundingClientRect().width === 480")

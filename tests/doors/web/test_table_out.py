@@ -26,10 +26,10 @@ async def test_what_is_shown_is_exported_scheduled_tagged_and_its_runs_are_liste
         await expect(page.locator("#tw-found")).to_have_text("2 rows")
         export = page.get_by_role("button", name="Export")
         await export.click()
-        await expect(page.get_by_text("2 rows that are shown")).to_be_visible()
+        await expect(page.get_by_text("2 rows shown")).to_be_visible()
         async with page.expect_download() as download:
             await page.get_by_role("menu").get_by_text("CSV", exact=True).first.click()
-        await expect(page.get_by_text("Exporting: 2 rows that are shown.")).to_be_visible()
+        await expect(page.get_by_text("Exporting: 2 rows shown.")).to_be_visible()
         written = (await (await download.value).path()).read_text(encoding="utf-8-sig")
         assert [line[0] for line in csv.reader(written.splitlines())] == ["Name", "Tea", "Tea cup"]
 
@@ -46,12 +46,12 @@ async def test_what_is_shown_is_exported_scheduled_tagged_and_its_runs_are_liste
 
         await page.get_by_role("button", name="More").click()
         await page.get_by_text("Rename and tag…").click()
-        await page.get_by_label("Name of the table").fill("Taken out")
+        await page.get_by_label("Table name").fill("Taken out")
         await page.get_by_label("Tags, separated by commas").fill("kitchen, Q4")
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("heading", name="Taken out")).to_be_visible()
         await page.get_by_role("button", name="More").click()
-        await page.get_by_text("Runs and figures").click()
+        await page.get_by_text("Runs and statistics").click()
         await page.wait_for_url("**/runs?table=*")
         await expect(page.get_by_role("heading", name="Runs of Taken out")).to_be_visible()
         await expect(page.get_by_role("link", name="Double")).to_be_visible()

@@ -93,12 +93,12 @@ async def test_a_block_goes_into_the_rows_and_columns_that_are_seen(
         await cell(page, 1, "Colour").click()
         await paste(page, "grey\t1\t2\t3\n")
         await expect(page.get_by_text("3 columns at its right will be left out")).to_be_visible()
-        await expect(page.get_by_role("button", name="Write from row 2, Colour on")).to_be_visible()
+        await expect(page.get_by_role("button", name="Paste from row 2, Colour")).to_be_visible()
         await page.get_by_role("button", name="Cancel").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
         await paste(page, "x\t" * 330_000)
-        await expect(page.get_by_role("alert").filter(has_text="too much to be pasted at once")).to_be_visible()
+        await expect(page.get_by_role("alert").filter(has_text="too much to paste at once")).to_be_visible()
     async with site.open() as tablewright:
         found = {
             row.cell("Name").value: (row.cell("Price").value, row.cell("Colour").value)

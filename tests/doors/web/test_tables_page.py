@@ -61,14 +61,14 @@ async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, brow
         await expect(cell(page, 1, "Founded")).to_contain_text("1987")
         await expect(page.get_by_text("Fictional sample: these companies do not exist.")).to_be_visible()
 
-        await page.get_by_role("button", name="Ask a column").click()
-        await page.get_by_label("Name of the column").fill("Year")
+        await page.get_by_role("button", name="Add columns").click()
+        await page.get_by_label("Column name").fill("Year")
         await page.get_by_role("combobox", name="Type").click()
         await page.get_by_role("option", name="number").click()
         await page.get_by_label("Question or formula").fill(FOUNDED)
         await page.get_by_role("button", name="Estimate").click()
         await expect(page.locator(".tw-outlook")).to_contain_text("12 cells in 12 rows")
-        await page.get_by_text("Only values that sources state").click()
+        await page.get_by_text("Only values that a source states").click()
         await page.get_by_role("button", name="Start").click()
 
         await expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -115,8 +115,8 @@ async def test_a_file_that_comes_again_goes_on_with_its_table(site: Site, browse
         await expect(cell(page, 1, "Price")).to_contain_text("12.50")
         await page.goto(site.url)
         await page.set_input_files("input[type=file]", path)
-        await page.get_by_role("dialog").get_by_role("button", name="Make a new table").click()
-        await expect(page.get_by_role("heading", name="This file was imported before")).to_have_count(0)
+        await page.get_by_role("dialog").get_by_role("button", name="Create a new table").click()
+        await expect(page.get_by_role("heading", name="This file has been imported before")).to_have_count(0)
         await expect(page.get_by_role("heading", name="Import a table")).to_be_visible()
         await page.get_by_role("dialog").get_by_role("button", name="Import").click()
         await expect(page).to_have_url(re.compile(r"/tables/lanterns-\w+$"))
@@ -127,12 +127,12 @@ async def test_a_stopped_run_keeps_what_it_found(site: Site, browser: NewPage, t
     table_id = await new_table(site, tmp_path, rows, "To stop")
     async with browser() as page:
         await open_table(page, site, table_id)
-        await page.get_by_role("button", name="Ask a column").click()
-        await page.get_by_label("Name of the column").fill("Founded")
+        await page.get_by_role("button", name="Add columns").click()
+        await page.get_by_label("Column name").fill("Founded")
         await page.get_by_label("Question or formula").fill(FOUNDED)
         await page.get_by_role("button", name="Start").click()
         await page.get_by_role("button", name="Stop").click()
-        await expect(page.get_by_text("Stopped; what was found is kept")).to_be_visible()
+        await expect(page.get_by_text("Stopped. What was found is kept")).to_be_visible()
         await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     async with site.open() as tablewright:
         run = (await tablewright.jobs.all(table_id, limit=1))[0]
@@ -162,7 +162,7 @@ async def test_typed_pasted_flagged_and_undone(site: Site, browser: NewPage, tmp
         await expect(page.locator(".tw-panel")).to_contain_text("Kestrelworks")
         await page.get_by_role("button", name="This is wrong").click()
         await page.get_by_label("Reason").fill("that is another company")
-        await page.get_by_role("button", name="Flag it").click()
+        await page.get_by_role("button", name="Flag").click()
         await expect(cell(page, 3, "Founded").get_by_role("img", name="flagged")).to_be_visible()
 
         await cell(page, 4, "Company").click()
@@ -206,7 +206,7 @@ async def test_rechecked_a_row_added_and_what_it_lacks_looked_for(site: Site, br
 
         await cell(page, 5, "Founded").click()
         await expect(panel).to_contain_text("Marlow")
-        await panel.get_by_role("button", name="Look for it").click()
+        await panel.get_by_role("button", name="Find this value").click()
         await page.get_by_role("button", name="Start").click()
         await expect(page.locator(".tw-waiting")).to_contain_text("1 value proposed")
         await page.get_by_role("button", name="Discard").click()
@@ -223,7 +223,7 @@ async def test_only_what_failed_is_shown(site: Site, browser: NewPage, tmp_path:
         await expect(cell(page, 1, "Company")).to_contain_text("Thistledown Aeronautics")
         await expect(cell(page, 1, "Founded")).to_contain_text("not found")
         await cell(page, 1, "Founded").click()
-        await page.get_by_role("button", name="Look for it").click()
+        await page.get_by_role("button", name="Find this value").click()
         await page.get_by_role("button", name="Start").click()
         await expect(page.locator(".tw-waiting")).to_contain_text("1 cell still empty")
         await page.get_by_role("button", name="Discard").click()
@@ -286,7 +286,7 @@ async def test_a_proposal_is_decided_with_keys_alone(site: Site, browser: NewPag
         await page.keyboard.press("Enter")
         await expect(page.locator(".tw-cursor")).to_contain_text("Kestrelworks")
         await page.keyboard.press("r")
-        await expect(page.get_by_role("status").first).to_contain_text("1 to accept, 1 to refuse, 1 to edit, 1 open")
+        await expect(page.get_by_role("status").first).to_contain_text("1 to accept, 1 to reject, 1 to edit, 1 open")
         await page.keyboard.press("Enter")
         await expect(page.locator(".tw-line")).to_have_count(1)
     async with site.open() as tablewright:
@@ -331,7 +331,9 @@ async def test_on_a_phone_the_menu_and_the_evidence_fit(site: Site, browser: New
         await open_table(page, site, table_id)
         assert await page.evaluate("document.documentElement.scrollWidth") <= 390
         await page.get_by_role("button", name="Open the menu").click()
-        await expect(page.get_by_role("navigation", name="Places, menu").get_by_text("Documents")).to_be_visible()
+        await expect(
+            page.get_by_role("navigation", name="Main navigation, menu").get_by_text("Documents")
+        ).to_be_visible()
         await page.keyboard.press("Escape")
         await page.mouse.click(370, 500)
         await cell(page, 1, "Founded").click()
@@ -396,15 +398,15 @@ async def test_a_judged_value_is_marked_in_the_grid_the_panel_and_the_review(
         await cell(page, 1, "Segment").click()
         panel = page.locator(".tw-panel")
         await expect(panel).to_contain_text("Judged by the model from these quotes.")
-        await expect(panel).to_contain_text("Each quote was found in what was retrieved.")
+        await expect(panel).to_contain_text("Every quote was found in the retrieved text.")
 
 
 async def test_what_can_be_set_for_a_strategy_reaches_its_run(site: Site, browser: NewPage, tmp_path: Path) -> None:
     table_id = await new_table(site, tmp_path, "Company\nKestrelworks\n", "To set parameters for")
     async with browser() as page:
         await open_table(page, site, table_id)
-        await page.get_by_role("button", name="Ask a column").click()
-        await page.get_by_label("Name of the column").fill("Founded")
+        await page.get_by_role("button", name="Add columns").click()
+        await page.get_by_label("Column name").fill("Founded")
         await page.get_by_label("Question or formula").fill(FOUNDED)
         await page.get_by_role("combobox", name="How").click()
         await page.get_by_role("option", name="Deep Research").click()

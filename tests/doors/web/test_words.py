@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import tablewright.doors.web as web
 from tablewright.doors.web import (
@@ -35,7 +36,9 @@ from tablewright.doors.web import (
     tables_page,
     words,
 )
-from tablewright.table.text import plural
+from tablewright.strategies.strategy import announced
+from tablewright.table.model import Stance
+from tablewright.table.text import BASES, plural
 from tablewright.table.views import COMPARISONS
 
 PLACEHOLDER = re.compile(r"\{\w+\}")
@@ -109,7 +112,9 @@ def said_by_name() -> set[str]:
     found |= {frame.IN_SETTINGS, tables_page.ABOUT_SAMPLE, settings_form.WITHOUT_A_MODEL, settings_form.KEY_SAVED}
     found |= {report_view.FURTHER, shortlist_page.OTHER_WORK, *documents_page.CAME_TO, *table_columns.FIGURES}
     found |= set(words.CONFIDENCE.values()) | {documents_page.UNREAD, report_view.OWN_SENTENCES, table_edit.UNCHECKED}
-    found |= {table_grid.NO_ROWS}
+    found |= {table_grid.NO_ROWS, *BASES.values(), *get_args(Stance)}
+    found |= {text for each in announced().values() for text in (each.display_name, each.summary)}  # type: ignore[union-attr]
+    found |= {"Home", "Database", "Strategies", "Model", "Search"}  # names of checks
     return found | {run_banner.REMEDY, run_banner.OVER_BUDGET, run_banner.SAMPLE}
 
 

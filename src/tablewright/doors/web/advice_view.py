@@ -69,7 +69,7 @@ def show_card(best: Card, table_id: str) -> None:
         for each in best.said:
             show_said(each, table_id)
         if best.parts:
-            with ui.expansion(t("What the score is made of")).props("dense"):
+            with ui.expansion(t("How the score is made up")).props("dense"):
                 show_parts(best)
 
 
@@ -95,5 +95,5 @@ def listing_line(offer: ShopListing) -> Sequence[Shown]:
             quiet(f"“{' '.join(offer.evidence.quote.split())[:160]}”")
 
     state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
-    price = str(offer.price) if offer.price else t("not said")
-    return [offer.product, shop, f"{price}{state}", offer.stock or t("not said"), when(offer.at)]
+    price = str(offer.price) if offer.price else t("not stated")
+    return [offer.product, shop, f"{price}{state}", offer.stock or t("not stated"), when(offer.at)]

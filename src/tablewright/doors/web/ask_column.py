@@ -77,16 +77,14 @@ class AskedColumn:
         self._given = given if fixed else None
         self._asking = asking
         known = given or Field(name="")
-        with ui.element("div").classes("tw-form") as self.box:
-            self.name = ui.input(t("Name of the column"), value=known.name).props(
-                "outlined dense autofocus maxlength=300"
-            )
+        with ui.element("div").classes("tw-asked") as self.box:
+            self.name = ui.input(t("Column name"), value=known.name).props("outlined dense autofocus maxlength=300")
             self._type = ui.select(TYPES, value=known.type, label=t("Type")).props("outlined dense")
+            self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
             self.question = ui.textarea(t("Question or formula"), value=known.question, placeholder=asking.example)
             self.question.props("outlined autogrow dense debounce=300").classes("tw-whole")
             self._problem = text("", "tw-whole tw-small tw-problem").props("role=status")
             self._problem.set_visibility(False)
-            self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
             with ui.element("div").classes("tw-row tw-whole"):
                 with ui.button(t("Insert a column"), icon="data_object").props("flat dense no-caps size=sm"), ui.menu():
                     for name in asking.columns:
@@ -128,7 +126,7 @@ class AskedColumn:
         self._asking.refuse_taken(name)
         field = with_detail(Field(name=name, type=self._type.value, question=question), self._detail.value or "")
         if field.type == "select" and not field.options:
-            raise BadField(t("A select needs its options."), advice=t("Write them with commas between: S, M, L."))
+            raise BadField(t("A select column needs options."), advice=t("Separate them with commas: S, M, L."))
         return field
 
 
@@ -159,7 +157,7 @@ class AskColumnDialog:
     def build(self, window: ui.dialog) -> None:
         self._window = window
         given = self._given
-        title = t("Ask for columns")
+        title = t("Add columns")
         if given is not None:
             again = t("Run again: {column}", column=given.name)
             title = again if self._anew else t("Fill: {column}", column=given.name)
@@ -175,17 +173,17 @@ class AskColumnDialog:
             self._build_how()
         self._outlook = ui.element("div").classes("tw-outlook").props("role=status")
         self._outlook.set_visibility(False)
-        with ui.element("div").classes("tw-row tw-end"):
+        with ui.element("div").classes("tw-row tw-end tw-sticky"):
             ui.button(t("Cancel"), on_click=self.leave).props("flat")
             ui.button(t("Estimate"), icon="calculate", on_click=self._estimate).props("outline")
             self._start = ui.button(t("Start"), icon="play_arrow", on_click=self.run).props("unelevated")
 
     def _build_description(self) -> None:
         """With a model: columns described in a sentence, which it makes names, types and questions of."""
-        with ui.element("div").classes("tw-row"):
+        with ui.element("div").classes("tw-row tw-describe"):
             self._words = ui.input(
                 t("Describe what you want to know"),
-                placeholder=t("founding year, chief executive and whom they sell to"),
+                placeholder=t("founding year, chief executive and who they sell to"),
             ).props("outlined dense autofocus maxlength=2000")
             self._words.classes("tw-grow").on("keydown.enter", self._suggest)
             self._suggesting = ui.button(t("Suggest columns"), icon="auto_awesome", on_click=self._suggest)
@@ -200,10 +198,10 @@ class AskColumnDialog:
         self._params: dict[str, ui.select | ui.input] = {}
         self._settable = ui.element("div").classes("tw-form tw-whole")
         self._strategy.on_value_change(self._show_parameters)
-        self._again = ui.checkbox(t("Look again for what was not found"), value=self._single)
+        self._again = ui.checkbox(t("Search again for values that were not found"), value=self._single)
         self._again.classes("tw-whole").set_visibility(self._given is not None and not (self._single or self._anew))
         own = self._visit.tablewright.settings.evidence
-        self._strict = ui.checkbox(t("Only values that sources state, none that a model judged"), value=own == "strict")
+        self._strict = ui.checkbox(t("Only values that a source states, none judged by a model"), value=own == "strict")
         self._strict.classes("tw-whole")
 
     # ── the columns ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,11 +219,11 @@ class AskColumnDialog:
         if known := self._table.field(name):
             raise BadField(
                 t("The table already has a column {name}.", name=known.name),
-                advice=t("Choose another name, or fill {name} from the menu of that column.", name=known.name),
+                advice=t("Choose another name, or fill {name} from its column menu.", name=known.name),
             )
         if column_key(name) in map(column_key, self._proposed):
             raise BadField(
-                t("A column {name} is proposed already and waits for your decision.", name=name),
+                t("A column {name} has already been proposed and is waiting for your decision.", name=name),
                 advice=t("Accept or discard it first, or choose another name."),
             )
 
@@ -264,7 +262,7 @@ class AskColumnDialog:
             return
         self._is_leaving = True
         is_new = self._given is None and any(not each.is_empty for each in self._asked)
-        if not is_new or await sure(t("Close without asking? What you typed is lost."), t("Close")):
+        if not is_new or await sure(t("Discard what you typed?"), t("Close")):
             self._window.submit("")
         self._is_leaving = False
 
@@ -275,9 +273,7 @@ class AskColumnDialog:
         lines = {"": t("Automatic: formulas are computed, questions are looked up")}
         for name, strategy in self._visit.tablewright.strategies().items():
             if not isinstance(strategy, UsageError):
-                lines[name] = (
-                    f"{strategy.display_name}: {strategy.summary}" if strategy.summary else strategy.display_name
-                )
+                lines[name] = ": ".join(t(each) for each in (strategy.display_name, strategy.summary) if each)
         return {name: f"{line} {prices[name]}".strip() if name in prices else line for name, line in lines.items()}
 
     async def _price_each(self) -> None:
@@ -369,11 +365,15 @@ def outlook(likely: Estimate) -> list[tuple[str, str]]:
         lines.append((t("Cost"), f"${cost.likely:,.2f}{bounds}"))
     lines.append((t("Time"), lasting(likely.seconds)))
     rows = likely.from_rows
-    lines.append((t("Based on"), t("{rows} of earlier runs", rows=many(rows, "row")) if rows else t("a first guess")))
+    lines.append(
+        (t("Based on"), t("{rows} of earlier runs", rows=many(rows, "row")) if rows else t("a rough estimate"))
+    )
     return lines
 
 
 def lasting(seconds: float) -> str:
     if seconds < 60:
-        return f"about {max(1, round(seconds))} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5_400 else f"about {seconds / 3_600:.1f} h"
+        return t("about {seconds} s", seconds=max(1, round(seconds)))
+    if seconds < 5_400:
+        return t("about {minutes} min", minutes=round(seconds / 60))
+    return t("about {hours} h", hours=f"{seconds / 3_600:.1f}")

@@ -83,12 +83,12 @@ async def ask_page(conversation: str = "") -> None:
     with journey(t("Ask your documents"), here="/documents"):
         tabs("/ask")
         if not await seen.tablewright.documents(readable=True):
-            with empty_state(t("There is nothing to ask yet"), "question_answer"):
-                ui.label(t("Add documents first; then ask what stands in them."))
+            with empty_state(t("No documents to ask about yet"), "question_answer"):
+                ui.label(t("Add documents first, then ask about them."))
                 ui.link(t("Add documents"), "/documents")
             return
         if not seen.person.may_change:
-            quiet(t("You may look, but not ask: answers can cost money. Ask an admin for the role of an editor."))
+            quiet(t("You can view, but not ask: answers can cost money. Ask an admin to make you an editor."))
             return
         if conversation and await may_share():
             share_button("conversation", conversation)
@@ -147,12 +147,12 @@ class ConversationView:
         if talk.is_busy:
             with row():
                 ui.spinner("dots", size="2em").props('aria-hidden="true"')
-                quiet(t("Looking through the documents …"))
+                quiet(t("Searching the documents …"))
         elif talk.problem:
             with card(t("Problem")):
                 chip(t("That did not work"), "failed")
                 said(talk.problem)
-                ui.button(t("Ask it again"), on_click=lambda: self.ask(talk.asked)).props("outline")
+                ui.button(t("Ask again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
         await self.begin(words, lambda now, conversation: now.tablewright.ask(words, conversation=conversation))
@@ -168,7 +168,7 @@ class ConversationView:
         if talk.is_busy:
             raise UsageError(
                 t("“{words}” was not asked: the last question is still being answered.", words=shortened(words, 80)),
-                advice=t("Ask it when the answer is there."),
+                advice=t("Ask it once the answer has arrived."),
             )
 
         async def answer(_: Undertaking) -> None:
@@ -229,14 +229,14 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
     if reply.form is not None:
         with row():
             part = t("Understood so far: {form}.", form=reply.form)
-            quiet(part if reply.not_understood else t("Looked up: {form}.", form=reply.form))
+            quiet(part if reply.not_understood else t("Query: {form}.", form=reply.form))
             ui.link(t("Change the conditions"), f"/lookup?where={quote(reply.form.where)}")
     if reply.rows:
         paged = any(each.page for each in reply.rows)
         grid(
             [t("Source"), t("Document"), *([t("Page")] if paged else []), *reply.columns],
             [reply_line(each, open_number, paged=paged) for each in reply.rows],
-            t("What matches"),
+            t("Matches"),
         ).classes("tw-tall")
     else:
         for cited in reply.citations:

@@ -24,8 +24,8 @@ KINDS = {
     "medium": ("Medium", "#d9a520"),
     "low": ("Low", "#e07b39"),
     "given": ("Given", "#7a8fa6"),
-    "failed": ("Looked for, not found", "#c9564d"),
-    "pending": ("Not looked for yet", "#c4cbc8"),
+    "failed": ("Looked up, not found", "#c9564d"),
+    "pending": ("Not looked up yet", "#c4cbc8"),
 }
 
 
@@ -93,7 +93,7 @@ def coverage_chart(figures: ChartFigures) -> None:
 def domains_chart(figures: ChartFigures) -> None:
     found = figures.domains[::-1]
     chart(
-        t("Cells by the domain of their sources"),
+        t("Cells by source domain"),
         {
             "grid": {"left": 8, "right": 32, "top": 8, "bottom": 8, "containLabel": True},
             "xAxis": {"type": "value", "minInterval": 1, **axis()},

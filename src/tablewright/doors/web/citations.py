@@ -13,14 +13,14 @@ from nicegui import ui
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import chip, icon_button, inline, outside, quiet, row, safe, said, when
 from tablewright.doors.web.frame import heading, visit_now
-from tablewright.doors.web.words import confidence_text, reason_text, t
+from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound
 from tablewright.table.corpus import Document
 from tablewright.table.model import Evidence
 from tablewright.table.reply import Citation
 from tablewright.table.research import Reference
 from tablewright.table.retrieved import is_document
-from tablewright.table.text import basis_text, cell_text
+from tablewright.table.text import cell_text
 
 AROUND = 900
 """Characters before and after a quote, where a text has no pages."""
@@ -65,7 +65,7 @@ async def open_document(visit: Visit, document: Document, start: int, end: int, 
     with dialog(safe(document.title or document.name, 200)):
         ui.link(safe(document.name, 200), f"/documents/{document.id}")
         if text is None:
-            said(t("Its text is not kept any more."))
+            said(t("Its text is no longer stored."))
         else:
             pages_of(document, text, start, end)
 
@@ -103,7 +103,7 @@ def page_picture(document: Document, number: int, quote: str) -> None:
     address = f"/page-data/documents/{quote_url(document.id, safe='')}/pages/{number}"
     address += f"?{urlencode({'quote': ' '.join(quote.split())[:LONGEST_QUOTE]})}" if quote else ""
     picture = ui.element("img").classes("tw-page-picture").props(f'src="{address}" loading=lazy')
-    picture.props["alt"] = f"Page {number} of {safe(document.name, 120)}"
+    picture.props["alt"] = t("Page {value} of {starts}", value=number, starts=safe(document.name, 120))
     picture.on("error", js_handler="(event) => event.target.remove()")
 
 
@@ -154,11 +154,11 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
     table = await visit.table(table_id)
     known = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
     if known is None:
-        raise NotFound(t("That row is not there any more."))
+        raise NotFound(t("That row no longer exists."))
     cell = known.cell(field)
     with dialog(f"{cell_text(known.cell(table.key_field))}: {field}"):
         with row():
-            said(cell_text(cell) or "empty", "tw-h2")
+            said(cell_text(cell) or t("empty"), "tw-h2")
             if cell.status != "FAILED":
                 chip(confidence_text(cell.confidence_label), cell.confidence_label)
             if cell.basis == "judged":
@@ -166,7 +166,7 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
         if cell.status == "FAILED":
             said(
                 t(
-                    "Looked for, and {value}. {value2}",
+                    "Looked up: {value}. {value2}",
                     value=reason_text(cell.reason),
                     value2=cell.error or "",
                 )
@@ -185,7 +185,7 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
 
 def show_evidence(evidence: Evidence) -> None:
     with ui.element("div").classes("tw-column"):
-        page = f", page {evidence.page}" if evidence.page else ""
+        page = f", {t('page {page}', page=evidence.page)}" if evidence.page else ""
         with row():
             outside(evidence.title or evidence.domain or evidence.origin, evidence.origin)
             quiet(f"{evidence.domain}{page}")

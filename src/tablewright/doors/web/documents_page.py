@@ -40,7 +40,7 @@ AT_ONCE = 50
 LARGEST = 150 * 1024 * 1024
 KINDS = ".pdf,.docx,.xlsx,.csv,.html,.htm,.md,.txt,.eml,.png,.jpg,.jpeg"
 UNREAD = "not read"
-CAME_TO = ("{count} added", "{count} read again", "{count} already there", "{count} duplicates", "{count} not read")
+CAME_TO = ("{count} added", "{count} read again", "{count} already added", "{count} duplicates", "{count} not read")
 
 
 @ui.page("/documents", title="Documents · Tablewright")
@@ -76,19 +76,19 @@ def upload() -> Callable[[], None]:
     def refused() -> None:
         say(
             t(
-                "That file is too large, or of a kind that cannot be read: PDF, Word, Excel, CSV, "
-                "HTML, Markdown, text, e-mail and images can."
+                "This file is too large or cannot be read. Supported: PDF, Word, Excel, CSV, HTML, Markdown, "
+                "text, e-mail and images."
             ),
             good=False,
         )
 
-    hint = t("Leave it empty, and a model says what each file is; without a model nobody does.")
-    kind = ui.input(t("Kind of the files you add, such as receipt")).props(f'dense outlined maxlength=40 hint="{hint}"')
+    hint = t("Leave empty to let the model decide. Without a model, documents stay unsorted.")
+    kind = ui.input(t("Kind of document (optional), e.g. receipt")).props(f'dense outlined maxlength=40 hint="{hint}"')
     kind.classes("w-full")
     label = t("Drop files here, or click to choose them")
     uploader = file_drop(label, KINDS, largest=LARGEST, several=True, take=received, refuse=refused)
     uploader.classes("tw-drop")
-    quiet(t("PDF, Word, Excel, CSV, HTML, Markdown, text, e-mail; images too where OCR is installed."))
+    quiet(t("PDF, Word, Excel, CSV, HTML, Markdown, text and e-mail, and images where OCR is installed."))
     return settled
 
 
@@ -155,9 +155,7 @@ async def collection() -> None:
     facts = await tablewright.document_facts()
     if not documents:
         with empty_state(t("No documents yet"), "description"):
-            ui.label(
-                t("Drop receipts, contracts, data sheets or manuals above. Each fact in them can then be asked for.")
-            )
+            ui.label(t("Drop receipts, contracts, data sheets or manuals above, then ask about anything in them."))
         return
     wanted = {"words": "", "kind": ""}
     shown_at_once = {"count": AT_ONCE}
@@ -279,7 +277,7 @@ def kind_line(document: Document) -> None:
     async def save() -> None:
         now = await visit_to_change()
         await now.tablewright.set_document_kind([document.id], str(kind.value or ""))
-        say(t("{name} is now of the kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
+        say(t("{name} is now of kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
 
     with row():
         kind = ui.input(t("Kind"), value=safe(document.kind, 60)).props("dense outlined maxlength=60")
@@ -305,7 +303,7 @@ def show_facts(report: DocumentReport) -> None:
     with card(t("Facts")):
         heading(many(len(facts), "fact"))
         if not facts:
-            quiet(t("The rules found no labelled values in it. It can still be asked about."))
+            quiet(t("No labelled values were found in it. You can still ask about it."))
             return
         listed()
 
@@ -357,8 +355,8 @@ def ask_to_remove(document: Document) -> None:
     with ui.dialog(value=True) as window, ui.card().classes("tw-window"):
         heading(t("Remove this document?"))
         said(document.name)
-        said(t("Its text, its facts, and what was answered from it are forgotten. This cannot be undone."))
+        said(t("Its text, its facts and the answers based on it are deleted. This cannot be undone."))
         with row():
             ui.space()
-            ui.button(t("Keep it"), on_click=window.close).props("flat autofocus")
+            ui.button(t("Keep"), on_click=window.close).props("flat autofocus")
             ui.button(t("Remove the document"), on_click=remove).props("color=negative unelevated")

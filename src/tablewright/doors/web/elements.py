@@ -159,7 +159,7 @@ def count_of(field: ui.number) -> int | None:
     if not field.validate():
         label = str(field.props["label"])
         raise UsageError(
-            t("“{label}”: {value} is not possible.", label=label, value=f"{field.value:g}"), advice=field.error or ""
+            t("“{label}” cannot be {value}.", label=label, value=f"{field.value:g}"), advice=field.error or ""
         )
     return None if field.value is None else int(field.value)
 

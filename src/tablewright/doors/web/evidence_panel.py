@@ -10,10 +10,10 @@ from nicegui import ui
 from tablewright.app import Tablewright
 from tablewright.doors.web.frame import heading, outside_link, text
 from tablewright.doors.web.grid_rows import is_disputed, is_own
-from tablewright.doors.web.words import confidence_text, reason_text, t
+from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.table.edits import flag_note
 from tablewright.table.model import Cell, Evidence, Field, Noun, Step
-from tablewright.table.text import basis_text, cell_text, shortened, show
+from tablewright.table.text import cell_text, shortened, show
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""
@@ -28,12 +28,12 @@ ICONS = {
     "answer": "check_circle_outline",
 }
 REASONS = {
-    "not_found": "It was looked for in the places below, and none of them says it.",
-    "blocked": "The pages that may say it refused to be read.",
+    "not_found": "None of the places searched, listed below, states it.",
+    "blocked": "The pages that may state it could not be read.",
     "not_applicable": "The question does not apply to this row.",
     "conflicting": "The sources disagree, and none is clearly right.",
-    "over_budget": "The cap on spending was reached before it was looked for.",
-    "error": "Something failed while it was looked for.",
+    "over_budget": "The budget was used up before it was looked up.",
+    "error": "Something failed during the search.",
 }
 
 Act = Callable[[], Awaitable[None]]
@@ -97,9 +97,9 @@ def show_evidence(
             with ui.element("div").classes("tw-row"):
                 text(show(other.value), "tw-other")
                 if acts.use:
-                    ui.button(t("Use this value"), icon="swap_horiz", on_click=acts.use(number)).props(
-                        f"outline dense padding='2px 10px' aria-label=\"Use {quoted(show(other.value))}\""
-                    )
+                    use = ui.button(t("Use this value"), icon="swap_horiz", on_click=acts.use(number))
+                    use.props("outline dense padding='2px 10px'")
+                    use.props["aria-label"] = t("Use this value: {name}", name=shortened(show(other.value), 60))
             for source in other.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         if field.question:
@@ -118,7 +118,7 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
         if cell.imported:
             ui.label(t("Imported with its sources, not checked here")).classes("tw-chip")
         if cell.stale:
-            ui.label(t("↻ Stale: an input changed since")).classes("tw-chip tw-medium")
+            ui.label(t("↻ Stale: an input has changed")).classes("tw-chip tw-medium")
         if is_disputed(cell):
             ui.label(t("≠ Sources disagree")).classes("tw-chip tw-low")
     if cell.value is not None:
@@ -131,21 +131,17 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
         text(line, "tw-small tw-muted")
 
 
-def quoted(value: str) -> str:
-    """Inside an attribute."""
-    return shortened(value, 60).replace('"', "'").replace("\\", "/")
-
-
 def show_before(before: Cell) -> None:
     """What a proposed cell would replace, so that a correction shows what it changed."""
     if before.value is not None:
-        said = f", flagged: {flag_note(before)}" if before.status == "FLAGGED" and flag_note(before) else ""
-        text(t("In the table now: {before}{said}", before=cell_text(before), said=said), "tw-before")
+        note = flag_note(before) if before.status == "FLAGGED" else ""
+        said = f", {t('flagged: {note}', note=note)}" if note else ""
+        text(t("Currently in the table: {before}{said}", before=cell_text(before), said=said), "tw-before")
 
 
 def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
     """By page that something was read from: whether it was taken to be about the row."""
-    said = {"same": t("About this row"), "unclear": t("May be about something else")}
+    said = {"same": t("The page is about this row"), "unclear": t("The page may be about something else")}
     return {
         str(step.data["url"]): said[verdict] + (f": {step.data['doubt']}" if step.data.get("doubt") else "")
         for step in steps
@@ -166,7 +162,7 @@ def show_chip(cell: Cell) -> None:
     label, kind = {
         "FLAGGED": (t("⚑ Flagged"), "tw-flagged"),
         "FAILED": (f"✗ {first_upper(reason_text(cell.reason))}", "tw-failed"),
-        "PENDING": (t("Empty, not looked for yet"), ""),
+        "PENDING": (t("Empty, not looked up yet"), ""),
     }.get(cell.status, ("", ""))
     if cell.status == "ENRICHED" and is_own(cell):
         label = t("Chosen by a person") if cell.evidence else t("Typed in")
@@ -191,22 +187,22 @@ def why(cell: Cell) -> list[str]:
     if cell.status == "FAILED":
         lines.append(t(REASONS[cell.reason or "error"]))
     elif cell.value is not None and cell.is_given:
-        lines.append(t("It came with the table and is taken as true."))
+        lines.append(t("It came with the table and is taken as given."))
     elif cell.value is not None:
         lines += [f"{basis}." for basis in [basis_text(cell)] if basis]
         domains = {source.domain for source in cell.evidence if source.stance == "supports" and source.domain}
         if len(domains) > 1 and cell.basis != "judged":
             lines.append(
                 t(
-                    "{sources} independent sources agree, and each quote was found in what was retrieved.",
+                    "{sources} independent sources agree, and every quote was found in the retrieved text.",
                     sources=len(domains),
                 )
             )
         elif domains:
-            one = t("The quote was found in what was retrieved.")
-            lines.append(t("Each quote was found in what was retrieved.") if len(cell.evidence) > 1 else one)
+            one = t("The quote was found in the retrieved text.")
+            lines.append(t("Every quote was found in the retrieved text.") if len(cell.evidence) > 1 else one)
         if is_disputed(cell):
-            lines.append(t("Another source says something else, which makes it less sure."))
+            lines.append(t("Another source disagrees, which lowers the confidence."))
     if cell.error:
         lines.append(first_upper(cell.error) + ("" if cell.error.endswith((".", "!", "?")) else "."))
     return lines
@@ -217,9 +213,9 @@ def show_acts(acts: Acts) -> None:
         if acts.accept:
             ui.button(t("Accept"), icon="check", on_click=acts.accept).props("unelevated dense padding='4px 12px'")
         if acts.refuse:
-            ui.button(t("Refuse"), icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
+            ui.button(t("Reject"), icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
         if acts.fill:
-            ui.button(t("Look for it"), icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
+            ui.button(t("Find this value"), icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
         if acts.edit:
             ui.button(t("Edit"), icon="edit", on_click=acts.edit).props("outline dense padding='4px 12px'")
         if acts.recheck:
@@ -236,7 +232,7 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
             if source.page:
                 ui.label(t("page {page}", page=source.page)).classes("tw-chip")
             if source.stance != "supports":
-                ui.label(source.stance).classes("tw-chip tw-medium")
+                ui.label(t(source.stance)).classes("tw-chip tw-medium")
         where = source.domain or source.origin
         when = t("Retrieved {retrieved_at}", retrieved_at=source.retrieved_at[:10]) if source.retrieved_at else ""
         text(" · ".join(filter(None, (where, when))), "tw-muted tw-small")

@@ -32,7 +32,7 @@ SHOWN = 100
 """Things set aside, and pages, that are listed."""
 STATUS: dict[ListingStatus, tuple[str, str]] = {
     "planned": ("planned", "medium"),
-    "running": ("under way", "medium"),
+    "running": ("in progress", "medium"),
     "done": ("done", "high"),
     "partial": ("partial", "medium"),
     "cancelled": ("stopped", "low"),
@@ -74,27 +74,27 @@ def find_form(seen: Visit) -> None:
         question = ui.textarea(
             t("What do you want a table of?"),
             placeholder=t("Nordic fintechs with more than 100 staff"),
-            validation={t("Say what to find."): lambda value: bool(value and value.strip())},
+            validation={t("Describe what to find."): lambda value: bool(value and value.strip())},
         ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
         question.without_auto_validation()
-        columns = ui.input(t("Columns, the name first"), placeholder=t("Name, Country, Staff:number, CEO")).props(
-            "outlined"
-        )
+        columns = ui.input(
+            t("Columns, starting with the name"), placeholder=t("Name, Country, Staff:number, CEO")
+        ).props("outlined")
         where = ui.input(t("Conditions that every row must meet"), placeholder=t("Staff > 100")).props("outlined")
         with row():
-            rows = count_input(t("Rows at most"), value=DEFAULT_ROWS, most=MOST_ROWS)
-            fill = ui.checkbox(t("Look for cells that no list states"), value=True)
+            rows = count_input(t("Max. rows"), value=DEFAULT_ROWS, most=MOST_ROWS)
+            fill = ui.checkbox(t("Look up values that are missing from the lists"), value=True)
             ui.space()
             button = ui.button(t("Find rows"), icon="manage_search").props("type=submit unelevated")
         if seen.tablewright.settings.model == "builtin":
             quiet(
                 t(
-                    "Without a model, tables are taken whose headers are named as your columns; nobody "
-                    "judges whether they are what you describe."
+                    "Without a model, rows come from tables whose headers match your columns. Nothing checks "
+                    "whether they fit your description."
                 )
             )
         if seen.tablewright.settings.budget:
-            quiet(t("It may spend at most {budget} dollars.", budget=seen.tablewright.settings.budget))
+            quiet(t("It may spend up to {budget} dollars.", budget=seen.tablewright.settings.budget))
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -175,13 +175,13 @@ class OpenSearch:
 
     def show_account(self) -> None:
         found = self.found
-        with card(t("How complete it is")):
-            heading(t("How complete it is"))
+        with card(t("Completeness")):
+            heading(t("Completeness"))
             said(found.completeness)
             if found.problem:
                 said(t("Ended early: {problem}", problem=found.problem))
             if not found.by_model:
-                said(t("No model judged these rows: their tables have headers that are named as your columns."))
+                said(t("No model checked these rows. They come from tables whose headers match your columns."))
             if found.said:
                 said(found.said)
             if found.conditions:
@@ -189,7 +189,7 @@ class OpenSearch:
             for assumption in found.assumed:
                 quiet(assumption)
             if found.left_over:
-                said(t("{left_over} more were found and are in no row.", left_over=found.left_over))
+                said(t("{left_over} more were found that are in no row.", left_over=found.left_over))
         if found.undecided:
             with card(t("Not decided")):
                 heading(t("Not decided"))
@@ -199,15 +199,15 @@ class OpenSearch:
                     t("Not decided"),
                 )
         if found.aside:
-            with card(t("Set aside")):
-                heading(t("Set aside"))
-                grid([t("Thing"), t("Why")], [[each.name, each.reason] for each in found.aside[:SHOWN]], t("Set aside"))
+            with card(t("Left out")):
+                heading(t("Left out"))
+                grid([t("Name"), t("Why")], [[each.name, each.reason] for each in found.aside[:SHOWN]], t("Left out"))
         self.show_sources()
 
     def show_sources(self) -> None:
         found = self.found
-        with card(t("What was read")):
-            heading(t("What was read"))
+        with card(t("Pages read")):
+            heading(t("Pages read"))
             for query in found.queries:
                 quiet(t("Searched “{query}”", query=query))
             for query, why in found.failed_queries.items():

@@ -36,7 +36,7 @@ BUILDING = 60.0
 """Seconds that a page may take until it is there. NiceGUI answers with an error after 3, which a busy machine needs."""
 vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = BUILDING  # of all pages, which are made after this
 
-IN_SETTINGS = "An admin can change it under Settings."
+IN_SETTINGS = "An admin can change this under Settings."
 
 FILES = Path(__file__).with_name("files")
 LOOK = 3.0
@@ -126,11 +126,12 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         f"document.documentElement.lang = {json.dumps(language())};</script>"
     )
     ui.add_head_html('<script src="/page-files/frame.js"></script>')
+    ui.page_title(f"{title} · Tablewright")
     if tells:
         ui.on_exception(tell)
     ui.link(t("Skip to the content"), "#content").classes("tw-skip")
     drawer = ui.left_drawer(value=False, bordered=True).props("overlay behavior=mobile width=240")
-    with drawer, ui.element("nav").props(f'aria-label="{t("Places, menu")}"').classes("tw-menu"):
+    with drawer, ui.element("nav").props(f'aria-label="{t("Main navigation, menu")}"').classes("tw-menu"):
         for name, path, icon in PLACES:
             place(name, path, icon, is_here=path == here)
     with ui.header(elevated=False).classes("tw-header"):
@@ -140,7 +141,7 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         with ui.link(target="/").classes("tw-brand").props(f'aria-label="{t("Tablewright, all tables")}"'):
             ui.html(BRAND, sanitize=False)
             ui.label(t("Tablewright"))
-        with ui.element("nav").props(f'aria-label="{t("Places")}"').classes("tw-nav"):
+        with ui.element("nav").props(f'aria-label="{t("Main navigation")}"').classes("tw-nav"):
             for name, path, icon in PLACES:
                 place(name, path, icon, is_here=path == here)
         ui.space()
@@ -151,10 +152,10 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         if who.id != "owner":
             ui.label(f"{who.name} ({who.role})").classes("tw-muted tw-who")
             ui.timer(LOOK, load_anew_with_less)
-        switch = ui.button(icon="contrast").props(f'flat round dense aria-label="{t("Light or dark")}"')
+        switch = ui.button(icon="contrast").props(f'flat round dense aria-label="{t("Light or dark mode")}"')
         switch.on("click", js_handler="() => window.tablewright.switchTheme()")
         with switch:
-            ui.tooltip(t("Light or dark"))
+            ui.tooltip(t("Light or dark mode"))
     with ui.element("div").props("id=content tabindex=-1").classes("tw-wide" if wide else "tw-page"):
         if not wide:
             ui.label(title).classes("tw-h1").props("role=heading aria-level=1")
@@ -186,7 +187,7 @@ def tell(error: Exception) -> None:
     else:
         lines = [
             t("Something went wrong on the server."),
-            t("The log says what. What was saved before is kept."),
+            t("The server log has the details. Everything saved so far is kept."),
         ]
     ui.notification(
         "\n".join(lines), type="negative", position="bottom", multi_line=True, close_button="OK", timeout=12
@@ -226,7 +227,7 @@ def show_page_error(error: Exception) -> None:
             for line in what_next(error):
                 ui.label(line)
         else:
-            ui.label(t("Something went wrong on the server. The log says what.")).classes("tw-h2")
+            ui.label(t("Something went wrong on the server. The server log has the details.")).classes("tw-h2")
         ui.link(t("All tables"), "/")
 
 

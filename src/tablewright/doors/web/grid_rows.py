@@ -11,11 +11,11 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 
 from tablewright.app import Operation, Selection, Tablewright
-from tablewright.doors.web.words import confidence_text, reason_text, t
+from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.form import Where
 from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, Value
-from tablewright.table.text import basis_text, cell_text, shortened
+from tablewright.table.text import cell_text, shortened
 from tablewright.table.views import filter_on, ordered
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
@@ -71,7 +71,7 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
             view=str(query.get("view", ""))[:60],
         )
     except msgspec.MsgspecError as error:
-        raise UsageError(t("These rows cannot be looked for: {error}.", error=error)) from None
+        raise UsageError(t("This search is not possible: {error}.", error=error)) from None
 
 
 class RowOrders:
@@ -349,7 +349,7 @@ def note(cell: Cell, proposed: bool = False) -> str:
     if cell.conflict:
         parts.append(t("≠ Sources disagree"))
     if cell.stale:
-        parts.append(t("↻ Stale: an input changed since"))
+        parts.append(t("↻ Stale: an input has changed"))
     return "; ".join(parts)
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tablewright.app import Check, Schedule
 
 PATH = "/status"
+EXTRA = "Extra "
+"""How checks of what can be installed beside begin."""
 
 
 @ui.page(PATH, title="Health · Tablewright")
@@ -50,13 +52,13 @@ async def health_page() -> None:
     with journey(t("Health"), here=PATH):
         with card(t("Checks")):
             with row():
-                heading(t("What is configured and what works")).classes("tw-grow")
+                heading(t("Configuration and checks")).classes("tw-grow")
                 button = ui.button(t("Test now"), icon="bolt", on_click=partial(look, ask=True)).props("flat")
                 button.set_visibility(seen.person.may_administer)
             if seen.person.may_administer:
                 checks(found)
             else:
-                quiet(t("Only an admin sees what is configured and reachable."))
+                quiet(t("Only admins can see what is configured and reachable."))
         with card(t("Workers")):
             heading(t("Workers"))
             await workers()
@@ -72,37 +74,47 @@ def show_checks(found: Sequence[Check]) -> None:
     if not found:
         with row():
             ui.spinner(size="1.5em").props('aria-hidden="true"')
-            quiet(t("Looking …"))
+            quiet(t("Searching …"))
         return
+    extras = [check for check in found if check.name.startswith(EXTRA)]
     with ui.element("div").classes("tw-column").props("aria-live=polite"):
         for check in found:
-            with row().classes("no-wrap items-start"):
-                chip(t("ok") if check.ok else t("problem"), "high" if check.ok else "failed")
-                with ui.element("div").classes("tw-grow"):
-                    said(f"{check.name}: {check.detail}")
-                    if check.advice:
-                        quiet(check.advice)
+            if check not in extras:
+                show_check(check)
+    lines: list[list[Shown]] = [[check.name.removeprefix(EXTRA), check.detail] for check in extras]
+    if lines:
+        with ui.expansion(t("Extras")).props("dense"):
+            grid([t("Name"), t("Status")], lines, t("Extras"))
+
+
+def show_check(check: Check) -> None:
+    with row().classes("no-wrap items-start"):
+        chip(t("ok") if check.ok else t("problem"), "high" if check.ok else "failed")
+        with ui.element("div").classes("tw-grow"):
+            said(f"{t(check.name)}: {check.detail}")
+            if check.advice:
+                quiet(check.advice)
 
 
 async def show_workers() -> None:
     workers = await (await visit_now()).tablewright.jobs.workers()
     if not workers:
-        quiet(t("No process is at work. The server works on runs by itself, or start `tablewright worker`."))
+        quiet(t("No worker is running. The server processes runs itself, or start `tablewright worker`."))
         return
     lines: list[list[Shown]] = [[each.kind, each.host, str(each.pid), when(each.started_at)] for each in workers]
-    grid([t("Kind"), t("Machine"), t("Process"), t("Since")], lines, t("Processes at work"))
+    grid([t("Kind"), t("Machine"), t("Process"), t("Since")], lines, t("Worker processes"))
 
 
 async def show_schedules(*, looked: bool) -> None:
     """After the checks: the queue's database, which has them, is slow to open."""
     if not looked:
-        quiet(t("Looking …"))
+        quiet(t("Searching …"))
         return
     now = await visit_now()
     names = {each.id: each.name for each in await now.tablewright.tables()}
     schedules = [each for each in await now.tablewright.jobs.schedules() if now.person.sees(each.table_id)]
     if not schedules:
-        quiet(t("Nothing is scheduled. A table can be rechecked or refreshed every hour, day or week."))
+        quiet(t("Nothing is scheduled. Tables can be rechecked or refreshed hourly, daily or weekly."))
         return
     grid(
         [t("Table"), t("What"), t("When"), t("Last")],
@@ -127,4 +139,4 @@ def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
     with card(t("Settings")):
         heading(t("Settings"))
         with ui.expansion(t("All settings")).props("dense"):
-            grid([t("Setting"), t("Value"), t("What it does")], lines, t("Settings"))
+            grid([t("Setting"), t("Value"), t("Meaning")], lines, t("Settings"))

@@ -44,7 +44,7 @@ class Undertaking:
         except TablewrightError as error:
             self.problem = str(error)
         except Exception:
-            self.problem = "Something went wrong on the server. The log says what."
+            self.problem = "Something went wrong on the server. The server log has the details."
             raise
         finally:
             self.ended = True

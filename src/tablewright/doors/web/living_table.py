@@ -119,7 +119,7 @@ class LivingTable:
             if place is not None:
                 inline(str(place)).classes("tw-strong")
             elif excluded is not None:
-                chip(t("out"), "failed").props["title"] = safe(excluded.reason, 200)
+                chip(t("excluded"), "failed").props["title"] = safe(excluded.reason, 200)
                 quiet(shortened(excluded.reason, 80))
 
     def _place(self, table_id: str, row_id: RowId, field: str) -> None:

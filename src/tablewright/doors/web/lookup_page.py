@@ -111,7 +111,7 @@ async def lookup_page(where: str = "") -> None:
     with journey(t("Look up documents"), here="/documents"):
         tabs("/lookup")
         if not await seen.tablewright.documents(readable=True):
-            with empty_state(t("There is nothing to look up yet"), "search"):
+            with empty_state(t("Nothing to look up yet"), "search"):
                 ui.link(t("Add documents"), "/documents")
             return
         groups = await seen.tablewright.known_of_documents()
@@ -126,7 +126,7 @@ class LookUp:
         self.replies: list[Reply] = []
 
     def show(self) -> None:
-        quiet(t("Every condition is applied as it stands, to all documents of the kind. No model is asked."))
+        quiet(t("Every condition is applied exactly as written to all documents of this kind. No model is used."))
         self.fields = ui.refreshable(self.show_fields)
         self.answer = ui.refreshable(self.show_answer)
         with card(t("Conditions")):
@@ -147,13 +147,13 @@ class LookUp:
         with row():
             ui.button(t("Add a condition"), icon="add", on_click=self.add_line).props("flat dense")
         with row():
-            self.choice(t("What is wanted"), translated(FIGURES), "figure")
+            self.choice(t("Result"), translated(FIGURES), "figure")
             if filled.figure not in ("", "count"):
-                self.column(t("Of the column"), "of")
+                self.column(t("Column"), "of")
             if filled.figure:
-                self.column(t("For each value of"), "by", none=t("None"))
+                self.column(t("Group by"), "by", none=t("None"))
             else:
-                self.column(t("Sorted by"), "sort", none=t("As they come"))
+                self.column(t("Sorted by"), "sort", none=t("Unsorted"))
                 ui.checkbox(t("Largest first")).bind_value(filled, "descending")
                 shown = ui.select(
                     {name: safe(name, 60) for name in filled.columns}, label=t("Further columns"), multiple=True
@@ -161,7 +161,7 @@ class LookUp:
                 shown.props("dense outlined options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
 
     def show_line(self, line: ConditionLine) -> None:
-        columns = {"": "", TEXT: t("The whole text"), **{name: safe(name, 60) for name in self.filled.columns}}
+        columns = {"": "", TEXT: t("Full text"), **{name: safe(name, 60) for name in self.filled.columns}}
         named = {column_key(name): name for name in columns}
         line.column = named.get(column_key(line.column), "")
         with row().classes("no-wrap") as shown:
@@ -236,8 +236,8 @@ def kinds(groups: list[KnownGroup]) -> None:
         heading(t("Kinds and tables"))
         quiet(
             t(
-                "The table of a kind holds what was read from its documents for questions. A wrong "
-                "kind is corrected on the page of the document."
+                "Each kind has a table with what was read from its documents. Correct a wrong kind on the page "
+                "of the document."
             )
         )
         grid(

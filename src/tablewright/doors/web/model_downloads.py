@@ -30,7 +30,7 @@ class ModelDownloads:
         self.box = ui.element("div").classes("tw-column")
         self._list = ui.refreshable(self._show)
         with self.box:
-            quiet(t("Models of Qwen, free to use. Each is checked against the checksum that its publisher states."))
+            quiet(t("Qwen models, free to use. Each download is verified against the checksum published by its maker."))
             ui.timer(0.1, self._first, once=True)
         ui.timer(1.0, self._look)
 
@@ -59,7 +59,7 @@ class ModelDownloads:
         quiet(f"{model.about} {t('Needs {needed} GB of memory.', needed=needed)} {model.licence}")
         if installed and installed < model.memory:
             text(
-                t("This computer has {installed} GB: too little for it.", installed=f"{installed:.0f}"),
+                t("This computer has only {installed} GB.", installed=f"{installed:.0f}"),
                 "tw-small tw-problem",
             )
         under_way = self._newest(model.name)

@@ -37,7 +37,7 @@ from tablewright.table.research import (
     Verdict,
 )
 
-ROUNDS = {1: "Discovery", 2: "Gap-filling", 3: "Verification"}
+ROUNDS = {1: "Discovery", 2: "Gap filling", 3: "Verification"}
 VERDICTS: dict[Verdict, str] = {
     "supported": "high",
     "partly supported": "medium",
@@ -46,7 +46,7 @@ VERDICTS: dict[Verdict, str] = {
     "not checked": "low",
 }
 GAPS = 6
-FURTHER = "further search"
+FURTHER = "another search"
 OWN_SENTENCES = "The sentences are quoted from the sources."
 
 
@@ -208,10 +208,10 @@ def show_answered(answered: AnsweredFollowUp) -> None:
     if answered.sentences:
         with ui.element("div"):
             show_sentences(answered.sentences, opener(answered.references), Words())
-        quiet(t("From a new search.") if answered.searched else t("From the evidence that was stored."))
+        quiet(t("From a new search.") if answered.searched else t("From the stored evidence."))
     else:
         said(
-            t("Neither the stored evidence nor what a new search found says it.")
+            t("Neither the stored evidence nor a new search states it.")
             if answered.searched
-            else t("The stored evidence does not say it.")
+            else t("The stored evidence does not state it.")
         )

@@ -39,7 +39,7 @@ FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json
 LEFT = "interrupted"
 STATUS: dict[ResearchStatus | str, tuple[str, str]] = {
     LEFT: ("interrupted", "low"),
-    "running": ("under way", "medium"),
+    "running": ("in progress", "medium"),
     "done": ("done", "high"),
     "partial": ("partial", "medium"),
     "nothing": ("nothing found", "low"),
@@ -47,13 +47,13 @@ STATUS: dict[ResearchStatus | str, tuple[str, str]] = {
     "failed": ("failed", "failed"),
 }
 KINDS = {
-    "": "As the question says",
+    "": "Automatic",
     "narrative": "Narrative",
     "comparison": "Comparison",
     "answer": "Short answer",
-    "catalog": "Catalog, as a table",
+    "catalog": "Catalog as a table",
 }
-LENGTHS = {None: "As the question says", "short": "Short", "standard": "Standard", "long": "Long"}
+LENGTHS = {None: "Automatic", "short": "Short", "standard": "Standard", "long": "Long"}
 OFTEN = 0.4
 """Seconds between two looks of the page at what is done."""
 TOLD = {
@@ -78,8 +78,8 @@ async def researches_page() -> None:
             with empty_state(t("No research yet"), "travel_explore"):
                 ui.label(
                     t(
-                        "Ask above. Three rounds of searching follow: discovery, gap-filling, verification. "
-                        "Then there is a report in which every sentence cites what was read."
+                        "Ask a question above. Three rounds of searches follow: discovery, gap filling and "
+                        "verification. Every sentence of the report cites its source."
                     )
                 )
             return
@@ -155,13 +155,13 @@ def question_form() -> None:
             with row():
                 ui.button(t("Start"), icon="play_arrow", on_click=begin).props("unelevated")
             if now.tablewright.settings.model:
-                saying(t("What to change"), t("Change"), change)
+                saying(t("What should change?"), t("Change"), change)
 
     with card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
         question = ui.textarea(
             t("What do you want to find out?"),
             placeholder=t("Identify 5 AI providers with pricing and case studies"),
-            validation={t("Say what to find out."): lambda value: bool(value and value.strip())},
+            validation={t("Enter a question."): lambda value: bool(value and value.strip())},
         ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
         question.without_auto_validation()
         with row():
@@ -175,13 +175,13 @@ def question_form() -> None:
                 .props("outlined dense")
                 .style("min-width: 140px")
             )
-            items = count_input(t("Items of a catalog"), most=50)
-            tasks = count_input(t("Searches at most"), most=200)
-            minutes = count_input(t("Minutes at most"), most=600)
+            items = count_input(t("Catalog items"), most=50)
+            tasks = count_input(t("Max. searches"), most=200)
+            minutes = count_input(t("Max. minutes"), most=600)
             ui.space()
             button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
         if visit().tablewright.settings.budget:
-            quiet(t("It may spend at most {budget} dollars.", budget=visit().tablewright.settings.budget))
+            quiet(t("It may spend up to {budget} dollars.", budget=visit().tablewright.settings.budget))
     place = ui.element("div").classes("tw-column").props("aria-live=polite")
 
 
@@ -324,7 +324,7 @@ class OpenResearch:
     def show_rounds(self) -> None:
         if not self.research.rounds:
             return
-        heading(t("How the research went"))
+        heading(t("Research log"))
         for each in self.research.rounds:
             show_round(each)
 
@@ -341,7 +341,7 @@ class OpenResearch:
             if busy:
                 with row():
                     ui.spinner("dots", size="2em").props('aria-hidden="true"')
-                    quiet(t("Looking in what is stored, then on the web …"))
+                    quiet(t("Searching stored evidence, then the web …"))
                 ui.timer(0.5, self.look_for_answer)
             elif self.seen.person.may_change:
                 saying(t("Your question"), t("Ask"), self.ask_further)

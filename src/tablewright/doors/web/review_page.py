@@ -36,20 +36,20 @@ KEYS = (
     ("j ↓", "next"),
     ("k ↑", "back"),
     ("a", "accept"),
-    ("r", "refuse"),
+    ("r", "reject"),
     ("e", "edit"),
     ("u", "clear"),
     ("Enter", "apply"),
 )
 ACTS = (
     ("Accept", "check", "a", "unelevated"),
-    ("Refuse", "close", "r", "outline"),
+    ("Reject", "close", "r", "outline"),
     ("Edit", "edit", "e", "outline"),
     ("Clear decision", "undo", "u", "flat"),
 )
 SIGNS = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
-WORDS = {"accepted": "accept", "refused": "refuse", "edited": "edit"}
-TO_DO = {"accepted": "{count} to accept", "refused": "{count} to refuse", "edited": "{count} to edit"}
+WORDS = {"accepted": "accept", "refused": "reject", "edited": "edit"}
+TO_DO = {"accepted": "{count} to accept", "refused": "{count} to reject", "edited": "{count} to edit"}
 
 
 @ui.page("/review/{proposal_id}", title="Review · Tablewright")
@@ -60,10 +60,8 @@ async def review_page(proposal_id: str) -> None:
     table = await visit.table(head.table_id)
     if head.status != "open" or not visit.person.may_change:
         with frame(t("Review"), here="/"), empty_state(t("This proposal is {status}", status=head.status), "rule"):
-            said = (
-                t("Its run has not ended.") if head.status == "building" else t("There is nothing left to decide here.")
-            )
-            ui.label(said if visit.person.may_change else t("Only editors decide on proposals."))
+            said = t("Its run has not finished.") if head.status == "building" else t("Nothing left to decide here.")
+            ui.label(said if visit.person.may_change else t("Only editors can decide on proposals."))
             ui.link(t("Back to the table"), f"/tables/{table.id}")
         return
     cells = await visit.tablewright.open_cells(head.id)
@@ -134,15 +132,14 @@ class ReviewPage:
         names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
         with ui.element("div").classes("tw-filters"):
             with ui.element("div").classes("tw-row"):
-                ui.label(t("All that are at least")).classes("tw-small")
+                ui.label(t("Confidence of at least")).classes("tw-small")
                 self._bound = (
                     ui.slider(min=0, max=1, step=0.05, value=0.8)
-                    .props(f'dense aria-label="{t("Least confidence")}"')
+                    .props(f'dense aria-label="{t("Minimum confidence")}"')
                     .classes("tw-slider")
                 )
                 shown = ui.label().classes("tw-strong")
                 shown.bind_text_from(self._bound, "value", lambda value: f"{value:.2f}")
-                ui.label(t("sure:")).classes("tw-small")
                 ui.button(t("Accept"), on_click=self._doing(self._accept_sure)).props(
                     "outline dense padding='2px 10px'"
                 )
@@ -153,7 +150,7 @@ class ReviewPage:
                 ui.button(t("Accept column"), on_click=self._doing(self._column_all, "accepted")).props(
                     "outline dense padding='2px 10px'"
                 )
-                ui.button(t("Refuse column"), on_click=self._doing(self._column_all, "refused")).props(
+                ui.button(t("Reject column"), on_click=self._doing(self._column_all, "refused")).props(
                     "outline dense padding='2px 10px'"
                 )
             with ui.element("div").classes("tw-row tw-keys tw-small").props(f'aria-label="{t("Keys")}"'):
@@ -223,7 +220,7 @@ class ReviewPage:
         line = self._lines[at]
         line.classes(replace=f"tw-line tw-{word or 'open'}" + (" tw-cursor" if at == self._at else ""))
         line.props(f"aria-selected={'true' if at == self._at else 'false'}")
-        content = {"accepted": f"✓ {t('accept')}", "refused": f"✗ {t('refuse')}"}.get(word, "")
+        content = {"accepted": f"✓ {t('accept')}", "refused": f"✗ {t('reject')}"}.get(word, "")
         if verdict and verdict.own is not None:
             content = f"✎ {shortened(cell_text(verdict.own), 24)}"
         self._signs[at].set_text(content)
@@ -357,7 +354,7 @@ class ReviewPage:
             given.on("keydown.ctrl.enter" if "\n" in value else "keydown.enter", take)
             with ui.element("div").classes("tw-row tw-end"):
                 ui.button(t("Cancel"), on_click=close).props("flat")
-                ui.button(t("Use it"), on_click=take).props("unelevated")
+                ui.button(t("Use this value"), on_click=take).props("unelevated")
         window.on("hide", close)
         self._window = window
 
@@ -383,8 +380,8 @@ class ReviewPage:
         self._summarise()
         stay = len(open_cells) - len(marked)
         done = t("{cells} marked to {act}.", cells=many(len(marked), "cell"), act=t(WORDS[word]))
-        kept = t("{cells} refused or edited before: unchanged.", cells=many(stay, "cell")) if stay else ""
-        say(" ".join(filter(None, (done, kept, t("Enter applies.")))))
+        kept = t("{cells} rejected or edited before: unchanged.", cells=many(stay, "cell")) if stay else ""
+        say(" ".join(filter(None, (done, kept, t("Press Enter to apply.")))))
 
     def _stays(self, at: CellAt, word: str) -> bool:
         decided = self._verdicts.get(at)
@@ -392,16 +389,18 @@ class ReviewPage:
 
     async def _apply(self) -> None:
         if not self._verdicts:
-            raise UsageError(t("Nothing is decided yet."), advice=t("Accept or refuse cells first: a and r."))
+            raise UsageError(
+                t("Nothing has been decided yet."), advice=t("Accept or reject some cells first (keys a and r).")
+            )
         visit = await visit_to_change()
         await visit.table(self._table.id)
         done = await visit.tablewright.changes.decide(self._head.id, self._review())
         self._verdicts.clear()
         accepted = done.cells - done.edited
         counts = {"accepted": accepted, "edited": done.edited, "refused": done.refused}
-        said = [t("{accepted} accepted, {edited} edited, {refused} refused.", **counts)]
+        said = [t("{accepted} accepted, {edited} edited, {refused} rejected.", **counts)]
         if done.conflicts:
-            said.append(t("{count} changed since, and kept.", count=done.conflicts))
+            said.append(t("{count} changed since then and kept.", count=done.conflicts))
         if done.too_late:
             said.append(t("{count} decided by somebody else.", count=done.too_late))
         say(" ".join(said))

@@ -20,21 +20,21 @@ from tablewright.errors import NotFound
 FAILURES = {
     "paused": "The run is paused.",
     "failed": "The run failed.",
-    "interrupted": "The run was interrupted: the process that worked on it is gone.",
+    "interrupted": "The run was interrupted: its process has ended.",
 }
 REMEDY = "Check the search and the model under Settings, then press Retry."
 OVER_BUDGET = "The run stopped at its budget."
 REASONS = {
-    "not_found": "no source says it",
-    "blocked": "the pages refused to be read",
+    "not_found": "no source states it",
+    "blocked": "the pages could not be read",
     "not_applicable": "the question does not apply",
     "conflicting": "the sources disagree",
     "over_budget": "the budget was used up",
     "error": "something failed",
 }
 SAMPLE = (
-    "Fictional sample: these companies do not exist. Columns that you ask for here are looked up in the small sample "
-    "web that comes with Tablewright."
+    "Fictional sample: these companies do not exist. New columns are looked up in the small sample web that "
+    "comes with Tablewright."
 )
 
 
@@ -112,11 +112,13 @@ class RunBanner:
         report = await tablewright.jobs.report(run, reasons=True)
         if run.kind != "enrich" or report["found"] or not report["empty"]:
             return False
-        lines = [t("{reasons}. Click a cell to see where it was looked for.", reasons=in_words(report["empty"]))]
+        lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
         if tablewright.settings.model == "builtin":
-            lines.append(t("No model is set, so only what pages state plainly is read. Choose one under Settings."))
+            lines.append(t("No model is set, so only plainly stated values are found. Choose a model under Settings."))
         else:
-            lines.append(t("Word the question as a page would answer it, or name what tells the rows apart."))
+            lines.append(
+                t("Try wording the question the way a page would answer it, or add what tells the rows apart.")
+            )
         self._show(run.id, "done", t("No value was found."), lines)
         return True
 

@@ -62,7 +62,7 @@ STAGES = {
     "computing": "Computing",
     "row_done": "Done:",
     "row_skipped": "Skipped:",
-    "complete": "Complete",
+    "complete": "Finished",
     "cancelled": "Stopped",
     "paused": "Paused:",
 }
@@ -125,7 +125,7 @@ class RunList:
         if not self.runs:
             with empty_state(t("No runs yet"), "directions_run"):
                 ui.label(t("A run starts when you fill a column, read documents or research a question."))
-                ui.link(t("Go to the tables"), "/")
+                ui.link(t("Go to your tables"), "/")
             return
         of_all = [] if self.table_id else ["Table"]
         columns = ["Run", *of_all, "Status", "Progress", "Cost", "Started"]
@@ -175,9 +175,9 @@ class RunList:
         async def choose(event: Any) -> None:
             await charts.refresh(event.value)
 
-        with card(t("A table in figures")):
+        with card(t("Table statistics")):
             with row():
-                heading(t("A table in figures")).classes("tw-grow")
+                heading(t("Table statistics")).classes("tw-grow")
                 if len(tables) > 1:
                     ui.select(tables, value=first, label=t("Table"), on_change=choose).props("dense outlined").style(
                         "min-width: 180px; max-width: 100%"
@@ -203,7 +203,7 @@ class RunList:
                 if figures.domains:
                     domains_chart(figures)
                 else:
-                    quiet(t("No cell of it cites a web page yet."))
+                    quiet(t("None of its cells cites a web page yet."))
 
 
 def may_see(seen: Visit, run: Run) -> bool:
@@ -328,9 +328,9 @@ class OpenRun:
                 said(so_far(report)).props("aria-live=polite")
             self.figures()
             beside = {
-                t("could not be looked for"): report["unasked"],
-                t("answers without the model (degraded)"): report["degraded"],
-                t("rows skipped, which lack what the question needs"): report["incomplete"],
+                t("could not be looked up"): report["unasked"],
+                t("answered without the model"): report["degraded"],
+                t("rows skipped because they lack what the question needs"): report["incomplete"],
             }
             if report["found"] or report["empty"] or any(beside.values()):
                 heading(t("Result"), level=3)

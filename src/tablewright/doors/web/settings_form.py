@@ -29,17 +29,17 @@ PROVIDERS = {
     "anthropic": "Anthropic",
     "google": "Google Gemini",
     "openai": "OpenAI",
-    "ollama": "Ollama, on this computer",
-    LOCAL: "A model that is downloaded to this computer",
+    "ollama": "Ollama on this computer",
+    LOCAL: "A model downloaded to this computer",
     ENDPOINT: "Another OpenAI-compatible server",
 }
 NEEDS_KEY = ("anthropic", "google", "openai")
 WITHOUT_A_MODEL = (
-    "Without a model, Tablewright reads only what pages and documents state plainly: labels, tables and sentences that "
-    "name the thing and the value. Questions in your own words need a model."
+    "Without a model, Tablewright reads only what pages and documents state plainly: labels, tables and simple "
+    "sentences. Questions in your own words need a model."
 )
 ENGINES = {
-    "ddgs": "DuckDuckGo: no key, but it refuses many searches in a row",
+    "ddgs": "DuckDuckGo: no key, but limited to few searches in a row",
     "brave": "Brave Search",
     "exa": "Exa",
     "serper": "Serper (Google results)",
@@ -49,11 +49,11 @@ ENGINES = {
 }
 FREE_ENGINES = ("ddgs", "searxng", "sample")
 EVIDENCE = {
-    "judged": "Also what a model concludes from quotes; such values are marked “judged”",
+    "judged": "Also values that a model concludes from quotes, marked “judged”",
     "strict": "Only what a source states, or what follows from it by a rule such as a unit conversion",
 }
-EMBEDDERS = {"wordllama": "On this computer (no key)", "openai": "OpenAI, or a server that is compatible"}
-KEY_SAVED = "Saved; type to replace it"
+EMBEDDERS = {"wordllama": "On this computer (no key)", "openai": "OpenAI or a compatible server"}
+KEY_SAVED = "Saved. Type to replace it."
 
 
 class SettingsCard:
@@ -94,7 +94,7 @@ class SettingsCard:
         for name in names:
             if name in self.elsewhere:
                 element.disable()
-                quiet(t("Set by {where}; change it there.", where=self.elsewhere[name]))
+                quiet(t("Set by {where}. Change it there.", where=self.elsewhere[name]))
 
     def key_field(self, name: str, label: str) -> ui.input:
         """Write-only: whether there is a key, never which."""
@@ -144,7 +144,7 @@ class SettingsCard:
         self.settings = visit.server.settings
         self.saved(self.settings)
         self.result.clear()
-        say(t("Saved. It is used from now on; runs under way keep the settings that they began with."))
+        say(t("Saved and in use. Runs in progress keep the settings they started with."))
         self.on_save()
 
 
@@ -161,7 +161,7 @@ class ModelPart(SettingsCard):
         if provider not in providers:
             providers[provider] = settings.model
         self.local = ui.element("div").classes("tw-column")
-        self.provider = ui.select(providers, value=provider, label=t("Who reads and judges")).props("outlined dense")
+        self.provider = ui.select(providers, value=provider, label=t("Language model")).props("outlined dense")
         self.explained = quiet(t(WITHOUT_A_MODEL))
         self.base_url = ui.input(
             t("Address"), value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
@@ -171,7 +171,7 @@ class ModelPart(SettingsCard):
             [name] if name else [], value=name or None, label=t("Model"), with_input=True, new_value_mode="add-unique"
         ).props("outlined dense input-debounce=0")
         self.name.props["hint"] = t("Choose from the list, or type a name and press Enter")
-        self.listing = ui.button(t("Show the models of this provider"), icon="list", on_click=self.list_names)
+        self.listing = ui.button(t("Show available models"), icon="list", on_click=self.list_names)
         self.listing.props("flat dense no-caps")
         self.downloads = ModelDownloads(self.use_download)
         self.downloads.build()
@@ -248,7 +248,7 @@ class ModelPart(SettingsCard):
         provider = "openai" if self.provider.value == ENDPOINT else self.provider.value
         address = (self.base_url.value or "").strip() if self.provider.value in (ENDPOINT, "ollama") else ""
         if self.provider.value == ENDPOINT and not address:
-            raise UsageError(t("The address of the server is missing."), advice=t("It usually ends in /v1."))
+            raise UsageError(t("The address of the server is missing."), advice=t("The address usually ends in /v1."))
         changes = {"model": f"{provider}:{self.name.value or '-'}", "model_base_url": address}
         if key := (self.key.value or "").strip():
             changes["model_api_key"] = key
@@ -261,7 +261,7 @@ class ModelPart(SettingsCard):
         if provider not in PROVIDERS:
             return {"model": self.settings.model}
         if not self.name.value:
-            raise UsageError(t("Which model? Choose a name, or type one and press Enter."))
+            raise UsageError(t("Choose a model, or type a name and press Enter."))
         return self.access()
 
     def saved(self, settings: Settings) -> None:
@@ -316,9 +316,11 @@ class BudgetPart(SettingsCard):
     title = "Budget"
 
     def fields(self) -> None:
-        quiet(t("A run that reaches its budget stops, and keeps what it found. Empty: no limit."))
-        self.dollars = ui.input(t("Dollars a run may spend"), value=self.settings.budget).props("outlined dense")
-        self.tokens = ui.input(t("Tokens a run may use"), value=self.settings.budget_tokens).props("outlined dense")
+        quiet(t("A run stops when it reaches its budget and keeps what it found. Leave empty for no limit."))
+        self.dollars = ui.input(t("Spending limit per run, in dollars"), value=self.settings.budget).props(
+            "outlined dense"
+        )
+        self.tokens = ui.input(t("Token limit per run"), value=self.settings.budget_tokens).props("outlined dense")
         self.fixed(self.dollars, "budget")
         self.fixed(self.tokens, "budget_tokens")
 
@@ -347,12 +349,12 @@ class EmbedderPart(SettingsCard):
 
     def fields(self) -> None:
         kind, _, name = self.settings.embedder.partition(":")
-        quiet(t("What finds passages by meaning. Documents that are in already are found again once they are re-read."))
+        quiet(t("Finds passages by meaning. Documents added earlier are found again once they have been re-read."))
         self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings")).props("outlined dense")
         self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props(
             "outlined dense stack-label"
         )
-        self.base_url = ui.input(t("Address, empty for OpenAI"), value=self.settings.embedder_base_url).props(
+        self.base_url = ui.input(t("Address (leave empty for OpenAI)"), value=self.settings.embedder_base_url).props(
             "outlined dense"
         )
         self.key = self.key_field("embedder_api_key", t("Key"))
@@ -387,10 +389,10 @@ class WebhookPart(SettingsCard):
     tests = "webhook"
 
     def fields(self) -> None:
-        quiet(t("When a run ends, this server reports it to an address of yours, as signed JSON."))
+        quiet(t("When a run ends, this server sends signed JSON to your address."))
         self.address = ui.input(t("Address"), value=self.settings.webhook_url, placeholder="https://example.com/hook")
         self.address.props("outlined dense stack-label maxlength=2000")
-        self.key = self.key_field("webhook_secret", t("Secret for the signature"))
+        self.key = self.key_field("webhook_secret", t("Signing secret"))
         self.fixed(self.address, "webhook_url")
 
     def changes(self) -> dict[str, str]:
@@ -403,7 +405,7 @@ class WebhookPart(SettingsCard):
         if not settings.webhook_url:
             raise UsageError(t("The address is missing."))
         await visit.server.test_webhook(settings)
-        return True, t("The address took a test message."), ""
+        return True, t("The address accepted a test message."), ""
 
     def saved(self, settings: Settings) -> None:
         forget_key(self.key, there=bool(settings.webhook_secret))
@@ -414,7 +416,7 @@ class LanguagePart(SettingsCard):
 
     def fields(self) -> None:
         self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page")).props("outlined dense")
-        quiet(t("What models write, and the messages of deeper layers, stay in their own language."))
+        quiet(t("Texts written by models and some technical messages are not translated."))
         self.fixed(self.choice, "language")
 
     def changes(self) -> dict[str, str]:

@@ -17,12 +17,12 @@ async def settings_page() -> None:
     visit = await visit_now()
     with journey(t("Settings"), here=PATH):
         if not visit.person.may_administer:
-            quiet(t("Only an admin sees and changes the settings."))
+            quiet(t("Only admins can see and change the settings."))
             return
         quiet(
             t(
-                "Saved in the home folder of this server, keys encrypted. They hold for everyone who uses it, and for "
-                "commands on this computer."
+                "Saved on this server, with keys encrypted. The settings apply to everyone who uses it and to "
+                "commands run on this computer."
             )
         )
         for part in PARTS.values():

@@ -46,7 +46,7 @@ def window(shared: Shared, *, may_invite: bool) -> None:
 
     def copy() -> None:
         ui.clipboard.write(base + place)
-        say(t("Link copied. Whoever it is shared with can open it."))
+        say(t("Link copied. Anyone it is shared with can open it."))
 
     async def invite() -> None:
         now = await visit_to_administer()
@@ -54,11 +54,11 @@ def window(shared: Shared, *, may_invite: bool) -> None:
         link = f"{base}/login?{urlencode({'next': place, 'token': token})}"
         ui.clipboard.write(link)
         with made:
-            ui.input(t("Link for viewers"), value=link).props("readonly outlined dense")
+            ui.input(t("View-only link"), value=link).props("readonly outlined dense")
             quiet(
                 t(
-                    "Copied. Whoever has this link can look at this, and at nothing else, without an account. It is "
-                    "shown only now. To end it, remove the user {name}.",
+                    "Copied. Anyone with this link can view this, and nothing else, without an account. The link "
+                    "is shown only once. To revoke it, remove the user {name}.",
                     name=person.name,
                 )
             )
@@ -68,13 +68,13 @@ def window(shared: Shared, *, may_invite: bool) -> None:
     with ui.dialog(value=True) as dialog, ui.card().classes("tw-window"):
         heading(t("Share"))
         owner = shared.owner or t("this installation")
-        said(t("It belongs to {owner}. Those it is shared with may look at it.", owner=owner))
+        said(t("Owned by {owner}. People it is shared with can view it.", owner=owner))
         names = ui.input(t("Names of users, separated by commas"), value=", ".join(shared.people)).classes("full-width")
         everyone = ui.checkbox(t("Everyone who uses this server"), value=shared.everyone)
         with row():
             ui.button(t("Copy link"), icon="link", on_click=copy).props("flat")
             if may_invite:
-                ui.button(t("New link for viewers"), icon="add_link", on_click=invite).props("flat")
+                ui.button(t("New view-only link"), icon="add_link", on_click=invite).props("flat")
         made = ui.element("div").classes("tw-column")
         with row():
             ui.space()

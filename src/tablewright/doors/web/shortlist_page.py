@@ -44,7 +44,7 @@ LONGEST = 4_000
 AT_ONCE = 30
 ACTIONS = {"All candidates": "/all", "More options": "/more", "Export CSV": "/export"}
 PHASES: dict[Phase, tuple[str, str]] = {
-    "intake": ("finding out what is wanted", "medium"),
+    "intake": ("working out what you want", "medium"),
     "research": ("finding candidates", "medium"),
     "advise": ("compared", "high"),
     "end": ("decided", "high"),
@@ -52,10 +52,10 @@ PHASES: dict[Phase, tuple[str, str]] = {
 BUILTIN = "builtin"
 ASKED = {
     "product": ("Product", "electric kettle"),
-    "budget": ("Budget with its currency", "50 GBP"),
+    "budget": ("Budget, with currency", "50 GBP"),
     "must": ("Must have", "Capacity >= 1 l; Variable temperature = yes"),
     "nice": ("Nice to have", "Weight < 1.2 kg"),
-    "avoid": ("To avoid", "Material contains plastic"),
+    "avoid": ("Avoid", "Material contains plastic"),
     "region": ("Region", "UK"),
 }
 OTHER_WORK = "Working on {thing}"
@@ -80,16 +80,16 @@ async def shortlists_page() -> None:
                     show_form(begin)
                 else:
                     saying(
-                        t("A product, and what matters about it"),
-                        t("Begin"),
+                        t("A product, and what matters to you"),
+                        t("Start"),
                         begin,
                         placeholder=t("A kettle with variable temperature, under £50"),
                         most=LONGEST,
                     )
                     quiet(
                         t(
-                            "You confirm what was understood before anything is searched for, and again before it "
-                            "is compared."
+                            "You confirm what was understood before the search starts, and again before products "
+                            "are compared."
                         )
                     )
         known = await seen.tablewright.shortlists()
@@ -97,15 +97,15 @@ async def shortlists_page() -> None:
             with empty_state(t("No shortlist yet"), "checklist"):
                 ui.label(
                     t(
-                        "Say what you want to buy. You get a table of candidates in which every value has its "
-                        "source, the best five with their trade-offs, and where to buy them."
+                        "Say what you want to buy. You get a comparison table with a source for every value, the "
+                        "best five with their trade-offs, and where to buy them."
                     )
                 )
             return
         with card(t("Earlier conversations")):
             heading(t("Earlier conversations"))
             grid(
-                [t("Looking for"), t("Stage"), t("Started")],
+                [t("Product"), t("Stage"), t("Started")],
                 [line(each) for each in known[:AT_ONCE]],
                 t("Earlier conversations"),
             )
@@ -113,7 +113,9 @@ async def shortlists_page() -> None:
 
 def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
     """Without a model nobody understands a wish, so none is asked for in words."""
-    quiet(t("There is no model to understand a wish in words: fill in what matters, and leave the rest empty."))
+    quiet(
+        t("No model is set, so wishes in free text are not understood. Fill in what matters and leave the rest empty.")
+    )
     inputs = {
         name: ui.input(t(label), placeholder=example).props("outlined dense")
         for name, (label, example) in ASKED.items()
@@ -122,16 +124,16 @@ def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
     async def search() -> None:
         filled = {name: str(each.value or "") for name, each in inputs.items()}
         if not filled["product"].strip():
-            raise UsageError(t("The form says no product."), advice=t("Fill in what you are looking for."))
+            raise UsageError(t("Enter a product."), advice=t("Fill in what you are looking for."))
         await begin(form_message(filled))
 
-    ui.button(t("Begin"), icon="send", on_click=search).props("unelevated").style("align-self: flex-start")
+    ui.button(t("Start"), icon="send", on_click=search).props("unelevated").style("align-self: flex-start")
 
 
 def line(state: ShortlistState) -> list[Shown]:
     def wanted() -> None:
         first = next((each.text for each in state.messages if each.role == "user"), "")
-        ui.link(safe(state.requirements.product_type or first or t("Not said yet"), 120), f"/shortlist/{state.id}")
+        ui.link(safe(state.requirements.product_type or first or t("Not specified yet"), 120), f"/shortlist/{state.id}")
         quiet(safe(first, 160))
 
     def phase() -> None:
@@ -227,7 +229,7 @@ class AdviceView:
         with row().props(f'role=list aria-label="{t("Conditions")}"'):
             for wish in wishes:
                 with chip(wish.condition or wish.words, "" if wish.column else "low").props("role=listitem"):
-                    ui.tooltip(t("Excludes candidates") if wish.hard else t("Counts for the rank"))
+                    ui.tooltip(t("Excludes candidates") if wish.hard else t("Counts towards the rank"))
 
     def show_turns(self) -> None:
         for number, message in enumerate(self.state.messages):
@@ -298,8 +300,8 @@ class AdviceView:
         await now.tablewright.shortlist(self.state.id)
         if self.is_busy:
             raise UsageError(
-                t("“{words}” was not said: the last message is still being answered.", words=shortened(words, 80)),
-                advice=t("Say it when the reply is there."),
+                t("“{words}” was not sent: the last message is still being answered.", words=shortened(words, 80)),
+                advice=t("Send it once the reply has arrived."),
             )
         send(now, self.state.id, words)
         self.was_busy = True

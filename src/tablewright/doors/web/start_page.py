@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from tablewright.doors.web.elements import journey, quiet
-from tablewright.doors.web.frame import heading, visit_now
+from tablewright.doors.web.frame import visit_now
 from tablewright.doors.web.settings_form import PARTS
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.tables_page import ABOUT_SAMPLE
@@ -13,11 +13,11 @@ from tablewright.doors.web.words import t
 
 STEPS = {"model": "Model", "search": "Web search", "table": "First table"}
 WHY = {
-    "model": "A language model reads pages and documents, and judges what they say. Without one only what is stated "
-    "plainly is found.",
-    "search": "Where facts are looked for on the web. A search engine with a key answers reliably; without one you can "
-    "begin at once, but many searches in a row are refused.",
-    "table": "Bring your rows, then ask for columns.",
+    "model": "A language model reads pages and documents and judges what they say. Without one, only what is "
+    "stated plainly can be found.",
+    "search": "Facts are looked up with this search engine. One with a key is reliable. Without a key you can "
+    "start right away, but only a few searches in a row are allowed.",
+    "table": "Add your rows, then ask for columns.",
 }
 
 
@@ -27,7 +27,7 @@ async def start_page(step: str = "model") -> None:
     step = step if step in STEPS and visit.person.may_administer else "table"
     names = list(STEPS)
     number = names.index(step)
-    with journey(t("First steps"), here=""):
+    with journey(t("Getting started"), here=""):
         with ui.element("ol").classes("tw-guide").props(f'aria-label="{t("Steps")}"'):
             for place, name in enumerate(names):
                 with ui.element("li") as line:
@@ -36,11 +36,11 @@ async def start_page(step: str = "model") -> None:
                     line.props("aria-current=step")
         quiet(t(WHY[step]))
         if step == "table":
-            sample_button(first=True)
-            quiet(t(ABOUT_SAMPLE))
-            heading(t("Start with your own rows"))
             if visit.person.may_change:
                 show_ways()
+            with ui.element("div").classes("tw-row"):
+                sample_button()
+                quiet(t(ABOUT_SAMPLE))
             return
 
         def go_on() -> None:

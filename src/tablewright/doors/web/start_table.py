@@ -27,7 +27,7 @@ KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
 MOST_PASTED = 1_000_000
 """Characters of a pasted list."""
 TYPES: tuple[FieldType, ...] = ("text", "number", "money", "date", "boolean", "url", "list")
-SEPARATORS = {"\t": "One row a line, or cells copied from a spreadsheet", ",": "Commas", ";": "Semicolons"}
+SEPARATORS = {"\t": "One row per line, or cells from a spreadsheet", ",": "Commas", ";": "Semicolons"}
 
 
 def sample_button(*, first: bool = False) -> ui.button:
@@ -58,7 +58,7 @@ def show_ways() -> None:
 
 def refuse_file() -> None:
     kinds = KINDS.replace(",", ", ")
-    say(t("That file is not taken. It must be one of {kinds}, of at most 200 MB.", kinds=kinds), good=False)
+    say(t("This file cannot be imported. Use {kinds}, up to 200 MB.", kinds=kinds), good=False)
 
 
 async def take_file(event: events.UploadEventArguments) -> None:
@@ -104,8 +104,8 @@ class Previewed:
         self._shown = await self._visit.tablewright.preview_file(self._path, self._options)
         with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
             heading(t("Import a table"))
-            self._name = ui.input(t("Name of the table"), value=self._shown.name).props("outlined dense maxlength=200")
-            self._header = ui.checkbox(t("The first line has the names of the columns"), value=self._options.header)
+            self._name = ui.input(t("Table name"), value=self._shown.name).props("outlined dense maxlength=200")
+            self._header = ui.checkbox(t("The first line contains the column names"), value=self._options.header)
             self._header.on_value_change(self._read_anew)
             self._body = ui.element("div").classes("tw-column")
             with ui.element("div").classes("tw-row tw-end"):
@@ -137,7 +137,7 @@ class Previewed:
                                 with ui.element("td"):
                                     text(shortened(cell, 80))
             names = [field.name for field in shown.fields]
-            self._key = ui.select(names, value=shown.key_field or None, label=t("What names a row")).props(
+            self._key = ui.select(names, value=shown.key_field or None, label=t("Column that names the rows")).props(
                 "outlined dense"
             )
             self._key.set_visibility(len(names) > 1)
@@ -162,8 +162,8 @@ class Previewed:
                 kind = next(field.type for field in shown.fields if field.name == name)
                 values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
                 left_out = t(
-                    "{column}: {count} value would be left out, not being of the type {type}: {values}|"
-                    "{column}: {count} values would be left out, not being of the type {type}: {values}",
+                    "{column}: {count} value is not of type {type} and would be left out: {values}|{column}: "
+                    "{count} values are not of type {type} and would be left out: {values}",
                     column=name,
                     count=count,
                     type=kind,
@@ -223,12 +223,12 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
     rows = t("{count} new row|{count} new rows", count=len(known.new_rows))
     names = {"file": file, "table": known.table.name}
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
-        ui.label(t("This file was imported before")).classes("tw-h2")
+        ui.label(t("This file has been imported before")).classes("tw-h2")
         if known.changed and known.new_rows:
             text(
                 t(
-                    "{file} has changed since it became the table {table}. It has {rows}; what is in the table "
-                    "stays as it is.",
+                    "{file} has changed since it was imported as {table}. It has {rows}. Existing rows stay as "
+                    "they are.",
                     **names,
                     rows=rows,
                 )
@@ -236,16 +236,16 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
         elif known.changed:
             text(
                 t(
-                    "{file} has changed since it became the table {table}. It has no new rows, and what is in the "
-                    "table stays as it is.",
+                    "{file} has changed since it was imported as {table}. It has no new rows, and the table "
+                    "stays as it is.",
                     **names,
                 )
             )
         else:
-            text(t("{file} is the table {table}.", **names))
+            text(t("{file} has been imported as the table {table}.", **names))
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
-            ui.button(t("Make a new table"), on_click=lambda: window.submit("new")).props("flat")
+            ui.button(t("Create a new table"), on_click=lambda: window.submit("new")).props("flat")
             label = t("Add {rows}", rows=rows) if known.new_rows else t("Open the table")
             ui.button(label, on_click=lambda: window.submit("known")).props("unelevated")
     answer: str | None = await window
@@ -255,7 +255,7 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
 
 async def ask_blank() -> None:
     with window_of(t("Blank table")) as window:
-        name = ui.input(t("Name of the table")).props("outlined dense autofocus maxlength=200")
+        name = ui.input(t("Table name")).props("outlined dense autofocus maxlength=200")
         columns = ui.input(t("Columns, separated by commas"), value="Name").props("outlined dense maxlength=2000")
         quiet(t("The first column says what a row is about, such as a company or a product."))
 
@@ -270,14 +270,14 @@ async def ask_blank() -> None:
 
 async def ask_list() -> None:
     with window_of(t("Paste a list")) as window:
-        name = ui.input(t("Name of the table"), value="List").props("outlined dense maxlength=200")
+        name = ui.input(t("Table name"), value=t("List")).props("outlined dense maxlength=200")
         pasted = ui.textarea(t("Rows")).props(f"outlined autofocus rows=10 debounce=200 maxlength={MOST_PASTED}")
         choices = {sign: t(label) for sign, label in SEPARATORS.items()}
         between = ui.select(choices, value="\t", label=t("Columns are separated by")).props("outlined dense")
 
         async def preview() -> None:
             if not (pasted.value or "").strip():
-                raise UsageError(t("There is nothing in the list yet."), advice=t("Paste one row a line."))
+                raise UsageError(t("The list is empty."), advice=t("Paste one row per line."))
             window.submit(pasted.value.strip("\r\n"))
 
         end_buttons(window, t("Preview"), preview)
@@ -303,14 +303,14 @@ async def ask_documents() -> None:
     documents = await visit.tablewright.documents(readable=True)
     if not documents:
         raise UsageError(
-            t("There are no documents yet."), advice=t("Add some under Documents; each can then become a row.")
+            t("There are no documents yet."), advice=t("Add some under Documents. Each can then become a row.")
         )
     kinds = sorted({document.kind for document in documents if document.kind})
     with window_of(t("A table of your documents")) as window:
-        name = ui.input(t("Name of the table"), value="Documents").props("outlined dense maxlength=200")
+        name = ui.input(t("Table name"), value="Documents").props("outlined dense maxlength=200")
         choices = {"": t("All {count}", count=len(documents)), **{kind: kind for kind in kinds}}
         kind = ui.select(choices, value="", label=t("Which documents")).props("outlined dense")
-        quiet(t("One row for each file. Columns that you ask for are then read from the documents."))
+        quiet(t("One row per file. New columns are then read from the documents."))
 
         async def create() -> None:
             now = await visit_to_change()

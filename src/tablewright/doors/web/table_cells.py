@@ -126,7 +126,7 @@ def refuse_many(cells: int) -> None:
     if cells > MOST_WRITTEN:
         raise UsageError(
             t(
-                "That is {cells} cells; at most {most_written} are written at once.",
+                "That is {cells} cells. At most {most_written} can be changed at once.",
                 cells=cells,
                 most_written=MOST_WRITTEN,
             ),
@@ -146,7 +146,7 @@ async def fill_down(visit: Visit, table: Table, picked: Picked) -> tuple[Change 
     """What the first selected row has, into the others."""
     row_ids, names = await rows_of(visit.tablewright, table.id, picked), own_fields(table, picked)
     if len(row_ids) < 2:
-        raise UsageError(t("There is nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
+        raise UsageError(t("Nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
     refuse_many(len(row_ids) * len(names))
     proposals = picked.wanted(table.id).proposals
     (first,) = await shown_texts(visit.tablewright, table, proposals, row_ids[:1], names)

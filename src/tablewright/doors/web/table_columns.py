@@ -53,7 +53,10 @@ async def edit(table: Table, field: Field) -> Change | None:
             question.props("outlined autogrow dense").classes("tw-whole")
         if field.question:
             text(
-                t("A new question changes no value. Use “Edit question and run again” to look anew."),
+                t(
+                    "Changing the question does not change any values. Use “Edit question and run again” to look "
+                    "them up again."
+                ),
                 "tw-muted tw-small",
             )
 
@@ -142,7 +145,7 @@ async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] |
 async def delete(table: Table, field: Field) -> Change | None:
     changes = (await visit_to_write(table.id)).tablewright.changes
     change = await changes.edit(table.id, [RemoveField(name=field.name)], f"deleted column {field.name}")
-    say(t("{name} deleted. Ctrl+Z brings it back.", name=shortened(field.name, 60)))
+    say(t("{name} deleted. Press Ctrl+Z to undo.", name=shortened(field.name, 60)))
     return change
 
 
@@ -163,7 +166,7 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
     filled = texts.total()
     lines = [
         (t("Filled"), t("{filled} of {all}", filled=filled, all=marks.total())),
-        (t("Different values"), f"{len(texts):,}"),
+        (t("Distinct values"), f"{len(texts):,}"),
     ]
     if figures and field.type in ("number", "money"):
         lines += [(t(name), grouped(of(figures), field.unit)) for name, of in FIGURES.items()]

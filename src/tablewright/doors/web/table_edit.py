@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     "supported": "The source still says so.",
-    "changed": "The source no longer says so; the cell is flagged.",
+    "changed": "The source no longer says so. The cell is flagged.",
 }
 UNCHECKED = "The source could not be checked."
 MOST = 100_000
@@ -37,7 +37,7 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
     """The whole text of a cell, to be written anew; what the column does not take can be mended."""
     if len(content) > MOST:
         raise UsageError(
-            t("This text has {content} characters, too many to be edited here.", content=len(content)),
+            t("This text has {content} characters, too many to edit here.", content=len(content)),
             advice=t("Export the table, edit the file and import it."),
         )
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
@@ -64,9 +64,9 @@ async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[s
     """Of a table; None where they stay as they are."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         text(t("Rename and tag"), "tw-h2")
-        named = ui.input(t("Name of the table"), value=name).props("outlined dense autofocus maxlength=200")
+        named = ui.input(t("Table name"), value=name).props("outlined dense autofocus maxlength=200")
         tagged = ui.input(t("Tags, separated by commas"), value=", ".join(tags)).props("outlined dense maxlength=500")
-        text(t("Tags gather tables on the first page: a client, a project, a quarter."), "tw-muted tw-small")
+        text(t("Tags group your tables: a client, a project, a quarter."), "tw-muted tw-small")
         named.on("keydown.enter", lambda: window.submit(True))
         tagged.on("keydown.enter", lambda: window.submit(True))
         with ui.element("div").classes("tw-row tw-end"):
@@ -80,16 +80,14 @@ async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[s
 async def ask_reason(*, may_look: bool) -> tuple[str | None, bool]:
     """What is wrong with a cell, and whether it is to be looked for again at once; None where it is not flagged."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        ui.label(t("What is wrong with it?")).classes("tw-h2")
-        reason = ui.input(t("Reason"), placeholder=t("for example: this is another company")).props(
-            "autofocus outlined"
-        )
+        ui.label(t("What is wrong?")).classes("tw-h2")
+        reason = ui.input(t("Reason"), placeholder=t("e.g. this is a different company")).props("autofocus outlined")
         ui.label(
-            t("The cell keeps its value and its evidence. The next search is told the reason, and looks elsewhere.")
+            t("The cell keeps its value and evidence. The next search is told your reason and looks elsewhere.")
         ).classes("tw-muted")
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Cancel"), on_click=window.close).props("flat")
-            flag = ui.button(t("Flag it"), icon="flag", on_click=lambda: window.submit("flag"))
+            flag = ui.button(t("Flag"), icon="flag", on_click=lambda: window.submit("flag"))
             flag.props("outline" if may_look else "unelevated")
             if may_look:
                 again = ui.button(t("Flag and search again"), icon="search", on_click=lambda: window.submit("look"))

@@ -45,7 +45,7 @@ class ExportMenu:
         with self._menu:
             if wanted.is_filtered:
                 shown = len(await table_cells.orders().order(tablewright, wanted))
-                self._offer(t("{count} row that is shown|{count} rows that are shown", count=shown), shown=True)
+                self._offer(t("{count} row shown|{count} rows shown", count=shown), shown=True)
                 ui.separator()
             self._offer(t("{count} row|All {count} rows", count=total), shown=False)
 
@@ -62,7 +62,7 @@ class ExportMenu:
 
     def _announce(self, words: str) -> None:
         """What is only proposed is in no file."""
-        waiting = t("Values that wait for review are not in it.") if self._page.proposals.heads else ""
+        waiting = t("Values waiting for review are not included.") if self._page.proposals.heads else ""
         say(f"{words} {waiting}".strip())
 
     async def _copy(self, rows: str, *, shown: bool) -> None:

@@ -32,12 +32,10 @@ class Undo:
             self._undone.clear()
 
     async def undo(self) -> None:
-        await self._swap(
-            self._done, self._undone, t("Nothing done on this page is left to undo. History has all changes.")
-        )
+        await self._swap(self._done, self._undone, t("Nothing left to undo on this page. History has all changes."))
 
     async def redo(self) -> None:
-        await self._swap(self._undone, self._done, t("There is nothing to redo."))
+        await self._swap(self._undone, self._done, t("Nothing to redo."))
 
     async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
         async with self._turn:  # keys may come faster than they are followed
@@ -57,7 +55,7 @@ async def dialog(table: Table, *, may_change: bool) -> bool:
     changes = await visit.tablewright.history((await visit.table(table.id)).id, limit=NEWEST)
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
         ui.label(t("History")).classes("tw-h2")
-        ui.label(t("Undoing is a change of its own, so it can be undone too. What was changed since is kept.")).classes(
+        ui.label(t("Undoing is a change too, so it can be undone itself. Later changes are kept.")).classes(
             "tw-muted tw-small"
         )
         with ui.element("ol").classes("tw-history"):
@@ -98,20 +96,20 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
                 tell_undone(await changes.go_back(table.id, str(change.number)))
                 window.submit(True)
 
-            ui.button(t("Back to here"), icon="restore", on_click=go_back).props(
-                f'flat dense padding="2px 8px" aria-label="{t("Go back to change {number}", number=change.number)}"'
-            )
+            restore = ui.button(t("Restore this version"), icon="restore", on_click=go_back)
+            restore.props('flat dense padding="2px 8px"')
+            restore.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
 
 
 def tell_undone(done: Rollback) -> None:
     if done.change is None:
-        say(t("There was nothing left to undo."), good=False)
+        say(t("Nothing left to undo."), good=False)
         return
     lines = [t("Undone.")]
     if done.cells:
         lines.append(t("{count} cell restored.|{count} cells restored.", count=done.cells))
     if done.kept_cells:
-        lines.append(t("{count} changed since, and kept.", count=done.kept_cells))
+        lines.append(t("{count} changed since then and kept.", count=done.kept_cells))
     if done.kept_fields:
-        lines.append(t("Kept, with cells that were changed since: {fields}.", fields=", ".join(done.kept_fields)))
+        lines.append(t("Kept because cells have changed since: {fields}.", fields=", ".join(done.kept_fields)))
     say(" ".join(lines))

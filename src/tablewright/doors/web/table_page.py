@@ -120,7 +120,7 @@ class OpenTable:
                 self._title.props("role=heading aria-level=1")
             with ui.element("div").classes("tw-row tw-actions"):
                 if self.may_change:
-                    ui.button(t("Ask a column"), icon="add", on_click=partial(self.ask, None)).props("unelevated")
+                    ui.button(t("Add columns"), icon="add", on_click=partial(self.ask, None)).props("unelevated")
                     ui.button(t("Add a row"), icon="playlist_add", on_click=self._add_row).props("outline").classes(
                         "tw-brief"
                     )
@@ -136,11 +136,11 @@ class OpenTable:
                     ui.menu(),
                 ):
                     runs = f"/runs?table={self.table.id}"
-                    ui.menu_item(t("Runs and figures"), on_click=lambda: ui.navigate.to(runs))
+                    ui.menu_item(t("Runs and statistics"), on_click=lambda: ui.navigate.to(runs))
                     if self.may_change:
                         ui.menu_item(t("Schedule…"), on_click=partial(table_schedule.dialog, self.table))
                         ui.menu_item(t("Rename and tag…"), on_click=self._name)
-                        ui.menu_item(t("Delete the table…"), on_click=self._delete)
+                        ui.menu_item(t("Delete table…"), on_click=self._delete)
 
     # ── what is known ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -178,7 +178,12 @@ class OpenTable:
         return left
 
     async def sync(self) -> None:
-        """After something has changed: the columns, the rows that are shown, the proposals."""
+        """After something has changed: the columns, the rows that are shown, the proposals. The button that was pressed
+        may be gone by the end of it, and with it the place where NiceGUI looks for the visitor."""
+        with self._main:
+            await self._sync()
+
+    async def _sync(self) -> None:
         before = [field.name for field in (*self.table.fields, *self.extra())]
         known = (self.table.fields, self.extra())
         heads = await self._read()
@@ -254,7 +259,7 @@ class OpenTable:
         table = await visit.tablewright.table(self.table.id)
         row, field = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
         if row is None or field is None:
-            raise NotFound(t("There is no row {row_id} with a column {name} any more.", row_id=row_id, name=name))
+            raise NotFound(t("The row {row_id} or its column {name} no longer exists.", row_id=row_id, name=name))
         _, proposed = await self.panel.proposed(row, name)
         content = cell_text(proposed.cell if proposed else row.cell(name))
         title = t("{name} · row {number}", name=cell_text(row.cell(table.key_field)) or t("Row"), number=row_id)
@@ -281,9 +286,9 @@ class OpenTable:
         if written.change.number == self._change + 1:  # else somebody else has changed something too
             self._change = written.change.number
         if written.stale:
-            say(t("Stale now: {stale}. Fill them again when you like.", stale=", ".join(written.stale)), good=False)
+            say(t("Now stale: {stale}. Refill them whenever you like.", stale=", ".join(written.stale)), good=False)
         if not content.strip() and any(row["cells"].get(name, {}).get("proposed") for row in rows):
-            say(t("The cell is empty; what is proposed for it is still open. Refuse it to be rid of it."), good=False)
+            say(t("The cell is empty, but a proposed value is still open. Reject it to drop it."), good=False)
         if self.panel.at == (row_id, name):
             await self.panel.refresh()
 
@@ -293,7 +298,7 @@ class OpenTable:
         table = await visit.tablewright.table(self.table.id)
         change, words = await table_cells.CHANGES[name](visit, table, msgspec.convert(event.args, Picked))
         self.undo.note(change)
-        say(t("{words} Ctrl+Z undoes it.", words=words))
+        say(t("{words} Press Ctrl+Z to undo.", words=words))
         await self.sync()
 
     async def _paste(self, event: events.GenericEventArguments) -> None:
@@ -334,9 +339,9 @@ class OpenTable:
 
     async def _delete(self) -> None:
         question = t(
-            "Delete “{name}” with its whole history? This cannot be undone.", name=shortened(self.table.name, 60)
+            "Delete “{name}” and its entire history? This cannot be undone.", name=shortened(self.table.name, 60)
         )
-        if await sure(question, t("Delete it")):
+        if await sure(question, t("Delete")):
             visit = await visit_to_write(self.table.id)
             self._looking.cancel()
             await visit.tablewright.remove_table(self.table.id)
@@ -350,7 +355,7 @@ class OpenTable:
         name = event.args["column"]
         field = next((field for field in (*table.fields, *self.extra()) if field.name == name), None)
         if field is None:
-            raise NotFound(t("There is no column {name} any more.", name=name))
+            raise NotFound(t("The column {name} no longer exists.", name=name))
         match event.args["act"]:
             case "filter":
                 await self.views.filter_by(field)
@@ -382,7 +387,7 @@ class OpenTable:
     ) -> None:
         """For new columns, or on with one; `row_ids` are those that are selected."""
         if self.run.is_running:
-            raise UsageError(t("A run is under way."), advice=t("Stop it or wait for it first."))
+            raise UsageError(t("A run is in progress."), advice=t("Stop it or wait until it has finished."))
         visit = await visit_to_write(self.table.id)
         table = await visit.tablewright.table(self.table.id)
         wanted = self.grid.wanted
@@ -429,7 +434,7 @@ class OpenTable:
 
     async def recheck(self, names: Sequence[str], row_ids: Sequence[RowId] | None) -> None:
         visit = await visit_to_write(self.table.id)
-        notice = ui.notification(t("Asking for the cited pages again …"), spinner=True, timeout=None, position="bottom")
+        notice = ui.notification(t("Fetching the cited pages again …"), spinner=True, timeout=None, position="bottom")
         try:
             done = await visit.tablewright.recheck(self.table.id, names, row_ids=row_ids)
         finally:

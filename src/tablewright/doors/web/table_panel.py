@@ -35,7 +35,7 @@ class CellPanel:
                 ui.element("div")
                 .classes("tw-panel-handle")
                 .props(
-                    f'role=separator aria-orientation=vertical aria-label="{t("Width of the panel")}" tabindex=0 '
+                    f'role=separator aria-orientation=vertical aria-label="{t("Panel width")}" tabindex=0 '
                     f"aria-valuenow={WIDTH} aria-valuemin=280 aria-valuemax=1600"
                 )
             )
@@ -190,17 +190,17 @@ class CellPanel:
         await self._decide(row_id, name, Review(accepted=((row_id, name),)), t("Accepted."))
 
     async def _refuse(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, Review(refused=((row_id, name),)), t("Refused; the table stays as it is."))
+        await self._decide(row_id, name, Review(refused=((row_id, name),)), t("Rejected. The table is unchanged."))
 
     async def _decide(self, row_id: RowId, name: str, review: Review, done_so: str) -> None:
         visit = await visit_to_write(self._page.table.id)
         row = (await visit.tablewright.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
         if head is None:
-            raise UsageError(t("It was decided by somebody else in the meantime."), kept=t("Nothing was changed."))
+            raise UsageError(t("Somebody else has decided this in the meantime."), kept=t("Nothing was changed."))
         done = await visit.tablewright.changes.decide(head.id, review)
         if done.conflicts:
-            say(t("The cell was changed since the run read it; its value was kept."), good=False)
+            say(t("The cell changed during the run, so its value was kept."), good=False)
             await self._page.sync()
         else:
             await self._done(done.change, done_so)

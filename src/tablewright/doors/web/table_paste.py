@@ -45,7 +45,9 @@ def cells_of(content: str) -> list[list[str]]:
     try:
         lines = list(csv.reader(plain, delimiter="\t"))
     except csv.Error as error:
-        raise UsageError(t("The block cannot be read: {error}.", error=error), kept=t("Nothing was pasted.")) from None
+        raise UsageError(
+            t("The pasted text cannot be read: {error}.", error=error), kept=t("Nothing was pasted.")
+        ) from None
     while lines and not any(cell.strip() for cell in lines[-1]):
         lines.pop()
     if sum(len(line) for line in lines) > MOST:
@@ -65,7 +67,7 @@ def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -
             raise UsageError(
                 t("The table has no column {name} yet, so nothing can be pasted into it.", name=shortened(name, 60)),
                 kept=t("Nothing was pasted."),
-                advice=t("Accept what is proposed for it first, or begin in another column."),
+                advice=t("Accept its proposed values first, or start in another column."),
             )
     return PasteTarget(fields=tuple(known[name] for name in shown[:width]), left_out=max(0, width - len(shown)))
 
@@ -107,7 +109,7 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     written, if anything."""
     visit = await visit_to_write(table_id)
     if pasted.is_too_long:
-        raise UsageError(t("That is too much to be pasted at once."), advice=t("Import it as a file instead."))
+        raise UsageError(t("That is too much to paste at once."), advice=t("Import it as a file instead."))
     lines = cells_of(pasted.text)
     if not lines:
         return None
@@ -139,16 +141,14 @@ async def choose(fit: PasteTarget, lines: Sequence[Sequence[str]], below: Sequen
                 ui.label(t("… and {value} more", value=count - PREVIEW)).classes("tw-muted tw-small")
         if fit.left_out:
             left = many(fit.left_out, "column")
-            ui.label(t("The block is wider than the table: {left} at its right will be left out.", left=left)).classes(
-                "tw-small"
-            )
+            ui.label(
+                t("The pasted cells are wider than the table: {left} on the right will be left out.", left=left)
+            ).classes("tw-small")
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Cancel"), on_click=lambda: window.submit("")).props("flat")
             if below and fit.fields and fit.fields[0]:
                 begin = t("row {number}, {column}", number=below[0], column=shortened(fit.fields[0].name, 40))
-                ui.button(t("Write from {begin} on", begin=begin), on_click=lambda: window.submit("fill")).props(
-                    "outline"
-                )
+                ui.button(t("Paste from {begin}", begin=begin), on_click=lambda: window.submit("fill")).props("outline")
             rows = count - fit.names
             ui.button(t("Add {rows}", rows=many(rows, "row")), on_click=lambda: window.submit("add")).props(
                 "unelevated"
@@ -169,7 +169,7 @@ async def ask_row(table: Table) -> Change | None:
         for field in fields[:30]:
             label = field.name + (f" ({field.unit or field.type})" if field.type != "text" else "")
             inputs[field.name] = ui.input(label).props("outlined dense")
-        ui.label(t("Many at once: copy them in a spreadsheet, click a cell here, and paste.")).classes(
+        ui.label(t("To add many rows, copy them from a spreadsheet, click a cell here and paste.")).classes(
             "tw-muted tw-small"
         )
 
@@ -177,7 +177,7 @@ async def ask_row(table: Table) -> Change | None:
             row = {name: given.value or "" for name, given in inputs.items()}
             try:
                 if not any(value.strip() for value in row.values()):
-                    raise UsageError(t("The row is empty."), advice=t("Fill in at least one of its cells."))
+                    raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
                 changes = (await visit_to_write(table.id)).tablewright.changes
                 done.append(await changes.write_values(table.id, {}, [row]))
             except TablewrightError as error:

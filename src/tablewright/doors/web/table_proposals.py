@@ -57,7 +57,7 @@ class ProposalPanel:
             what = t("{names}: {found} proposed, {empty} still empty.", names=names, **both)
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
-                text(" ".join((what, t("The table changes when you accept."))))
+                text(" ".join((what, t("The table changes only when you accept."))))
             if not self._may_change:
                 return
             act = "dense padding='4px 12px'"
@@ -73,12 +73,12 @@ class ProposalPanel:
         visit = await visit_to_write(self._table_id)
         done = await visit.tablewright.changes.apply(head.id)
         written = t("{count} cell written.|{count} cells written.", count=done.cells)
-        kept = t("{count} changed since, and kept.", count=done.conflicts) if done.conflicts else ""
-        say(" ".join(filter(None, (written, kept, t("Ctrl+Z undoes it.")))))
+        kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
+        say(" ".join(filter(None, (written, kept, t("Press Ctrl+Z to undo.")))))
         await self._changed(done)
 
     async def _discard(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._table_id)
         await visit.tablewright.changes.reject(head.id)
-        say(t("Discarded; the table is as it was."))
+        say(t("Discarded. The table is unchanged."))
         await self._changed(None)

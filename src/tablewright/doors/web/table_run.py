@@ -32,7 +32,7 @@ DOING = {
     "row_done": "filled",
     "row_skipped": "skipped",
 }
-ENDINGS = {"done": "The run is done.", "cancelled": "Stopped; what was found is kept in the proposal."}
+ENDINGS = {"done": "The run is done.", "cancelled": "Stopped. What was found is kept in the proposal."}
 """Of the other ways to end the banner tells more."""
 
 
@@ -142,5 +142,5 @@ class RunBar:
         visit = await visit_to_write(self._table_id)
         visit.must_run()
         if self._run_id:
-            self._label.set_text(t("Stopping; what was found is kept …"))
+            self._label.set_text(t("Stopping. What was found is kept …"))
             await visit.tablewright.jobs.cancel(self._run_id)

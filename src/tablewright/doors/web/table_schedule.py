@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROUTINES = {
     "recheck": "Recheck: flag values that their sources no longer state",
-    "refresh": "Refresh: recheck, and look again for what is flagged, empty or stale",
+    "refresh": "Refresh: recheck, then search again for flagged, empty or stale values",
 }
 TIMES = {"hour": "Every hour", "day": "Every day", "week": "Every week"}
 CRON = {"0 * * * *": "hour", "0 3 * * *": "day", "0 3 * * 1": "week"}
@@ -36,12 +36,12 @@ async def dialog(table: Table, column: str = "") -> None:
         for each in known:
             text(in_words(each), "tw-small")
         routine = ui.radio({name: t(label) for name, label in ROUTINES.items()}, value="recheck")
-        routine.props["aria-label"] = t("What to do")
+        routine.props["aria-label"] = t("Action")
         every = ui.select({name: t(label) for name, label in TIMES.items()}, value="week", label=t("How often"))
         every.props("outlined dense")
         chosen = ui.select(columns, value=[column] if column else [], multiple=True, label=t("Columns"))
-        chosen.props("outlined dense use-chips clearable").props["hint"] = t("Empty: all columns")
-        text(t("At night in UTC, while this server runs. What a refresh finds waits for your review."), "tw-muted")
+        chosen.props("outlined dense use-chips clearable").props["hint"] = t("Leave empty for all columns")
+        text(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
 
         async def save() -> None:
             try:
@@ -56,7 +56,7 @@ async def dialog(table: Table, column: str = "") -> None:
             now = await visit_to_write(table.id)
             await now.tablewright.jobs.unschedule(table.id)
             window.submit(True)
-            say(t("Nothing is scheduled for this table any more."))
+            say(t("Nothing is scheduled for this table."))
 
         with ui.element("div").classes("tw-row tw-end"):
             if known:

@@ -49,7 +49,7 @@ class ViewBar:
     def build(self, rows: int) -> None:
         with ui.element("div").classes("tw-filters"):
             self._chips = (
-                ui.element("div").classes("tw-chips").props(f'role=group aria-label="{t("Which rows are shown")}"')
+                ui.element("div").classes("tw-chips").props(f'role=group aria-label="{t("Filter rows by status")}"')
             )
             find = ui.input(placeholder=t("Find in the table"), value=self.view.find).props(
                 f'dense outlined clearable debounce=350 maxlength=200 aria-label="{t("Find in the table")}"'
@@ -151,7 +151,7 @@ class ViewBar:
         named = await (await visit_now()).tablewright.views.named(self._table_id)
         self._menu.clear()
         with self._menu:
-            wrapped = t("Show one line a row") if self.view.wrap else t("Wrap text")
+            wrapped = t("One line per row") if self.view.wrap else t("Wrap text")
             ui.menu_item(wrapped, on_click=self._wrap)
             for column in self.view.columns:
                 if column.hidden:
@@ -203,7 +203,7 @@ class ViewBar:
             return
         visit = await visit_to_write(self._table_id)
         await visit.tablewright.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
-        say(t("Saved. Everybody who sees the table finds “{name}” under View.", name=shortened(name, 40)))
+        say(t("Saved. Everyone who can see the table finds “{name}” under View.", name=shortened(name, 40)))
 
     async def _remove(self, view: View) -> None:
         visit = await visit_to_write(self._table_id)
@@ -215,7 +215,7 @@ class ViewBar:
 async def ask_name() -> str:
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         text(t("Save view"), "tw-h2")
-        text(t("It keeps the order and width of the columns, what is hidden, the sorting and the filters."), "tw-muted")
+        text(t("A view keeps the order and width of the columns, hidden columns, sorting and filters."), "tw-muted")
         name = ui.input(t("Name")).props("outlined autofocus maxlength=60")
         name.on("keydown.enter", lambda: window.submit(True))
         with ui.element("div").classes("tw-row tw-end"):
@@ -228,7 +228,7 @@ async def ask_name() -> str:
 
 def copy_link(path: str) -> None:
     ui.clipboard.write(f"{ui.context.client.request.base_url!s}".rstrip("/") + path)
-    say(t("Link copied. Whoever may see the table can open it."))
+    say(t("Link copied. Anyone with access to the table can open it."))
 
 
 async def view_of(table_id: str, name: str) -> View:
@@ -239,4 +239,4 @@ async def view_of(table_id: str, name: str) -> View:
     for view in await seen.tablewright.views.named(table_id):
         if view.name == name:
             return view
-    raise UsageError(t("The table has no view {name} any more.", name=name), advice=t("Open the table without it."))
+    raise UsageError(t("The view {name} no longer exists.", name=name), advice=t("Open the table without it."))

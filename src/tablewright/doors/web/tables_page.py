@@ -35,15 +35,16 @@ async def tables_page() -> None:
             show_first_visit(visit)
         else:
             with empty_state(t("No table is shared with you yet"), "table_chart"):
-                ui.label(t("Ask an editor or an admin to share one with you; it then appears here."))
+                ui.label(t("Ask an editor or an admin to share one with you. It then appears here."))
 
 
 def show_first_visit(visit: Visit) -> None:
-    with empty_state(t("Fill a table with facts that carry their evidence"), "table_chart"):
+    with empty_state(t("Fill tables with facts that come with their evidence"), "table_chart"):
         ui.label(
             t(
-                "Bring rows, such as companies or products, and ask for columns in your own words. Every value shows "
-                "its source, the exact quote and how sure it is; what is not found stays empty and says why."
+                "Start with rows, such as companies or products, and ask for columns in your own words. Every "
+                "value comes with its source, the exact quote and a confidence. What cannot be found stays empty "
+                "and says why."
             )
         )
         sample_button(first=True)
@@ -87,7 +88,7 @@ def show_tables(tables: list[TableSummary]) -> None:
     def listed() -> None:
         found = [table for table in newest if is_wanted(table)]
         if not found:
-            quiet(t("No table is called “{name}”.", name=wanted["words"]))
+            quiet(t("No table matches “{name}”.", name=wanted["words"]))
         with ui.element("ul").classes("tw-cards") as cards:
             cards.props["aria-label"] = t("Tables")
             for table in found:

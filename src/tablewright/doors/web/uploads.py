@@ -43,7 +43,7 @@ def file_drop(
     """Where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
 
     def lost() -> None:
-        say(t("It did not arrive; the connection broke, or it was stopped. Choose it again."), good=False)
+        say(t("The upload was interrupted. Choose the file again."), good=False)
         uploader.run_method("removeQueuedFiles")
 
     uploader = ui.upload(

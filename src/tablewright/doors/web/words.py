@@ -22,7 +22,8 @@ from fastapi import FastAPI
 from nicegui import app as pages
 
 from tablewright.table.messages import completed
-from tablewright.table.text import plural
+from tablewright.table.model import Cell
+from tablewright.table.text import BASES, plural
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ LANGUAGES = {"en": "English", "de": "Deutsch"}
 FOLDER = Path(__file__).with_name("languages")
 SCRIPTS = Path(__file__).with_name("files")
 _SAID = re.compile(r'\bt\("((?:[^"\\]|\\.)*)"')
-MARKS = {"high confidence", "medium confidence", "low confidence", "looked for, not found", "flagged", "empty"}
+MARKS = {"high confidence", "medium confidence", "low confidence", "looked up, not found", "flagged", "empty"}
 """What the signs in the grid mean."""
 CONFIDENCE = {label: f"{label} confidence" for label in ("high", "medium", "low")} | {"none": "low confidence"}
 EMPTY = {
@@ -77,6 +78,12 @@ def reason_text(reason: str | None) -> str:
 
 def confidence_text(label: str) -> str:
     return t(CONFIDENCE[label])
+
+
+def basis_text(cell: Cell) -> str:
+    """How the value relates to its evidence, in words; "" where that is not known."""
+    basis = t(BASES[cell.shown_basis]) if cell.shown_basis else ""
+    return f"{basis}: {cell.converted_by}" if basis and cell.converted_by else basis
 
 
 def script_words() -> str:

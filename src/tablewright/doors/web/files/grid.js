@@ -74,7 +74,7 @@ window.tablewright.grid = (() => {
     again.textContent = t("Try again");
     again.onclick = () => {
       state.failed = false;
-      say(t("Looking …"));
+      say(t("Searching …"));
       state.api?.refreshInfiniteCache();
     };
     say(`${t("Rows could not be loaded.")} `, again);
@@ -246,19 +246,25 @@ window.tablewright.grid = (() => {
 
   const apiOf = (id) => getElement(id)?.api;
 
+  // A phone has no room for row numbers. The grid unpins them where it becomes narrow, and does not pin them again.
+  function showNumbers() {
+    const column = state.api?.getColumn(NUMBER), isWide = window.innerWidth >= 600;
+    if (column && (column.isVisible() !== isWide || column.getPinned() !== "left"))
+      state.api.applyColumnState({ state: [{ colId: NUMBER, hide: !isWide, pinned: "left" }] });
+  }
+
   return {
     draw, drawNumber, valueOf, edited, editable, editorOf, datasource, doubled, focused, pressed, settled, clicked, openAt, query,
     start(wanted) { state.wanted = state.next = wanted; },
-    resized: () => setTimeout(showOpened),
+    resized: () => setTimeout(() => { showNumbers(); showOpened(); }),
     ready(params) {
       state.api = params.api;
       tablewright.selection.start(params.api, params.context.mayEdit);
       tablewright.columns.start(params.api, params.context);
       tablewright.unsent.start(state.wanted.table);
-      if (window.innerWidth < 600) {
-        const key = params.api.getColumns()[1];
-        params.api.applyColumnState({ state: [{ colId: NUMBER, hide: true }, { colId: key?.getColId(), width: 150 }] });
-      }
+      const key = params.api.getColumns()[1];
+      if (key && window.innerWidth < 600) params.api.setColumnWidths([{ key: key.getColId(), newWidth: 150 }]);
+      showNumbers();
       document.addEventListener("keyup", escaped);
       document.addEventListener("focusin", (event) => { state.inPanel = Boolean(event.target.closest?.(".tw-panel")); });
     },
@@ -275,7 +281,7 @@ window.tablewright.grid = (() => {
       whenIdle("look", () => {
         want();
         tablewright.selection.clear();
-        say(t("Looking …"));
+        say(t("Searching …"));
         apiOf(id)?.setGridOption("datasource", datasource());
       });
     },

@@ -251,7 +251,7 @@ window.tablewright.selection = (() => {
         notice(t("Copied."));
       } catch {
         state.fetched = text;
-        notice(t("Press Ctrl+C once more to copy: these cells had to be fetched first."));
+        notice(t("Press Ctrl+C again to copy: these cells had to be loaded first."));
       }
       return true;
     } catch {
@@ -300,7 +300,7 @@ window.tablewright.selection = (() => {
     const count = state.ranges.reduce((sum, range) => sum + Math.abs(range.anchor.index - range.head.index) + 1, 0);
     const one = isOneCell() ? last().anchor : null;
     const doc = (command) => () => document.execCommand(command);
-    const fromClipboard = () => navigator.clipboard.readText().then(paste, () => notice(t("Press Ctrl+V to paste: this browser does not let a menu do it.")));
+    const fromClipboard = () => navigator.clipboard.readText().then(paste, () => notice(t("Press Ctrl+V to paste: this browser does not allow pasting from a menu.")));
     const look = [
       [t("Copy"), doc("copy")],
       [t("Copy as Markdown"), () => fetchAndCopy("md")],
