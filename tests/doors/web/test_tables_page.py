@@ -82,6 +82,13 @@ async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, brow
         await page.get_by_role("button", name="Accept all").click()
         await expect(page.locator(".tw-waiting")).to_be_hidden()
         await expect(cell(page, 1, "Year").locator(".tw-new")).to_have_count(0)
+        await expect(page.locator(".tw-filter", has_text="New")).to_be_hidden()
+        await expect(page.locator(".q-notification.bg-negative")).to_have_count(0)
+
+        await page.set_viewport_size({"width": 390, "height": 780})
+        await expect(page.locator("[col-id='tw:number']").first).to_be_hidden()
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        await expect(page.locator(".ag-pinned-left-header [col-id='tw:number']")).to_be_visible()
 
         await page.get_by_role("button", name="Export").click()
         async with page.expect_download() as download:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
+from typing import Literal, ParamSpec
 from weakref import WeakKeyDictionary
 
 from fastapi import FastAPI
@@ -39,6 +39,8 @@ vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = BUILDING  # of al
 IN_SETTINGS = "An admin can change this under Settings."
 
 FILES = Path(__file__).with_name("files")
+FRAMEWORK: dict[str, Literal["de", "en-US"]] = {"en": "en-US", "de": "de"}
+"""By language of the page: what NiceGUI and Quasar call theirs, for "Connection lost" and the like."""
 LOOK = 3.0
 """Seconds between two looks at what the visitor may see by now."""
 PLACES = (
@@ -127,6 +129,7 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
     )
     ui.add_head_html('<script src="/page-files/frame.js"></script>')
     ui.page_title(f"{title} · Tablewright")
+    pages.config.language = FRAMEWORK[language()]
     if tells:
         ui.on_exception(tell)
     ui.link(t("Skip to the content"), "#content").classes("tw-skip")
