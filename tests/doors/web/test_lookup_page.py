@@ -68,7 +68,7 @@ async def test_documents_are_looked_up_by_a_form_and_their_kind_is_corrected(
         await page.get_by_role("link", name="r02.txt").click()
         await page.get_by_label("Kind", exact=True).fill("delivery note")
         await page.get_by_role("button", name="Save kind").click()
-        await expect(page.get_by_text("is now of the kind “delivery note”")).to_be_visible()
+        await expect(page.get_by_text("is now of kind “delivery note”")).to_be_visible()
     async with place.open() as tablewright:
         (note,) = await tablewright.documents(kind="delivery note")
         assert (note.name, note.kind_by) == ("r02.txt", "person")

@@ -174,7 +174,7 @@ async def test_documents_and_conversations_are_shared_with_people_or_with_everyo
                 await page.get_by_role("button", name="Share").click()
                 window = page.get_by_role("dialog")
                 await expect(window.get_by_role("heading", name="Share", exact=True)).to_be_visible()
-                await expect(window).to_contain_text("It belongs to uma.")
+                await expect(window).to_contain_text("Owned by uma.")
                 await window.get_by_label("Names of users").fill("nobody at all")
                 await window.get_by_role("button", name="Share").click()
                 await expect(page.get_by_role("alert")).to_contain_text("There is no user")

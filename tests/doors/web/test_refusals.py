@@ -38,7 +38,7 @@ async def test_a_taken_name_and_a_broken_formula_are_refused_and_a_waiting_propo
         await name.fill("double")
         await question.fill("{Price} * 3")
         await start.click()
-        await expect(page.get_by_text("A column double is proposed already")).to_be_visible()
+        await expect(page.get_by_text("A column double has already been proposed")).to_be_visible()
         await name.fill("Triple")
         await start.click()
         await expect(cell(page, 2, "Triple")).to_contain_text("6")

@@ -92,7 +92,7 @@ async def test_a_block_goes_into_the_rows_and_columns_that_are_seen(
         await expect(page.get_by_text("1 row added.")).to_be_visible()
         await cell(page, 1, "Colour").click()
         await paste(page, "grey\t1\t2\t3\n")
-        await expect(page.get_by_text("3 columns at its right will be left out")).to_be_visible()
+        await expect(page.get_by_text("3 columns on the right will be left out")).to_be_visible()
         await expect(page.get_by_role("button", name="Paste from row 2, Colour")).to_be_visible()
         await page.get_by_role("button", name="Cancel").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
