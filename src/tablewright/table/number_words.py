@@ -21,8 +21,8 @@ _WITHIN = ("dozen", "hundred")  # they multiply what stands right before them; t
 OTHER_LANGUAGES: dict[str, int] = {
     word: value
     for words in (
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn"
-        " neunzehn zwanzig",
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
+        " achtzehn neunzehn zwanzig",
         "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize - - - vingt",
         "dos tres cuatro cinco seis siete ocho nueve diez - doce trece catorce quince dieciséis diecisiete dieciocho"
         " diecinueve veinte",  # "once" is also English
@@ -36,7 +36,7 @@ OTHER_LANGUAGES: dict[str, int] = {
     for value, word in enumerate(words.split(), start=2)
     if word != "-"
 }
-"""Small numbers in German, French, Spanish, Dutch, Italian and Portuguese, as texts write counts, periods and shares."""
+"""Small numbers in German, French, Spanish, Dutch, Italian and Portuguese, as in counts, periods and shares."""
 
 _UNIT = "|".join(list(_VALUES)[1:10])
 _TEENS = "|".join(["zero", *list(_VALUES)[10:20]])
