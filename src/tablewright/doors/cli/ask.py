@@ -23,16 +23,16 @@ LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="The question. Without one a chat begins.")] = "",
+    question: Annotated[str, typer.Argument(help="The question. Without one, a chat starts.")] = "",
     conversation: Annotated[
-        str, typer.Option("--conversation", metavar="ID", help="Go on with an earlier conversation.")
+        str, typer.Option("--conversation", metavar="ID", help="Continue an earlier conversation.")
     ] = "",
     export: Annotated[
         Path | None, typer.Option("--export", help="Write all matching rows to this file: .csv, .xlsx or .json.")
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
-    trace: Annotated[bool, typer.Option("--trace", help="Show what was tried, and why.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show what was tried and why.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Read as many documents as it takes, without asking first.")
     ] = False,
@@ -57,9 +57,9 @@ def ask(
     unit: Annotated[
         str, typer.Option("--unit", metavar="COLUMN", help="With --where: the column with the currency of the figures.")
     ] = "",
-    limit: Annotated[int, typer.Option("--limit", min=0, help="With --where: the first so many.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="With --where: show only the first N.")] = 0,
     rest: Annotated[bool, typer.Option("--rest", help="With --conversation: the next rows of its last list.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the conversations, the newest first.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the conversations, newest first.")] = False,
     json: Json = False,
 ) -> None:
     """Ask your documents: "all receipts that contain tires", "which leases end this year?", "how do I reset it?".

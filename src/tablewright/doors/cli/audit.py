@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def audit(
     action: Annotated[str, typer.Option(help="Only these, e.g. login, share, export, remove, settings.")] = "",
     who: Annotated[str, typer.Option(help="Only what this user did.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50,
-    before: Annotated[int | None, typer.Option(help="Only entries before the one of this number.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most entries to show.")] = 50,
+    before: Annotated[int | None, typer.Option(help="Only entries before this number.")] = None,
     json: Json = False,
 ) -> None:
-    """Show the audit log, the newest first: logins, shares, exports, removals, users and their limits."""
+    """Show the audit log, newest first: logins, shares, exports, removals, users and their limits."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[AuditEntry]:

@@ -30,7 +30,7 @@ DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A documen
 def add(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, and folders with everything in them.")],
     kind: Annotated[str, typer.Option("--kind", help="What all of them are, in one or two words: receipt.")] = "",
-    workers: Annotated[int, typer.Option("--workers", min=0, help="Files read at once; 0: one a core.")] = 0,
+    workers: Annotated[int, typer.Option("--workers", min=0, help="Files to read at once; 0: one per core.")] = 0,
     json: Json = False,
 ) -> None:
     """Read files into the collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images (with OCR installed).
@@ -117,7 +117,7 @@ def set_kind(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="What they are, in one or two words: invoice.")],
     names: Annotated[list[str], typer.Argument(metavar="DOCUMENT…", help="Ids, file names or paths.")],
 ) -> None:
-    """Say what documents are. It stays when they are read again."""
+    """Set the kind of documents. It stays when they are read again."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> None:
@@ -133,7 +133,7 @@ def list_documents(
     kind: Annotated[str, typer.Option("--kind", help="Only this kind, e.g. receipt.")] = "",
     json: Json = False,
 ) -> None:
-    """What is in the collection."""
+    """List the documents in the collection."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[Document]:
@@ -155,7 +155,7 @@ def list_documents(
 
 @docs.command()
 def show(document: DocumentName, json: Json = False) -> None:
-    """One document: what it is, and the facts that were read from it."""
+    """Show a document and the facts that were read from it."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> DocumentReport:
@@ -197,11 +197,11 @@ def remove(
 @docs.command()
 def annotate(
     documents: Annotated[list[str] | None, typer.Argument(metavar="DOCUMENT…", help="Default: all.")] = None,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     json: Json = False,
 ) -> None:
-    """Let the model find facts that the rules left, and summarise long documents; all is checked against the text."""
+    """Let the model find facts that the rules missed and summarise long documents; code checks both."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> int:

@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import Json, app
 
 @app.command()
 def doctor(json: Json = False) -> None:
-    """Say what is configured and what works."""
+    """Show what is configured and what works."""
     from rich.text import Text
 
     from tablewright.app import doctor as examine

@@ -35,7 +35,10 @@ PREVIEW = 20
 @app.command()
 def enrich(
     target: Annotated[
-        str, typer.Argument(metavar="FILE|TABLE", help="A table file (- for standard input), or a table that is kept.")
+        str,
+        typer.Argument(
+            metavar="FILE|TABLE", help="A table file (- for standard input), or the name of an existing table."
+        ),
     ],
     field: Annotated[
         list[str],
@@ -57,37 +60,42 @@ def enrich(
         list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the strategy; repeatable.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the result to this file (-: standard output) once applied.")
+        Path | None, typer.Option("--out", help="Write the result to this file (- for standard output) once applied.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Let --out write over the file that is read.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Allow --out to overwrite the input file.")] = False,
     with_evidence: Annotated[
         bool, typer.Option("--with-evidence", help="With --out: add source, quote, confidence and basis.")
     ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="With --out: add what each cell cost.")] = False,
     rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
     row: Annotated[
-        list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
+        list[int] | None, typer.Option("--row", min=1, help="Only the row with this number; repeatable.")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Look elsewhere for what earlier runs did not find.")] = False,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", min=1, max=1_000, help="Rows at once, instead of the strategy's own.")
+        int | None,
+        typer.Option(
+            "--concurrency", min=1, max=1_000, help="Rows to work on at once, instead of the strategy's default."
+        ),
     ] = None,
     review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without a question.")] = False,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without asking.")] = False,
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
     sources: Annotated[
         str,
-        typer.Option(
-            "--from", help="web, docs (your documents), or both: the one that is believed first, e.g. docs,web. [web]"
-        ),
+        typer.Option("--from", help="web, docs (your documents), or both, the preferred one first: docs,web. [web]"),
     ] = "",
     budget: Annotated[
         str,
-        typer.Option("--budget", help="The most dollars to spend on models and searches; what it has by then is kept."),
+        typer.Option(
+            "--budget", help="The most dollars to spend on models and searches; what was found by then is kept."
+        ),
     ] = "",
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say what it would take, and stop: nothing is spent, nothing kept.")
+        bool, typer.Option("--estimate", help="Estimate the cost and stop: nothing is spent or stored.")
     ] = False,
     evidence: Annotated[
         str,
@@ -101,19 +109,19 @@ def enrich(
         bool, typer.Option("--cascade", help="Ask the model only where the built-in reader is not sure.")
     ] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Ask nobody anything: play earlier runs again from what is kept.")
+        bool, typer.Option("--offline", help="Make no requests: replay earlier runs from the cache.")
     ] = False,
     attempts: Annotated[
         int | None,
-        typer.Option("--attempts", min=1, max=10, help="How often a row is tried while cells are weak or empty. [3]"),
+        typer.Option("--attempts", min=1, max=10, help="How often to try a row while cells are weak or empty. [3]"),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0, max=1, help="The confidence under which a cell is weak. [0.6]"),
+        typer.Option("--threshold", min=0, max=1, help="The confidence below which a cell is weak. [0.6]"),
     ] = None,
     new: Annotated[
         bool,
-        typer.Option("--new", help="Make a new table of a file that was imported before, instead of using its own."),
+        typer.Option("--new", help="Make a new table, even if this file was imported before."),
     ] = False,
     key: Key = "",
     no_header: NoHeader = False,
@@ -122,7 +130,7 @@ def enrich(
     encoding: Encoding = None,
     json: Json = False,
 ) -> None:
-    """Fill columns of a table; you see what would change before it does.
+    """Fill columns of a table. You see what would change before anything is written.
 
     A question is answered from the web: --field "Founded:number=What year was {Company} founded?". A formula
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".

@@ -22,29 +22,36 @@ def find(
     question: Annotated[str, typer.Argument(help="What to find: “Nordic fintechs with more than 100 staff”.")] = "",
     columns: Annotated[
         str,
-        typer.Option("--columns", help="Columns, the one that names the things first: “Name, Country, Staff:number”."),
+        typer.Option("--columns", help="The columns; the first one names the things: “Name, Country, Staff:number”."),
     ] = "",
     where: Annotated[
         str, typer.Option("--where", help="Conditions that every row must meet: “Staff > 100 and Country = Norway”.")
     ] = "",
     rows: Annotated[int, typer.Option("--rows", min=0, max=2_000, help="The most rows to find. [50]")] = 0,
-    more: Annotated[str, typer.Option("--more", metavar="TABLE", help="Find more rows of a table, or go on.")] = "",
-    show: Annotated[str, typer.Option("--show", metavar="TABLE", help="Show what a search for rows came to.")] = "",
+    more: Annotated[
+        str,
+        typer.Option("--more", metavar="TABLE", help="Find more rows for a table, or continue an interrupted search."),
+    ] = "",
+    show: Annotated[
+        str, typer.Option("--show", metavar="TABLE", help="Show the account of an earlier search for rows.")
+    ] = "",
     no_fill: Annotated[
-        bool, typer.Option("--no-fill", help="Only what the lists state; do not look for the cells they leave empty.")
+        bool, typer.Option("--no-fill", help="Use only what the lists state; do not search for cells they leave empty.")
     ] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Plan the table and say what finding its rows would take; then stop.")
+        bool, typer.Option("--estimate", help="Plan the table, estimate the cost of finding its rows, and stop.")
     ] = False,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
-    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
     out: Annotated[Path | None, typer.Option("--out", help="Write the table here: .csv, .xlsx, .json or .md.")] = None,
     json: Json = False,
 ) -> None:
-    """Find things that fit a description, as the rows of a new table.
+    """Find things that match a description, as the rows of a new table.
 
     Lists, registers and directories are read whole, and joined; every cell carries the row it was read from. What no
     list states is looked for, row by row. Rows that fail a condition are set aside with the reason. The account says

@@ -19,21 +19,25 @@ if TYPE_CHECKING:
 
 @app.command()
 def mcp(
-    http: Annotated[bool, typer.Option("--http", help="Over HTTP instead of the standard streams.")] = False,
-    host: Annotated[str, typer.Option("--host", help="With --http: any but this machine needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65_535, help="With --http.")] = 8001,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
+    host: Annotated[
+        str, typer.Option("--host", help="With --http: the address to bind to; any but this machine needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65_535, help="With --http: the port.")] = 8001,
     files: Annotated[
         list[Path] | None,
-        typer.Option("--files", metavar="FOLDER", help="A folder that may be read; repeatable. Default: none."),
+        typer.Option("--files", metavar="FOLDER", help="A folder the assistant may read; repeatable. Default: none."),
     ] = None,
     retrieval: Annotated[
-        bool, typer.Option("--retrieval", help="Also the five tools that answers about documents are made with.")
+        bool, typer.Option("--retrieval", help="Add the five retrieval tools that `ask` itself works with.")
     ] = False,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend until it ends.")] = "",
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend until the server ends.")] = "",
 ) -> None:
-    """Serve tables, filling, research, documents and the advisor as MCP tools, for assistants.
+    """Serve tables, enrichment, research, documents and the advisor to assistants, as MCP tools.
 
     An assistant starts it by itself and speaks to it over stdin and stdout; with --http it serves /mcp on a port. It
     changes no table without `decide_proposal`, and reads no file outside of --files.

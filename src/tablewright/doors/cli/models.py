@@ -18,7 +18,7 @@ app.add_typer(models, name="models")
 
 @models.command("list")
 def list_models(json: Json = False) -> None:
-    """The models that can be pulled to run on this machine."""
+    """List the models that can be downloaded to run on this machine."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[tuple[CatalogModel, bool]]:
@@ -52,10 +52,10 @@ def list_models(json: Json = False) -> None:
 
 @models.command()
 def pull(
-    name: Annotated[str, typer.Argument(help="A name of `models list`.")],
+    name: Annotated[str, typer.Argument(help="A name from `models list`.")],
     json: Json = False,
 ) -> None:
-    """Fetch a model, and check it; what an earlier try has fetched is used."""
+    """Download a model and verify it, resuming an earlier download."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Path:
@@ -74,7 +74,7 @@ def pull(
 
 @models.command("test")
 def try_model(
-    model: Annotated[str, typer.Option("--model", help="Another model than the configured one.")] = "",
+    model: Annotated[str, typer.Option("--model", help="A model other than the configured one.")] = "",
     json: Json = False,
 ) -> None:
     """Ask the configured model one small question."""

@@ -11,27 +11,29 @@ from tablewright.doors.cli.root import Json, app, with_app
 if TYPE_CHECKING:
     from tablewright.app import Selection, Tablewright
 
-commands = typer.Typer(help="Review what runs propose: look, apply, reject, edit.", no_args_is_help=True)
+commands = typer.Typer(help="Review what runs propose: show, apply, reject, edit.", no_args_is_help=True)
 app.add_typer(commands, name="proposals")
 app.add_typer(commands, name="proposal", hidden=True)  # its old name
 
 ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal's id.")]
 Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]
 Fields = Annotated[list[str] | None, typer.Option("--field", help="Only this column; may be repeated.")]
-Above = Annotated[float | None, typer.Option("--min-confidence", min=0, max=1, help="Only values at least this sure.")]
+Above = Annotated[
+    float | None, typer.Option("--min-confidence", min=0, max=1, help="Only values with at least this confidence.")
+]
 
 Force = Annotated[
-    bool, typer.Option("--force", help="Also overwrite what was changed since; also apply an unfinished run.")
+    bool, typer.Option("--force", help="Overwrite cells that were changed since, and apply unfinished runs too.")
 ]
 
 
 @commands.command("list")
 def list_(
     table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include decided proposals.")] = False,
     json: Json = False,
 ) -> None:
-    """List the proposals that wait for a decision."""
+    """List the proposals that are waiting for a decision."""
     from tablewright.doors.cli import output
 
     found = with_app(lambda tablewright: tablewright.proposals(table, only_open=not everything))
@@ -47,9 +49,9 @@ def list_(
 @commands.command()
 def show(
     proposal: ProposalId,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="How many cells.")] = 40,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="The number of cells to show.")] = 40,
     failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty, and why.")] = False,
-    steps: Annotated[bool, typer.Option("--steps", help="How each value was found.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Show how each value was found.")] = False,
     json: Json = False,
 ) -> None:
     """Show what a proposal would change."""
@@ -75,7 +77,7 @@ def apply(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a proposal into its table: all of it, or only some cells."""
+    """Apply a proposal to its table: all of it, or only some cells."""
     from tablewright.doors.cli import output, views
 
     async def work(tablewright: Tablewright) -> Any:
@@ -106,7 +108,7 @@ def reject(
     field: Fields = None,
     json: Json = False,
 ) -> None:
-    """Refuse a proposal: all of it, or only some cells. The table stays as it is."""
+    """Reject a proposal: all of it, or only some cells. The table stays as it is."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Any:
@@ -126,13 +128,13 @@ def review(
     row: Rows = None,
     field: Fields = None,
     below: Annotated[
-        float | None, typer.Option("--below", min=0, max=1, help="Only values less sure than this.")
+        float | None, typer.Option("--below", min=0, max=1, help="Only values with a lower confidence than this.")
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty.")] = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Decide cell by cell: accept, refuse, or type your own value.
+    """Decide cell by cell: accept, reject, or type your own value.
 
     Nothing is written before you quit with q; then everything at once, in one change that can be undone. Without a
     terminal the answers are read from stdin, line by line; if they end before q or x, nothing is applied.
@@ -160,7 +162,9 @@ def review(
 @commands.command()
 def edit(
     proposal: ProposalId,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="Your value; one that begins with - stands after --.")],
+    value: Annotated[
+        str, typer.Argument(metavar="VALUE", help="Your value; put -- before a value that begins with -.")
+    ],
     row: Annotated[int, typer.Option("--row", help="The row's number.")],
     field: Annotated[str, typer.Option("--field", help="The column's name.")],
     force: Force = False,

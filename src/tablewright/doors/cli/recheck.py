@@ -24,15 +24,15 @@ def recheck(
     table: TableName,
     field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
     row: Annotated[
-        list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
+        list[int] | None, typer.Option("--row", min=1, help="Only the row with this number; repeatable.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Look, but flag nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, but flag nothing.")] = False,
     search: Annotated[
         str, typer.Option("--search", help="`sample` for pages of the sample world, instead of TABLEWRIGHT_SEARCH.")
     ] = "",
     json: Json = False,
 ) -> None:
-    """Ask for the cited pages again, and flag the cells whose quotes are gone.
+    """Fetch the cited pages again and flag the cells whose quotes are gone.
 
     A page that refuses or cannot be reached proves nothing: its cells are left as they are.
     """

@@ -35,7 +35,7 @@ def set_(
     value: Annotated[str, typer.Argument(metavar="VALUE", help='Your own value; "" clears the cell.')],
     json: Json = False,
 ) -> None:
-    """Write a value of your own into a cell. What was found from the old one becomes stale; nothing runs by itself."""
+    """Write your own value into a cell. Cells derived from the old value become stale; nothing runs by itself."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> tuple[str, WrittenValue]:
@@ -68,16 +68,16 @@ def set_(
 def refresh(
     table: TableName,
     field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Say what it would take, and stop: nothing is spent.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Fill and apply without a question.")] = False,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    estimate: Annotated[bool, typer.Option("--estimate", help="Estimate the cost and stop: nothing is spent.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Fill and apply without asking.")] = False,
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")] = "",
     json: Json = False,
 ) -> None:
-    """Fill the stale cells again, and only those, each in the way it was filled before.
+    """Fill the stale cells again, and only those, each by the strategy that filled it before.
 
     You see the price before it starts and what would change before it does. Cells that depend on other stale cells
     come after those are applied.

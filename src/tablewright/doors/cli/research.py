@@ -25,34 +25,38 @@ def research(
     type: Annotated[
         str, typer.Option("--type", help="narrative, comparison, answer or catalog, instead of what the plan says.")
     ] = "",
-    items: Annotated[int, typer.Option("--items", min=0, max=50, help="How many things a catalog lists.")] = 0,
+    items: Annotated[int, typer.Option("--items", min=0, max=50, help="The number of things in a catalog.")] = 0,
     field: Annotated[
-        list[str] | None, typer.Option("--field", metavar="NAME", help="A detail wanted of each thing; repeatable.")
+        list[str] | None, typer.Option("--field", metavar="NAME", help="A detail to find for each thing; repeatable.")
     ] = None,
     section: Annotated[
-        list[str] | None, typer.Option("--section", metavar="NAME", help="A part that the report has; repeatable.")
+        list[str] | None, typer.Option("--section", metavar="NAME", help="A section of the report; repeatable.")
     ] = None,
     length: Annotated[str, typer.Option("--length", help="short, standard or long.")] = "",
-    language: Annotated[str, typer.Option("--language", help="Of the report, instead of the question's.")] = "",
+    language: Annotated[
+        str, typer.Option("--language", help="The language of the report, instead of the question's.")
+    ] = "",
     tasks: Annotated[
         int | None,
         typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.  [default: research_searches]"),
     ] = None,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
-    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx, .pdf or .json.")
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
-    minutes: Annotated[float, typer.Option("--minutes", min=0, help="The longest it may take; 0: no limit.")] = 0,
+    minutes: Annotated[float, typer.Option("--minutes", min=0, help="The most minutes it may take; 0: no limit.")] = 0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Start at once, without showing the plan first.")] = False,
-    resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Go on with research that was cut off.")] = "",
+    resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Resume research that was interrupted.")] = "",
     refine: Annotated[
         str, typer.Option("--refine", metavar="ID", help="Ask a follow-up, from the stored evidence first.")
     ] = "",
-    show: Annotated[str, typer.Option("--show", metavar="ID", help="Show what an earlier one came to.")] = "",
+    show: Annotated[str, typer.Option("--show", metavar="ID", help="Show an earlier report.")] = "",
     list_all: Annotated[bool, typer.Option("--list", help="List all research.")] = False,
     json: Json = False,
 ) -> None:

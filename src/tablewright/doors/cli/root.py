@@ -6,9 +6,10 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -24,7 +25,7 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id, or its name.")]
+TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id or name.")]
 
 
 asked_in_vain: list[str] = []
@@ -109,3 +110,25 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     tokens,
     users,
 )
+
+
+class Command(TyperCommand):
+    """Help that fits any width: the lines of a paragraph are joined, and flags show no type."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.help = "\n\n".join(" ".join(part.split()) for part in (self.help or "").split("\n\n"))
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.metavar is None and option.is_flag:
+                option.metavar = ""
+
+
+def give_readable_help(tree: typer.Typer) -> None:
+    for command in tree.registered_commands:
+        command.cls = Command
+    for group in tree.registered_groups:
+        if group.typer_instance is not None:
+            give_readable_help(group.typer_instance)
+
+
+give_readable_help(app)

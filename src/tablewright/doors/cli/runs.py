@@ -14,7 +14,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
 
-commands = typer.Typer(help="Look at runs, watch, stop and resume them.", no_args_is_help=True)
+commands = typer.Typer(help="Show, watch, stop and resume runs.", no_args_is_help=True)
 app.add_typer(commands, name="runs")
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")]
@@ -23,10 +23,10 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")]
 @commands.command("list")
 def list_(
     table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="The most entries to show.")] = 20,
     json: Json = False,
 ) -> None:
-    """List the runs, the newest first."""
+    """List the runs, newest first."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def list_(
 
 @commands.command()
 def show(run: RunId, json: Json = False) -> None:
-    """Show how far a run is, what it has cost, how long it will take, and what failed and why."""
+    """Show the progress of a run, its cost, the time left, and what failed and why."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def watch(
     after: Annotated[int, typer.Option("--after", min=0, help="Only what comes after this number.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
 ) -> None:
-    """Watch a run, in whatever process it is done, until it ends. Ctrl-C ends the watching, not the run."""
+    """Watch a run until it ends, whichever process does the work. Ctrl-C stops watching, not the run."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> None:
@@ -111,7 +111,7 @@ def watch(
 
 @commands.command()
 def cancel(run: RunId, json: Json = False) -> None:
-    """Stop a run, wherever it is done. What was found by then is kept, and `runs resume` goes on with it."""
+    """Stop a run, whichever process does the work. What was found is kept, and `runs resume` continues it."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def cancel(run: RunId, json: Json = False) -> None:
 
 @commands.command()
 def resume(run: RunId, json: Json = False) -> None:
-    """Go on with a run that was interrupted, stopped or failed. What it bought is not bought again."""
+    """Resume a run that was interrupted, stopped or failed. Nothing is paid for twice."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def worker(
         ),
     ] = None,
 ) -> None:
-    """Work on what the queue has, together with all other workers of the same database, until SIGTERM or Ctrl-C.
+    """Work on queued runs, together with all other workers of the same database, until SIGTERM or Ctrl-C.
 
     Each worker takes slices of the runs that are under way, and takes over those of a worker that died. A run that is
     started while a worker is up is done by the workers; the command that started it watches.

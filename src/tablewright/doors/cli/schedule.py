@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @commands.command()
 def schedule(
-    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="A table's id, or its name; without it all.")] = "",
+    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="A table's id or name; all tables if left out.")] = "",
     every: Annotated[
         str, typer.Option("--every", metavar="TIME", help="hour, day, week, or a cron expression, in UTC.")
     ] = "",
@@ -28,8 +28,10 @@ def schedule(
             "or stale.",
         ),
     ] = "recheck",
-    yes: Annotated[bool, typer.Option("--yes", help="Apply what a refresh finds; else it waits for review.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Do nothing of it any more.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Apply what a refresh finds; otherwise it waits for review.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the table's schedules.")] = False,
     json: Json = False,
 ) -> None:
     """Recheck or refresh a table every day or week, by a worker or server that is up then; or show the schedules."""

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 @app.command()
 def serve(
     host: Annotated[str, typer.Option("--host", help="The address to bind to.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0: any that is free.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0: any free one.")] = 8000,
     public_host: Annotated[
         list[str] | None,
-        typer.Option("--public-host", metavar="NAME", help="A name by which a reverse proxy reaches this server."),
+        typer.Option(
+            "--public-host", metavar="NAME", help="A host name under which a reverse proxy reaches this server."
+        ),
     ] = None,
 ) -> None:
     """Serve the web page and the REST API, and work on the runs that they start, until SIGTERM or Ctrl-C.

@@ -18,8 +18,10 @@ def share(
     kind: Annotated[str, typer.Argument(help="table, document, conversation, result, research or shortlist.")],
     name: Annotated[str, typer.Argument(metavar="ID", help="Its id; a table or a document also by its name.")],
     people: Annotated[list[str] | None, typer.Option("--with", metavar="USER", help="A user who may see it.")] = None,
-    everyone: Annotated[bool, typer.Option("--everyone", help="All who may use the server may see it.")] = False,
-    private: Annotated[bool, typer.Option("--private", help="First take it back from all it is shared with.")] = False,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Everyone who may use the server may see it.")] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="First withdraw it from everyone it is shared with.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Show who may see something, or share it with people or with everyone. Its owner and admins always see it."""

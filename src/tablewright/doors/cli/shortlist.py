@@ -32,7 +32,7 @@ ASKED = {
 @app.command()
 def shortlist(
     action: Annotated[
-        list[str] | None, typer.Argument(metavar="[remove ID]", help="Forget a conversation; its table stays.")
+        list[str] | None, typer.Argument(metavar="[remove ID]", help="Delete a conversation; its table stays.")
     ] = None,
     script: Annotated[
         Path | None,
@@ -40,13 +40,17 @@ def shortlist(
             "--script", help="A file whose lines are your messages; [Label] presses a button, /help lists more."
         ),
     ] = None,
-    conversation: Annotated[str, typer.Option("--conversation", metavar="ID", help="Go on with an earlier one.")] = "",
+    conversation: Annotated[
+        str, typer.Option("--conversation", metavar="ID", help="Continue an earlier conversation.")
+    ] = "",
     list_all: Annotated[bool, typer.Option("--list", help="List all conversations.")] = False,
-    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[
+        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")] = "",
     rates: Annotated[
-        str, typer.Option("--rates", help="A CSV file with rates of exchange, to renew the bundled ones.")
+        str, typer.Option("--rates", help="A CSV file with exchange rates, to replace the bundled ones.")
     ] = "",
     json: Json = False,
 ) -> None:

@@ -12,7 +12,7 @@ from tablewright.doors.cli.root import Json, TableName, app, with_app
 if TYPE_CHECKING:
     from tablewright.app import Exported, Tablewright
 
-commands = typer.Typer(help="Import, look at, change, keep up to date and export tables.", no_args_is_help=True)
+commands = typer.Typer(help="Import, show, edit, update and export tables.", no_args_is_help=True)
 app.add_typer(commands, name="tables")
 app.add_typer(commands, name="table", hidden=True)  # its old name
 
@@ -20,8 +20,8 @@ Name = Annotated[str, typer.Option("--name", help="What to call the table (defau
 Key = Annotated[str, typer.Option("--key", help="The column that names a row (default: the first text column).")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first row is data; name the columns Column 1, …")]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="Which sheet of a workbook (default: the first with data).")]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", help="What separates the columns (default: found out).")]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="The text encoding (default: found out).")]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", help="The column separator (default: detected).")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="The text encoding (default: detected).")]
 RowOption = Annotated[int | None, typer.Option("--row", help="A row's number.")]
 FieldOption = Annotated[str | None, typer.Option("--field", help="A column's name.")]
 
@@ -37,7 +37,7 @@ def import_(
     encoding: Encoding = None,
     json: Json = False,
 ) -> None:
-    """Bring a file in as a new table."""
+    """Import a file as a new table."""
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output
     from tablewright.doors.cli.pipes import incoming
@@ -91,10 +91,10 @@ def list_(json: Json = False) -> None:
 @commands.command()
 def show(
     table: TableName,
-    rows: Annotated[int, typer.Option("--rows", min=0, help="How many rows.")] = 20,
+    rows: Annotated[int, typer.Option("--rows", min=0, help="The number of rows to show.")] = 20,
     row: RowOption = None,
     field: FieldOption = None,
-    cost: Annotated[bool, typer.Option("--cost", help="Say of each filled cell what it cost.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Show what each filled cell cost.")] = False,
     json: Json = False,
 ) -> None:
     """Show a table, or with --row and --field one cell and where it came from."""
@@ -158,18 +158,23 @@ def show(
 @commands.command()
 def export(
     table: TableName,
-    file: Annotated[Path, typer.Argument(help="Where to: .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet, or -.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="The file to write: .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet, or - for standard output."
+        ),
+    ],
     evidence: Annotated[
         bool,
         typer.Option(
-            "--evidence", help="Add source, quote, confidence, basis, status, reason and stale for each asked column."
+            "--evidence", help="Add source, quote, confidence, basis, status, reason and stale for each filled column."
         ),
     ] = False,
-    cost: Annotated[bool, typer.Option("--cost", help="Add for each asked column what its cells cost.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that a table was imported from.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Add what each cell of the filled columns cost.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that a table was imported from.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a table to a file; to - as CSV to standard output."""
+    """Write a table to a file, or as CSV to standard output (-)."""
     from tablewright.doors.cli import output
     from tablewright.doors.cli.pipes import PIPE, outgoing
     from tablewright.errors import UsageError
@@ -205,10 +210,10 @@ def flag(
     table: TableName,
     row: Annotated[int, typer.Option("--row", help="The row's number.")],
     field: Annotated[str, typer.Option("--field", help="The column's name.")],
-    note: Annotated[str, typer.Option("--note", help="What is wrong with it.")] = "",
+    note: Annotated[str, typer.Option("--note", help="What is wrong with the value.")] = "",
     json: Json = False,
 ) -> None:
-    """Doubt a cell: it keeps its value and is worked on again by the next run."""
+    """Flag a cell as doubtful: it keeps its value, and the next run works on it again."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Any:
@@ -227,7 +232,7 @@ def history(
     table: TableName,
     row: RowOption = None,
     field: FieldOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many changes.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="The number of changes to show.")] = 20,
     json: Json = False,
 ) -> None:
     """The changes of a table, or with --row and --field every value a cell has had."""
@@ -261,7 +266,7 @@ def rollback(
     run: Annotated[str | None, typer.Option("--run", help="Undo everything this run changed.")] = None,
     change: Annotated[int | None, typer.Option("--change", help="Undo this change.")] = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="Go back to the table after this change (7) or at this time.")
+        str | None, typer.Option("--to", help="Restore the table as it was after this change (7) or at this time.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -313,7 +318,7 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Delete a table with its history, runs and proposals, for good."""
+    """Delete a table with its history, runs and proposals, permanently."""
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
 

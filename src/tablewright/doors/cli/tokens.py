@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.table.access import Scope, Token
 
-commands = typer.Typer(help="See to the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
+commands = typer.Typer(help="Manage the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
 app.add_typer(commands, name="tokens")
 
 SCOPE_HELP = (
@@ -60,7 +60,7 @@ def add(
     days: DaysOption = None,
     json: Json = False,
 ) -> None:
-    """Make a further token for a user, and print it: once, it is kept nowhere."""
+    """Make another token for a user and print it. It is shown once and not stored."""
     from tablewright.table.document import document
 
     scopes = checked(scope or [])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tablewright.app import Quota, Tablewright
     from tablewright.table.access import Person, Role
 
-commands = typer.Typer(help="See to the users of a server: their roles, tokens and tables.", no_args_is_help=True)
+commands = typer.Typer(help="Manage the users of a server: their roles, tokens and tables.", no_args_is_help=True)
 app.add_typer(commands, name="users")
 
 DaysOption = Annotated[
@@ -27,7 +27,7 @@ RoleName = Annotated[
 
 @commands.command()
 def add(name: UserName, role: RoleName = "viewer", days: DaysOption = None, json: Json = False) -> None:
-    """Add a user, and print their token: once, it is kept nowhere."""
+    """Add a user and print their token. It is shown once and not stored."""
     wanted = checked(role)
 
     async def work(tablewright: Tablewright) -> tuple[Person, str]:
@@ -96,7 +96,7 @@ def grant(name: UserName, table: TableName, json: Json = False) -> None:
 
 @commands.command()
 def revoke(name: UserName, table: TableName, json: Json = False) -> None:
-    """Let a user no longer see a table."""
+    """Stop a user from seeing a table."""
 
     async def work(tablewright: Tablewright) -> None:
         await tablewright.unshare("table", table, [name])
@@ -107,13 +107,13 @@ def revoke(name: UserName, table: TableName, json: Json = False) -> None:
 @commands.command()
 def quota(
     name: UserName,
-    uploads: Annotated[str, typer.Option(help="Megabytes of files a month; none: as the settings say.")] = "",
-    rows: Annotated[str, typer.Option(help="New rows a month.")] = "",
+    uploads: Annotated[str, typer.Option(help="Megabytes of files per month; none: as the settings say.")] = "",
+    rows: Annotated[str, typer.Option(help="New rows per month.")] = "",
     disk: Annotated[str, typer.Option(help="Megabytes of documents and tables.")] = "",
-    dollars: Annotated[str, typer.Option(help="Dollars a month.")] = "",
+    dollars: Annotated[str, typer.Option(help="Dollars per month.")] = "",
     json: Json = False,
 ) -> None:
-    """Show what a user may use a month and has used, or set limits of their own."""
+    """Show a user's monthly limits and use, or set limits for that user."""
     from tablewright.doors.cli import output
     from tablewright.table.access import Metered
 
