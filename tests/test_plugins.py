@@ -12,6 +12,7 @@ from tablewright.errors import BadSetting
 from tablewright.models.spec import Access, ModelSpec, create
 from tablewright.settings import load_settings
 from tablewright.sources.search.provider import find_provider
+from tablewright.sources.source import Query
 from tablewright.strategies.strategy import announced, find_strategy
 
 PLUGIN = """
@@ -27,8 +28,16 @@ class Shelf:
         self.name = f"shelf {argument}"
 
 
-strategies = {"shout": Shout}
-search = {"shelf": Shelf}
+def loudness(row):
+    return {"Volume": 11}
+
+
+def attic(words):
+    return []
+
+
+strategies = {"shout": Shout, "loud": loudness}
+search = {"shelf": Shelf, "attic": attic}
 models = {"echo": lambda argument, access: argument}
 parsers = {"shouted": lambda content, name: content}
 """
@@ -43,9 +52,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_a_file_adds_a_strategy_a_search_provider_a_model_and_a_parser(folder: Path) -> None:
     (folder / "ours.py").write_text(PLUGIN)
     assert find_strategy("shout").display_name == "Shout"
+    assert find_strategy("loud").name == "loud"
     assert {"shout", "lookup"} <= announced().keys()
     async with httpx2.AsyncClient() as client:
         assert find_provider("shelf:three", api_key="", client=client).name == "shelf three"
+        assert await find_provider("attic", api_key="", client=client).search(Query(text="hat")) == []
     assert create(ModelSpec(provider="echo", argument="hello"), Access()) == "hello"
     assert find_parser("shouted")(b"HEY", "a.shouted") == b"HEY"
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.doors.library import aio
-    from tablewright.doors.library.aio import Stopped
+    from tablewright.doors.library.aio import Stopped, TablewrightWarning
     from tablewright.doors.library.results import AskResult, Instance, ResearchResult, TableResult
     from tablewright.doors.library.verbs import ask, enrich, extract, find, research, transform
     from tablewright.errors import (
@@ -62,7 +62,7 @@ Superseded TablewrightError Unreachable Unreadable UsageError"""
 _HOMES = {
     "tablewright.app": "Tablewright",
     "tablewright.doors.library": "aio",
-    "tablewright.doors.library.aio": "Stopped",
+    "tablewright.doors.library.aio": "Stopped TablewrightWarning",
     "tablewright.doors.library.results": "AskResult Instance ResearchResult TableResult",
     "tablewright.doors.library.verbs": "ask enrich extract find research transform",
     "tablewright.errors": _ERRORS,
@@ -121,6 +121,7 @@ __all__ = [
     "TableResult",
     "Tablewright",
     "TablewrightError",
+    "TablewrightWarning",
     "Task",
     "Tell",
     "Tools",
@@ -149,4 +150,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME_OF})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.documents import DocumentReport
     from tablewright.models.listing import LocalServer
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
-    from tablewright.strategies.function import RowFunction
+    from tablewright.strategies.strategy import RowFunction
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
 # those imports are in the functions that need them.

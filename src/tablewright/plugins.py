@@ -2,8 +2,8 @@
 
 A file says what it adds in variables that are named like the groups of entry points, each a dictionary by name:
 
-    strategies = {"register": Register}
-    search = {"library": Library}
+    strategies = {"register": Register}    # or a function of a row
+    search = {"library": Library}    # or a function of the words that are searched for
     models = {"ours": make_model}
     parsers = {"log": parse_log}
 
@@ -12,11 +12,13 @@ Files are code that is run, so the folders come from the environment alone, neve
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
+import inspect
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -45,6 +47,11 @@ class FilePlugin:
 Plugin: TypeAlias = EntryPoint | FilePlugin
 
 
+def is_plain_function(added: Any) -> bool:
+    """A function of one thing, a row or the words of a search, does the work itself; any other makes what does it."""
+    return inspect.isfunction(added) and len(inspect.signature(added).parameters) == 1
+
+
 def plugins(group: str, name: str | None = None) -> list[Plugin]:
     """Of a group such as `tablewright.search`, or those of one name in it: those of files first."""
     found: list[Plugin] = [*_of_files(group), *_installed(group, tuple(sys.path))]
@@ -59,6 +66,12 @@ def _installed(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 
 def names(group: str) -> list[str]:
     return sorted({plugin.name for plugin in plugins(group)})
+
+
+def suggestion(wanted: str, known: Sequence[str]) -> str:
+    """What to say to a name that is not known: the nearest, then all that are."""
+    near = difflib.get_close_matches(wanted.lower(), known, n=1)
+    return f"{f'Did you mean {near[0]}? ' if near else ''}Installed: {', '.join(known) or 'none'}."
 
 
 def _of_files(group: str) -> Iterator[FilePlugin]:

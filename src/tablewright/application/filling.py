@@ -16,8 +16,7 @@ from tablewright.journeys.refresh import RefreshRound
 from tablewright.policies import retry_policy, terms_of
 from tablewright.store.runs import PERSON
 from tablewright.store.staleness import StaleCell
-from tablewright.strategies.function import FunctionStrategy, RowFunction
-from tablewright.strategies.strategy import Strategy
+from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
 from tablewright.table.feed import Routine
 from tablewright.table.model import Field, RowId, Table
 from tablewright.table.wording import within_bounds

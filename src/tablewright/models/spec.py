@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tablewright.errors import BadSetting
-from tablewright.plugins import names, plugins
+from tablewright.plugins import names, plugins, suggestion
 from tablewright.table.model import Noun
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def create(spec: ModelSpec, access: Access) -> Model:
             ) from error
         return factory(spec.argument, access)
     raise BadSetting(
-        f"There is no model provider {spec.provider!r}.", advice=f"Installed: {', '.join([BUILTIN, *providers()])}."
+        f"There is no model provider {spec.provider!r}.", advice=suggestion(spec.provider, [BUILTIN, *providers()])
     )
 
 

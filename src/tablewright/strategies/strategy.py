@@ -1,16 +1,23 @@
 """The form every strategy has: how one row is answered.
 
 A strategy returns findings and never writes. Built-ins, other packages and plugin files enter by the same door, the
-group `tablewright.strategies`: a subclass of `Strategy` that takes no arguments.
+group `tablewright.strategies`: a subclass of `Strategy` that takes no arguments, or a function of a row:
+
+    def register(row):
+        return requests.get(ADDRESS, params={"q": row["Company"]}).json()    # {"Seat": "Aldermoor", "Staff": 31}
+
+It may be `async`, and may return findings, which have evidence, instead of values.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from tablewright.errors import UsageError
-from tablewright.plugins import Plugin, names, plugins
+from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Finding, Noun, Row, Step, Table, column_key
 from tablewright.table.template import replace_columns
@@ -19,6 +26,12 @@ from tablewright.table.text import cell_text
 GROUP = "tablewright.strategies"
 
 Kind: TypeAlias = Literal["enrichment", "action"]
+
+OWN_WORD = 0.9
+"""How sure a value is that a program gives without a source."""
+
+Known: TypeAlias = "Mapping[str, Any] | Sequence[Finding]"
+RowFunction: TypeAlias = "Callable[[dict[str, Any]], Known | Awaitable[Known]]"
 
 
 class Tell(Protocol):
@@ -136,6 +149,44 @@ class Strategy:
         raise NotImplementedError
 
 
+class FunctionStrategy(Strategy):
+    needs_identity = False
+
+    def __init__(self, function: RowFunction, name: str = "") -> None:
+        self._function = function
+        self.name = self.display_name = name or getattr(function, "__name__", type(function).__name__)
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            known = await call(self._function, {each.name: row.cell(each.name).value for each in task.table.fields})
+            found = {each.field: each for each in self._findings(known)}
+            return [found.get(each.name, Finding(field=each.name, reason="not_found")) for each in task.fields]
+
+        return answer
+
+    def _findings(self, known: Any) -> list[Finding]:
+        if isinstance(known, Mapping):
+            return [
+                value if isinstance(value, Finding) else Finding(field=name, value=value, confidence=OWN_WORD)
+                for name, value in known.items()
+                if value is not None
+            ]
+        if isinstance(known, Sequence) and all(isinstance(each, Finding) for each in known):
+            return list(known)
+        raise UsageError(
+            f"{self.name} returned {type(known).__name__} for a row.",
+            advice="It must return a dictionary of values by column, or a list of findings.",
+        )
+
+
+async def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Of a function that waits, or of one that blocks: that one has a thread."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*arguments)
+    result = await asyncio.to_thread(function, *arguments)
+    return await result if inspect.isawaitable(result) else result
+
+
 def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
     """All that are installed, by name: the strategy, or why it cannot be loaded. With `kind` only those of that kind;
     of what cannot be loaded nobody knows it."""
@@ -155,12 +206,13 @@ def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
 def find_strategy(name: str) -> Strategy:
     for entry in plugins(GROUP, name):
         return load(entry)
-    raise UsageError(f"There is no strategy {name!r}.", advice=f"Installed: {', '.join(names(GROUP)) or 'none'}.")
+    raise UsageError(f"There is no strategy {name!r}.", advice=suggestion(name, names(GROUP)))
 
 
 def load(entry: Plugin) -> Strategy:
     try:
-        strategy = entry.load()()
+        added = entry.load()
+        strategy = FunctionStrategy(added, entry.name) if is_plain_function(added) else added()
     except Exception as error:  # somebody else's package; whatever it raises, ours goes on
         problem = f"{type(error).__name__}: {error}"
         raise UsageError(

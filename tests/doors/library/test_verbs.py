@@ -49,7 +49,7 @@ def scored() -> tw.TableResult:
 
 
 def test_every_public_name_is_visible_and_there() -> None:
-    assert set(tw.__all__) <= set(dir(tw))
+    assert [name for name in dir(tw) if not name.startswith("__")] == tw.__all__
     assert tw.__all__ == sorted(tw._HOME_OF)
     assert [name for name in tw.__all__ if getattr(tw, name) is None] == []
     with pytest.raises(AttributeError, match="no attribute 'enrichh'"):
@@ -77,12 +77,15 @@ def test_a_plain_function_is_a_strategy() -> None:
         return known.get(str(row["Item"]), "dear")
 
     rows = [*SALES, {"Item": "Nib"}]
-    table = tw.enrich(rows, ["Net:number"], strategy=prices, attempts=1, progress=False)  # type: ignore[arg-type]
+    with pytest.warns(tw.TablewrightWarning, match=r"Net: 1 of 3 cells failed, .* prices returned str") as warned:
+        table = tw.enrich(rows, ["Net:number"], strategy=prices, attempts=1, progress=False)  # type: ignore[arg-type]
+    assert [each.filename for each in warned] == [__file__]
     assert table.column("Net") == [2.5, 3, None]
     assert table.cell(1, "Net").confidence == 0.5
     refused = table.cell(2, "Net")
     assert refused.reason == "error"
     assert "prices returned str for a row" in (refused.error or "")
+    assert table.evidence()[2]["note"] == refused.error
 
 
 def test_evidence_is_a_row_for_each_source_and_says_why_a_cell_is_empty(scored: tw.TableResult) -> None:
@@ -208,6 +211,12 @@ def test_advice_names_arguments_instead_of_options() -> None:
         tw.transform(SALES, {"German": "Translate {Item} into German"})
 
 
+def test_an_error_is_shown_alone() -> None:
+    with pytest.raises(tw.UsageError, match=r"There is no strategy 'pipline'\. Did you mean pipeline\?") as raised:
+        tw.enrich(SALES, "Score", strategy="pipline")
+    assert raised.value.__context__ is None
+
+
 def test_what_is_not_an_option_is_refused_with_the_nearest() -> None:
     with pytest.raises(tw.BadSetting, match="Did you mean search"):
         tw.transform(SALES, TOTAL, serch="sample")  # type: ignore[call-arg]
@@ -226,10 +235,22 @@ def test_a_model_that_is_an_object_is_asked() -> None:
         asked.append(str(messages[-1]))
         return ModelResponse(parts=[TextPart('{"rows": []}')])
 
-    with pytest.warns(UserWarning, match="without the model"):
+    with pytest.warns(tw.TablewrightWarning, match="without the model|1 of 1 cells failed"):
         done = tw.transform([{"Title": "Bonjour"}], "English=Translate {Title}", model=FunctionModel(reply))
     assert "Bonjour" in asked[0]
     assert done.cell(0, "English").status == "FAILED"
+
+
+def test_documents_become_rows_and_evidence_names_their_files(tmp_path: Path) -> None:
+    (tmp_path / "lease.txt").write_text("Lease\n\nTenant: Ilse Brandt\nRent: 840 EUR\n", encoding="utf-8")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
+    with pytest.warns(tw.TablewrightWarning, match="broken.pdf could not be read"):
+        table = tw.extract(tmp_path, ["Tenant", "Rent:money(EUR)"])
+    tenant, rent = table.evidence()
+    assert (tenant["value"], tenant["quote"]) == ("Ilse Brandt", "Tenant: Ilse Brandt")
+    assert {tenant["source"], rent["source"]} == {str(tmp_path / "lease.txt")}
+    table.save(tmp_path / "leases.csv", evidence=True)
+    assert ",lease (doc_" in (tmp_path / "leases.csv").read_text(encoding="utf-8")
 
 
 def test_asking_documents_gives_passages_with_citations(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_wrong_address_says_what_to_set(address: str, client: httpx2.AsyncClie
 
 @pytest.mark.parametrize("setting", ["", "gogle", "gogle:http://x.example"])
 def test_an_unknown_provider_says_which_there_are(setting: str, client: httpx2.AsyncClient) -> None:
-    with pytest.raises(BadSetting, match=r"no search provider.*TABLEWRIGHT_SEARCH.*brave.*ddgs.*exa"):
+    with pytest.raises(BadSetting, match=r"no search provider.*sample.*brave.*ddgs.*exa"):
         find_provider(setting, api_key="", client=client)
 
 

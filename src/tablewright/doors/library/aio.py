@@ -6,6 +6,7 @@ Those at the root of the package, `tablewright.enrich(…)`, are the same functi
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,10 +47,20 @@ async def enrich(
     max_rows: int | None = None,
     **options: Unpack[Options],
 ) -> TableResult:
-    """Fills columns of rows from the web, from `documents`, by a formula, or by a strategy or function of your own.
+    """Fills columns from the web, from documents, with a formula, or with a strategy of your own.
 
-    `data` is a path, a DataFrame, an Arrow table, a list of dictionaries, or what another verb returned. `key` names
-    the column that says what a row is about; without it the first text column does.
+        table = tw.enrich(df, {"Founded:number": "What year was {Company} founded?"}, search="sample")
+        table.to_pandas(), table.evidence()
+
+    data: a path, a DataFrame, an Arrow table, a list of dictionaries, or the result of another verb.
+    fields: "NAME:TYPE=QUESTION or FORMULA", {name: question}, `Field`s, a list of these, or a pydantic class.
+    strategy: a name such as "lookup" or "research", a `Strategy`, or a function that takes a row as a dictionary.
+    params: parameters of the strategy by name.
+    documents: files or folders to read instead of the web (`sources="docs,web"` reads both).
+    key: the column that identifies a row; by default the first text column.
+    max_rows: fill only the first so many rows.
+    options: settings by name, such as `model`, `search`, `budget`, `evidence`, `attempts`, `concurrency`; `home` keeps
+        everything in a folder; `progress=False` hides the progress bar. `tw.aio.Options` lists them all.
     """
     async with opened(documents_first(options, documents)) as session:
         await read_documents(session, documents)
@@ -60,22 +71,31 @@ async def enrich(
 async def transform(
     data: Data | TableResult, fields: Fields, *, key: str = "", **options: Unpack[Options]
 ) -> TableResult:
-    """Writes columns from the other cells of their row: translate, classify, summarise, split; a formula is computed.
-    Nothing is searched. Whatever is not a formula takes a model."""
+    """Writes columns from the other cells of their row, without searching: translates, classifies, summarises, splits.
+
+        tw.transform(rows, {"English": "Translate {Title} into English"}, model="openai:NAME")
+
+    A formula is computed; anything else needs a model. Takes the same data, fields and options as `enrich`.
+    """
     async with opened(options) as session:
         table_id = await session.bring_in(data, key)
         return await fill(session, table_id, fields_from(fields), data, usual="transform")
 
 
 async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) -> TableResult:
-    """A table with a row for each document, and these columns read from it, each value with its page and its quote."""
+    """Makes a table with a row for each document. Every value comes with its page and quote.
+
+        tw.extract("contracts/", ["Tenant", "Rent:money(EUR)", "End:date"])
+
+    documents: files or folders. Takes the same fields and options as `enrich`. Without a model, only labelled values
+        are read.
+    """
     async with opened(documents_first(options, documents)) as session:
         await read_documents(session, documents)
         table = (await session.tablewright.table_of_documents("Documents")).table
-        result = await fill(session, table.id, fields_from(fields), None, "documents")
         unread = await session.tablewright.documents(readable=False)
-        said = tuple(f"{Path(each.path).name} could not be read: {each.problem}" for each in unread)
-        return replace(result, notes=(*result.notes, *said))
+        notes = [f"{Path(each.path).name} could not be read: {each.problem}" for each in unread]
+        return await fill(session, table.id, fields_from(fields), None, "documents", notes=notes)
 
 
 async def find(
@@ -87,8 +107,16 @@ async def find(
     fill: bool = True,
     **options: Unpack[Options],
 ) -> TableResult:
-    """A table of the things that a question describes, found on the web. `fields` are its columns, the first of which
-    names the things; `where` is demanded of every row: "Price < 60 GBP"."""
+    """Finds things that match a description on the web, as the rows of a new table.
+
+        tw.find("Nordic fintechs with more than 100 staff", ["Name", "Country", "Staff:number"], model="openai:NAME")
+
+    fields: the columns; the first one names the things.
+    where: a condition that every row must meet, such as "Price < 60 GBP".
+    rows: the most rows to find.
+    fill: search for cells that the lists leave empty.
+    Takes the same options as `enrich`. Without a model, only tables whose headers match `fields` are read.
+    """
     async with opened(options) as session:
         asked = fields_from(fields)
         listing = await session.tablewright.begin_find(
@@ -99,6 +127,7 @@ async def find(
         if found.status == "failed":
             raise RunError(found.problem or "Nothing could be searched.")
         notes = tuple(each for each in (found.problem, found.completeness, found.said) if each)
+        warn(notes if not found.rows else filter(None, [found.problem]))
         columns = tuple(found.columns)
         return await session.result(
             listing.table_id, asked=columns, status=found.status, notes=notes, report=document(found)
@@ -106,7 +135,12 @@ async def find(
 
 
 async def ask(documents: Paths, question: str, **options: Unpack[Options]) -> AskResult:
-    """An answer from documents, with citations, and how complete it is."""
+    """Answers a question from documents, with citations, and says how complete the answer is.
+
+        print(tw.ask("contracts/", "Which leases end before 2027?", model="openai:NAME"))
+
+    documents: files or folders. Takes the same options as `enrich`.
+    """
     async with opened(options) as session:
         await read_documents(session, documents)
         with session.bar.drawn("Answering"):
@@ -116,7 +150,13 @@ async def ask(documents: Paths, question: str, **options: Unpack[Options]) -> As
 async def research(
     question: str, *, max_tasks: int | None = None, minutes: float | None = None, **options: Unpack[Options]
 ) -> ResearchResult:
-    """A report on a question, from the web: what sources say, claims that were checked, what was not found."""
+    """Researches a question on the web and writes a report, with claims that were checked against independent sites.
+
+        print(tw.research("How do small breweries price their beer?", model="openai:NAME").markdown)
+
+    max_tasks: the most searches. minutes: the longest it may take; then the report is partial.
+    Takes the same options as `enrich`. Without a model, the report consists of excerpts.
+    """
     async with opened(options) as session:
         tablewright = session.tablewright
         begun = await tablewright.begin_research(ResearchRequest(question=question), max_tasks=max_tasks)
@@ -144,6 +184,7 @@ async def fill(
     usual: str = "",
     params: Mapping[str, str] | None = None,
     max_rows: int | None = None,
+    notes: Sequence[str] = (),
 ) -> TableResult:
     tablewright = session.tablewright
     with session.bar.drawn("Filling"):
@@ -152,21 +193,43 @@ async def fill(
         )
         filled = await run.run()
     await tablewright.changes.apply_unseen(filled.proposal_id)
-    notes = (*tablewright.warnings, *filled.notes)
     proposal = await tablewright.proposal(filled.proposal_id)
     result = await session.result(
         table_id,
         asked=tuple(field.name for field in proposal.fields),
         status=filled.status,
-        notes=notes,
         report=await tablewright.enrich_report(filled),
         source=data if isinstance(data, PandasFrame | PolarsFrame) else None,
     )
+    stopped = () if filled.status in ("done", "paused") else (f"Stopped at the cap of {filled.cap}.",)
+    result = replace(result, notes=(*tablewright.warnings, *filled.notes, *notes, *failures(result), *stopped))
     if filled.status == "paused":
         raise Stopped(filled.problem, result)
-    for note in notes if filled.status == "done" else (*notes, f"Stopped at the cap of {filled.cap}."):
-        warnings.warn(note, stacklevel=2)
+    warn(result.notes)
     return result
+
+
+def failures(result: TableResult) -> list[str]:
+    """What went wrong, as against what was not found: said once for each column, with the first cause."""
+    said = []
+    for name in result.asked:
+        causes = [cell.error for row in result.table.rows if (cell := row.cell(name)).reason == "error"]
+        if causes:
+            said.append(f"{name}: {len(causes):,} of {len(result):,} cells failed, the first with: {causes[0]}")
+    return said
+
+
+def warn(notes: Iterable[str]) -> None:
+    """At the line of the program that called the verb."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ("tablewright", "asyncio"):
+        frame, level = frame.f_back, level + 1
+    for note in notes:
+        warnings.warn(note, TablewrightWarning, stacklevel=level)
+
+
+class TablewrightWarning(UserWarning):
+    """What one should know of a result; it is in the result's `notes`, too."""
 
 
 class Stopped(Paused):

@@ -51,6 +51,8 @@ class TableResult:
     report: Mapping[str, Any] = field(default_factory=dict)
     source: Any = None
     """The DataFrame that it was made from, if any: `to_pandas` and `to_polars` add their columns to it."""
+    paths: Mapping[str, str] = field(default_factory=dict)
+    """Where each cited document is, by the id that evidence names it by."""
 
     def __len__(self) -> int:
         return len(self.table.rows)
@@ -76,7 +78,8 @@ class TableResult:
         return [row.cell(wanted).value for row in self.table.rows]
 
     def evidence(self) -> list[dict[str, Any]]:
-        """A row for each source of each value that was filled; a cell that stayed empty has one that says why."""
+        """A row for each source of each value that was filled; `source` is an address or the path of a document. A cell
+        that stayed empty has one, too, whose `reason` and `note` say why."""
         return [
             source
             for position, row in enumerate(self.table.rows)
@@ -132,12 +135,13 @@ class TableResult:
             "value": document(cell.value),
             "status": cell.status,
             "reason": cell.reason,
+            "note": cell.error or "",
             "basis": cell.shown_basis,
             "confidence": cell.confidence,
         }
         for each in cell.evidence or (Evidence(origin=""),):
             yield about | {
-                "source": each.origin,
+                "source": self.paths.get(each.origin, each.origin),
                 "title": each.title,
                 "page": each.page,
                 "quote": each.quote,

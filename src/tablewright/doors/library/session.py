@@ -18,6 +18,7 @@ from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, TablewrightError
 from tablewright.settings import Settings, load_settings
+from tablewright.table.retrieved import is_document
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -83,7 +84,11 @@ class Session:
         return (await self.tablewright.table(str(data))).id
 
     async def result(self, table_id: str, **more: Any) -> TableResult:
-        return TableResult(table=await self.tablewright.load(table_id), **more)
+        table = await self.tablewright.load(table_id)
+        cited = {each.origin for row in table.rows for cell in row.cells.values() for each in cell.evidence}
+        documents = await self.tablewright.documents() if any(map(is_document, cited)) else ()
+        paths = {each.id: each.path for each in documents if each.id in cited}
+        return TableResult(table=table, paths=paths, **more)
 
 
 class Bar:

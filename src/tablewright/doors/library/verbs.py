@@ -18,13 +18,19 @@ T = TypeVar("T")
 def waiting(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(verb(*args, **kwargs))
-        return in_a_thread(verb(*args, **kwargs))
+        work = verb(*args, **kwargs)
+        # Run outside of any `except`: an error of the work must not be shown as one that came while handling another.
+        return in_a_thread(work) if is_loop_running() else asyncio.run(work)
 
     return call
+
+
+def is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def in_a_thread(work: Coroutine[Any, Any, T]) -> T:

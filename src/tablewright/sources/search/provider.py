@@ -1,7 +1,8 @@
 """The form every search provider has, and how one is found by the setting `search`.
 
 Built-ins, other packages and plugin files enter by the same door, the group `tablewright.search`: a class that is made
-as `cls(argument, api_key, client)`. In "searxng:http://localhost:8888" the entry is `searxng`.
+as `cls(argument, api_key, client)`, or a function of the words. In "searxng:http://localhost:8888" the entry is
+`searxng`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import httpx2
 
 from tablewright.errors import BadSetting, SearchError
-from tablewright.plugins import Plugin, names, plugins
+from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
 from tablewright.sources.source import Hit, Query
 
 GROUP = "tablewright.search"
@@ -65,9 +66,12 @@ def find_provider(setting: str, *, api_key: str, client: httpx2.AsyncClient) -> 
     if not found:
         raise BadSetting(
             f"There is no search provider {name!r}.",
-            advice=f"Set TABLEWRIGHT_SEARCH to one of: {', '.join(names(GROUP)) or 'none'}.",
+            advice=suggestion(name, ["sample", *names(GROUP)]),
         )
-    made: SearchProvider = _load(found[0])(argument.strip(), api_key.strip(), client)
+    added = _load(found[0])
+    if is_plain_function(added):
+        return FunctionSearch(added)
+    made: SearchProvider = added(argument.strip(), api_key.strip(), client)
     return made
 
 

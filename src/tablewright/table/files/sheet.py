@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tablewright.table.files.names import free_name
-from tablewright.table.model import Cell, Field, FieldType, Money, Value, column_key
+from tablewright.table.model import Cell, Evidence, Field, FieldType, Money, Value, column_key
+from tablewright.table.retrieved import is_document
 from tablewright.table.text import basis_label, cell_text, show
 
 
@@ -80,7 +81,14 @@ def _cell_value(cell: Cell) -> Value:
 
 
 def _source(cell: Cell) -> Value:
-    return cell.evidence[0].origin or None if cell.evidence else None
+    return source_text(cell.evidence[0]) or None if cell.evidence else None
+
+
+def source_text(evidence: Evidence) -> str:
+    """An address as it is; a document by its title, too, as its id says nothing outside of this installation."""
+    is_paper = is_document(evidence.origin) and evidence.title and evidence.origin not in ("row", "formula")
+    place = f"{evidence.title} ({evidence.origin})" if is_paper else evidence.origin
+    return place if evidence.page is None else f"{place}, page {evidence.page}"
 
 
 def _quote(cell: Cell) -> Value:

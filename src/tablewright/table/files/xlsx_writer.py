@@ -20,7 +20,7 @@ import xlsxwriter
 from tablewright.errors import UsageError
 from tablewright.table.files.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
 from tablewright.table.files.names import free_name
-from tablewright.table.files.sheet import TableSchema, cost_of, shown_fields
+from tablewright.table.files.sheet import TableSchema, cost_of, shown_fields, source_text
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row, column_key
 from tablewright.table.text import basis_label, basis_text, cell_text
@@ -278,7 +278,7 @@ def _note(cell: Cell) -> str:
     if cell.stale:
         lines.append("Stale: what it was found from has changed since")
     for evidence in cell.evidence[:3]:
-        lines.append(f"Source: {evidence.origin}" + (f", page {evidence.page}" if evidence.page is not None else ""))
+        lines.append(f"Source: {source_text(evidence)}")
         if evidence.quote:
             lines.append(f"“{evidence.quote[:NOTE_QUOTE_CHARS]}”")
     if len(cell.evidence) > 3:
