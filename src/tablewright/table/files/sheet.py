@@ -85,10 +85,11 @@ def _source(cell: Cell) -> Value:
 
 
 def source_text(evidence: Evidence) -> str:
-    """An address as it is; a document by its title, too, as its id says nothing outside of this installation."""
-    is_paper = is_document(evidence.origin) and evidence.title and evidence.origin not in ("row", "formula")
-    place = f"{evidence.title} ({evidence.origin})" if is_paper else evidence.origin
-    return place if evidence.page is None else f"{place}, page {evidence.page}"
+    """An address as it is; a document by its title and page too, as its id means nothing elsewhere."""
+    if not is_document(evidence.origin) or not evidence.title or evidence.origin in ("row", "formula"):
+        return evidence.origin
+    page = "" if evidence.page is None else f", page {evidence.page}"
+    return f"{evidence.title}{page} ({evidence.origin})"
 
 
 def _quote(cell: Cell) -> Value:

@@ -278,7 +278,9 @@ def _note(cell: Cell) -> str:
     if cell.stale:
         lines.append("Stale: what it was found from has changed since")
     for evidence in cell.evidence[:3]:
-        lines.append(f"Source: {source_text(evidence)}")
+        source = source_text(evidence)
+        page = f", page {evidence.page}" if evidence.page is not None and source == evidence.origin else ""
+        lines.append(f"Source: {source}{page}")
         if evidence.quote:
             lines.append(f"“{evidence.quote[:NOTE_QUOTE_CHARS]}”")
     if len(cell.evidence) > 3:
