@@ -84,7 +84,7 @@ async def test_a_correction_takes_the_other_value_or_looks_again_and_shows_what_
         await cell(page, 2, "Founded").click()
         await expect(panel).to_contain_text("Stated in the source.")
         await expect(panel).to_contain_text("The page is about this row")
-        await panel.get_by_role("button", name="Use 1964").click()
+        await panel.get_by_role("button", name="Use this value: 1964").click()
         await expect(panel.locator(".tw-big")).to_have_text("1964")
         await expect(panel.get_by_text("Chosen by a person")).to_be_visible()
         await expect(panel.locator(".tw-other")).to_have_text("1962")
