@@ -141,6 +141,8 @@ def test_a_formula_that_fails_gives_failed_cells(shell: Shell) -> None:
     document = shell.json("enrich", "sales.csv", "--field", "Huge=10**10**10", "--yes")
     cells = [row["cells"]["Huge"] for row in document["rows"]]
     assert {(cell["status"], cell["error"]) for cell in cells} == {("FAILED", "the result is too large")}
+    run = shell.json("runs", "list")["runs"][0]
+    assert (run["done"], run["total"], run["found"]) == (len(cells), len(cells), 0)
 
 
 BAD_FILES = {

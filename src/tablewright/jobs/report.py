@@ -26,17 +26,17 @@ async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool
         proposal_id = ""
     empty = await store.proposals.reasons(proposal_id) if reasons and proposal_id else {}
     tally = await tally_of(store, run)
+    total = run.total or tally.rows  # what is computed at once has no slices that count its rows
+    done = run.done if run.total else tally.rows
     return {
         "run_id": run.id,
         "kind": run.kind,
         "table_id": run.table_id,
         "proposal_id": proposal_id,
         "status": "interrupted" if interrupted else "stopping" if run.stopping else run.status,
-        "done": run.done,
-        "total": run.total,
-        "fraction": Progress(
-            stage="complete" if run.finished_at else "working", done=run.done, total=run.total
-        ).fraction,
+        "done": done,
+        "total": total,
+        "fraction": Progress(stage="complete" if run.finished_at else "working", done=done, total=total).fraction,
         "found": empty.pop("", 0) if reasons else tally.found,
         "empty": empty,
         "unasked": tally.unasked,
