@@ -245,7 +245,9 @@ def _in_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
     """The rule, where a number stands before a word that is no unit in a language known here, and is the wanted one in
     some unit of the kind: "14,5 nœuds" are 26.9 km/h. What the word means, whoever read it has said."""
     known = parse_unit(unit)
-    for number in read_numbers(quote) if known and known.kind else ():
+    if known is None or not known.kind:
+        return ""
+    for number in read_numbers(quote):
         if not _WORD_BEHIND.match(quote, number.end) or unit_at(quote, number.end):
             continue
         for other in units_of(known.kind):
