@@ -263,3 +263,16 @@ async def test_what_can_be_looked_up_is_listed(library: Library) -> None:
     assert groups["receipt"].members == 60
     assert columns["Total"] == 60
     assert columns["Date"] == 59
+
+
+async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(empty: Library, tmp_path: Path) -> None:
+    sheet = tmp_path / "hours.csv"
+    sheet.write_text("Worker,Task,Hours\nBerg,Crane,7.5\nHolt,Office,8\nIwu,Crane,4\nAlles,,19.5\n")
+    async with empty.open() as tablewright:
+        await tablewright.add_documents([sheet], workers=1)
+        listed = await tablewright.query_documents(form_of("table = T1 and Task = Crane"))
+        added = await tablewright.query_documents(form_of("table = T1", "sum", "Hours"))
+    assert set(listed.columns) == {"Worker", "Task", "Hours"}
+    assert listed.answer.startswith("2 rows match.\n- Task Crane, Worker Berg, Hours 7.5 [source 1]")
+    assert added.answer == "The sum of Hours of 3 rows is 19.5."
+    assert (added.completeness, added.reason) == ("exact", "1 row that only adds up the others was left out")

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_document
 
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
-from tablewright.journeys.ask.members import Member, stated_of
-from tablewright.journeys.ask.query import QueryScope, Spellings, answer
-from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many
+from tablewright.journeys.ask.members import Inventory, Member, RowTable, stated_of, without_totals
+from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
+from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
 from tablewright.table.corpus import Document
 from tablewright.table.model import Cell, Evidence, Field, column_key
 from tablewright.table.text import plural
@@ -158,3 +159,59 @@ def test_a_date_that_was_read_in_one_of_two_ways_is_told_where_the_other_would_d
 def test_kinds_that_are_plurals_already_stay_as_they_are() -> None:
     several = [plural(noun, 2) for noun in ("invoice", "meeting minutes", "address", "policy", "status", "fax")]
     assert several == ["invoices", "meeting minutes", "addresses", "policies", "statuses", "faxes"]
+
+
+def rows_of(*cells: tuple[str, ...], header: tuple[str, ...] = ("Task", "Worker", "Hours")) -> list[Member]:
+    made = []
+    for at, row in enumerate(cells, start=1):
+        filled = {label: raw for label, raw in zip(header, row, strict=True) if raw}
+        gaps = {column_key(label): "the table leaves it empty" for label in header if label not in filled}
+        made.append(replace(member("sheet", **filled), row=at, missing=gaps))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("last", "is_summed"),
+    [
+        (("Summe", "", "17"), True),
+        (("Crane", "Holt", "17"), True),
+        (("Crane", "Holt", "4"), False),
+        (("Crane", "", ""), False),
+    ],
+)
+def test_a_last_row_that_adds_up_the_others_is_not_one_of_them(last: tuple[str, ...], is_summed: bool) -> None:
+    rows = rows_of(("Crane", "Berg", "7.5"), ("Wash", "Iwu", "8"), ("Paint", "Berg", "1.5"), last)
+    kept, totals = without_totals([rows])
+    assert (len(kept), len(totals)) == ((3, 1) if is_summed else (4, 0))
+
+
+def test_the_numbers_of_two_rows_add_up_to_that_of_the_third_by_chance() -> None:
+    rows = rows_of(("1", "Berg"), ("2", "Iwu"), ("3", "Holt"), header=("No.", "Worker"))
+    assert without_totals([rows]) == (rows, [])
+
+
+def test_rows_left_out_as_totals_are_told_and_do_not_make_a_sum_less_exact() -> None:
+    scope = QueryScope(members=rows_of(("Crane", "Berg", "7.5"), ("Wash", "Iwu", "8")), called="row", totals=1)
+    found, _ = answer(plan(columns=["Hours"], aggregate="sum", aggregate_column="Hours"), scope, Spellings())
+    assert (found.completeness, found.reason) == ("exact", "1 row that only adds up the others was left out")
+
+
+def test_rows_are_not_all_where_other_documents_of_the_kind_have_no_such_table() -> None:
+    paper = Document(id="a", name="a.pdf", path="a.pdf", kind="delivery note", kind_by="model")
+    other = replace_document(paper, id="b", name="b.txt")
+    table = RowTable(name="T1", labels=("Item",), members=[replace(member("a", Item="board"), document=paper)])
+    things = Inventory(kinds={"delivery note": [paper, other]}, tables={"T1": table}, text="", groups={})
+    left = uncovered(["T1"], things)
+    assert left == Uncovered(count=1, total=2, called="delivery note")
+    found, _ = answer(plan(columns=["Item"]), QueryScope(members=table.members, uncovered=left), Spellings())
+    assert found.completeness == "incomplete"
+    assert found.reason == "1 of 2 delivery notes has no such table, so it was not looked at"
+    assert uncovered(["T1", "delivery note"], things) is None
+    assert uncovered(["delivery note"], things) is None
+
+
+def test_a_sum_of_values_that_are_not_sure_is_not_exact() -> None:
+    weak = replace(member("1", total="12 EUR"), doubts=frozenset({"total"}))
+    scope = QueryScope(members=[weak, member("2", total="5 EUR")])
+    found, _ = answer(plan(columns=["total"], aggregate="sum", aggregate_column="total"), scope, Spellings())
+    assert found.completeness == "approximate"

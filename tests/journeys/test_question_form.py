@@ -19,6 +19,7 @@ GROUPS = [
         ),
     ),
     KnownGroup(name="lease", members=4, columns=(KnownColumn(name="Monthly rent", known=4, type="number"),)),
+    KnownGroup(name="document", members=7),
     KnownGroup(name="T1", members=30, is_table=True, columns=(KnownColumn(name="Wage", known=30, type="number"),)),
 ]
 
@@ -40,6 +41,7 @@ GROUPS = [
         ("number of lab reports per site", "kind = lab report; count by Site"),
         ("the largest wage in T1", "table = T1; max of Wage"),
         ('documents that contain "flood damage"', "text contains flood damage"),
+        ("all documents that contain flood", "text contains flood"),
         ("how many files are there?", "all documents; count"),
     ],
 )

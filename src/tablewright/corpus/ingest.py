@@ -33,6 +33,8 @@ from tablewright.table.retrieved import content_hash
 BATCH_SEGMENTS = 2_000
 """Segments that are embedded and written together, about."""
 BATCH_SECONDS = 2.0
+HASHED = 100
+"""Files that are compared with what is known at once."""
 
 
 class IngestProgress(Noun, frozen=True):
@@ -107,8 +109,8 @@ class Ingest:
         # The same bytes are read in another way under another ending.
         there = {(file_hash, ending(path)): path for path, (_, file_hash) in known.items() if file_hash}
         fresh: dict[Path, Fresh] = {}
-        for path in files:
-            file_hash, name = await asyncio.to_thread(hash_of, path), str(path)
+        for path, file_hash in (await hashes_of(files)).items():
+            name = str(path)
             identity, known_hash = known.get(name, ("", ""))
             other = there.get((file_hash, ending(name)), name)
             if file_hash and file_hash == known_hash and name not in unread:
@@ -267,6 +269,15 @@ def find_files(paths: Sequence[Path]) -> Iterator[Path]:
             for name in sorted(names):
                 if not name.startswith("."):
                     yield Path(folder) / name
+
+
+async def hashes_of(files: Sequence[Path]) -> dict[Path, str]:
+    """Many small files are hashed in one thread's turn."""
+    hashes: dict[Path, str] = {}
+    for start in range(0, len(files), HASHED):
+        part = files[start : start + HASHED]
+        hashes.update(zip(part, await asyncio.to_thread(lambda these: [*map(hash_of, these)], part), strict=True))
+    return hashes
 
 
 def hash_of(path: Path) -> str:

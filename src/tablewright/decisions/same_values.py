@@ -50,10 +50,10 @@ class SameValues:
             f"[{number}] {' '.join(value.split())}" for number, value in enumerate(asked.values, start=1)
         )
         names = f"\nNames asked about: {' · '.join(asked.wanted)}" if asked.wanted else ""
-        question = question_block(f"{asked.question}{names}")
+        question = f"\n\n{question_block(f'{asked.question}{names}')}" if asked.question else ""
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"Column: {asked.column}\n{block(0, values, 'values')}\n\n{question}",
+            text=f"Column: {asked.column}\n{block(0, values, 'values')}{question}",
             reply=ValueGroups,
             max_tokens=300 + 12 * len(asked.values),
         )

@@ -63,6 +63,12 @@ ENGLISH = {
     "compared": "the rows were compared by the model",
     "documents silent": "the documents do not say",
     "nobody sorted": "nobody has said what {count} of {total} documents are",
+    "no such table": "{count} of {total} {things} has no such table, so it was not looked at|"
+    "{count} of {total} {things} have no such table, so they were not looked at",
+    "totals": "{count} row that only adds up the others was left out|"
+    "{count} rows that only add up the others were left out",
+    "yes": "yes",
+    "no": "no",
     "matches silent": "{count} of {total} matches do not state {column}",
     "two readings": "values that can be read in two ways were taken in the usual one",
     "no unit asked": "the question gives no unit; numbers were compared as they are written",
@@ -142,6 +148,12 @@ GERMAN = {
     "compared": "die Zeilen hat das Modell verglichen",
     "documents silent": "die Dokumente sagen es nicht",
     "nobody sorted": "von {count} der {total} Dokumente hat niemand gesagt, was sie sind",
+    "no such table": "{count} von {total} ({things}) hat keine solche Tabelle und zählt deshalb nicht|"
+    "{count} von {total} ({things}) haben keine solche Tabelle und zählen deshalb nicht",
+    "totals": "{count} Zeile, die nur die anderen addiert, ist weggelassen|"
+    "{count} Zeilen, die nur die anderen addieren, sind weggelassen",
+    "yes": "ja",
+    "no": "nein",
     "matches silent": "{count} von {total} Treffern nennen {column} nicht",
     "two readings": "Werte, die sich auf zwei Arten lesen lassen, wurden auf die übliche gelesen",
     "no unit asked": "die Frage nennt keine Einheit; Zahlen wurden verglichen, wie sie geschrieben sind",

@@ -122,6 +122,13 @@ def test_the_rows_of_a_web_page_are_a_grid_and_its_pairs_are_lines() -> None:
     assert (found.title, found.media) == ("Panels", "html")
 
 
+@pytest.mark.parametrize("given", ["(anonymous)", "about:blank", "Untitled 1"])
+def test_a_title_that_is_not_about_the_text_gives_way_to_the_first_heading(given: str) -> None:
+    body = "<h1>Bon de livraison 0388</h1><p>What it is about: twelve cans of paint, delivered on 27 March.</p>"
+    page = f"<html><head><title>{given}</title></head><body>{body}</body></html>"
+    assert parse(page.encode(), "page.html").title == "Bon de livraison 0388"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
 def test_plain_text_is_read_in_its_encoding(encoding: str) -> None:
     text = "Müller Straße 5\nGebäude für Gäste\nGesamt: 12,50 für alles\n"

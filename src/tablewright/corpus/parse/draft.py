@@ -12,9 +12,12 @@ MAX_CHARS = 50_000_000
 MAX_CELLS = 2_000_000
 """A cell takes a hundred bytes and more in every process that it passes through."""
 BETWEEN_CELLS = " | "
+BEGINNING = 20_000
+"""Characters of a text in which the words of its title stand."""
 
 Place = tuple[int, int]
 
+_WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[-+(€$£¥\s]*\d")
 _YEAR = re.compile(r"(?:19|20)\d\d(?![\d.,/-])")
 """Names a column of a report, alone or as "2021 (restated)"."""
@@ -92,7 +95,10 @@ class TextDraft:
             self._grids.append(ParsedTable(rows=tuple(rows), head=head and len(rows) > 1))
 
     def done(self, media: str, *, title: str = "") -> Parsed:
+        """`title` is what the file calls itself; one that is not about the text gives way to the first heading."""
         text = "\n".join(self._pieces)
+        if title and not is_about(title, text[:BEGINNING]):
+            title = next((text[start:end] for start, end in sorted(self._headings) if text[start:end].strip()), "")
         if self.is_full:
             self.notes.append(f"Only the first {MAX_CHARS:,} characters are kept.")
         return Parsed(
@@ -104,6 +110,12 @@ class TextDraft:
             headings=tuple(self._headings),
             notes=tuple(self.notes),
         )
+
+
+def is_about(title: str, text: str) -> bool:
+    """Whether most words of the title stand in the text: those of "(anonymous)" or "about:blank" do not."""
+    words = {word.casefold() for word in _WORD.findall(title)}
+    return 2 * len(words.intersection(word.casefold() for word in _WORD.findall(text))) > len(words)
 
 
 def names_columns(rows: Sequence[Sequence[str]]) -> bool:

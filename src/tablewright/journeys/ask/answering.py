@@ -266,6 +266,8 @@ def named(thing: FoundItem, columns: Sequence[str], language: str) -> str:
 def said_of(stated: StatedFact, language: str) -> str:
     """A value in a sentence: amounts as the language writes them, and how one was worked out."""
     value, how = stated.value, f" (= {stated.calculation})" if stated.calculation else ""
+    if value.truth is not None:
+        return message("yes" if value.truth else "no", language)
     if value.number is None or value.high is not None or not value.currency:
         return f"{value.raw}{how}"
     return f"{written(Amount(value=Decimal(repr(value.number)), unit=value.currency), language)}{how}"
@@ -291,4 +293,4 @@ def shown(value: Decimal | str, *, is_money: bool = False) -> str:
     rounded = round(value, places) if isinstance(exponent, int) and exponent < -places else value
     text = f"{rounded:,f}"
     whole, point, cents = text.partition(".")
-    return f"{whole}{point}{cents.rstrip('0').ljust(2, '0')}" if point and cents.strip("0") else whole
+    return f"{whole}{point}{cents.rstrip('0').ljust(2 * is_money, '0')}" if cents.strip("0") else whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ FEW = 12
 CHANGED = "the document has changed since it was read"
 SURE = 0.5
 """A value below this confidence decides nothing."""
+SUMMED = 3
+"""Rows above a total that has no empty cells; of fewer, figures may add up by chance, as the numbers 1, 2 and 3 do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +145,8 @@ class RowTable:
     name: str
     labels: tuple[str, ...]
     members: Sequence[Member]
+    totals: Sequence[Member] = ()
+    """Last rows that only add up those above them, and are not counted among these."""
 
     @property
     def is_bare(self) -> bool:
@@ -168,18 +173,41 @@ def tables_of_rows(properties: Sequence[PropertyAt], documents: Mapping[str, Doc
         header = headers.setdefault((cells[0].document_id, cells[0].table), {})
         for at in cells:
             header.setdefault(column_key(at.property.label), at.property.label)
-    grouped: dict[frozenset[str], list[Member]] = {}
+    grouped: dict[frozenset[str], dict[tuple[str, int], list[Member]]] = {}
     labels: dict[frozenset[str], tuple[str, ...]] = {}
     for cells in rows.values():
         header = headers[cells[0].document_id, cells[0].table]
         same = frozenset(header)
         labels.setdefault(same, tuple(header.values()))
-        grouped.setdefault(same, []).append(row_member(documents[cells[0].document_id], cells, header))
-    large = sorted((each for each in grouped.items() if len(each[1]) >= LEAST_ROWS), key=lambda each: -len(each[1]))
+        member = row_member(documents[cells[0].document_id], cells, header)
+        grouped.setdefault(same, {}).setdefault((member.document.id, cells[0].table), []).append(member)
+    split = [(same, *without_totals(list(tables.values()))) for same, tables in grouped.items()]
+    large = sorted((each for each in split if len(each[1]) >= LEAST_ROWS), key=lambda each: -len(each[1]))
     return [
-        RowTable(name=f"T{number}", labels=labels[same], members=members)
-        for number, (same, members) in enumerate(large[:MOST_TABLES], start=1)
+        RowTable(name=f"T{number}", labels=labels[same], members=members, totals=totals)
+        for number, (same, members, totals) in enumerate(large[:MOST_TABLES], start=1)
     ]
+
+
+def without_totals(tables: Sequence[Sequence[Member]]) -> tuple[list[Member], list[Member]]:
+    """The rows of several tables, and apart from them the last rows that add up the others of their table."""
+    totals = [rows[-1] for rows in tables if is_total(rows[-1], rows[:-1])]
+    return [row for rows in tables for row in rows if not any(row is total for total in totals)], totals
+
+
+def is_total(last: Member, above: Sequence[Member]) -> bool:
+    """Whether each figure of the row is the sum of its column. Words are not looked at: they are in any language."""
+    figures = {key: number for key in last.values if (number := figure_of(last, key)) is not None}
+    sums = {key: sum(figure_of(row, key) or 0.0 for row in above) for key in figures}
+    has_gap = any(all(key in row.values for row in above) for key in last.missing)
+    if len(above) < (2 if has_gap else SUMMED) or not any(figures.values()):
+        return False
+    return all(math.isclose(number, sums[key], abs_tol=1e-6) for key, number in figures.items())
+
+
+def figure_of(row: Member, key: str) -> float | None:
+    stated = row.values.get(key, ())
+    return stated[0].value.number if len(stated) == 1 and not stated[0].value.date else None
 
 
 def row_member(document: Document, cells: Sequence[PropertyAt], header: Mapping[str, str]) -> Member:

@@ -26,6 +26,7 @@ from tablewright.table.currencies import CODES
 from tablewright.table.messages import message
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.rowkey import row_key
+from tablewright.table.text import plural
 from tablewright.table.typed import typed
 
 if TYPE_CHECKING:
@@ -64,8 +65,11 @@ async def spellings(
         if len(values) > MOST_VALUES:
             found.by_spelling.add(stated[0].asked)
             continue
-        asked = ToGroup(
-            column=stated[0].asked, values=values, wanted=tuple(dict.fromkeys(names)), question=plan.question
+        asked = ToGroup(  # without names it is the same for every question, and asked once
+            column=stated[0].asked,
+            values=values,
+            wanted=tuple(dict.fromkeys(names)),
+            question=plan.question if names else "",
         )
         outcome = await decide(SameValues(), asked, model, tell)
         if outcome.degraded:
@@ -83,13 +87,28 @@ def is_text(value: Typed) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class QueryScope:
     """What is looked at: the members, what one of them is called, and how many documents could not be read. Of
-    `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind."""
+    `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind. Of rows:
+    `uncovered` are documents of the same kinds without such a table, and `totals` the rows that only add up others."""
 
     members: Sequence[Member]
     called: str = "document"
     unreadable: int = 0
     unsorted: int = 0
     of: int = 0
+    uncovered: Uncovered | None = None
+    totals: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncovered:
+    """Documents that have no table with these columns, so that nothing of them was looked at."""
+
+    count: int
+    total: int
+    called: str
+
+    def told(self, language: str) -> str:
+        return message("no such table", language, count=self.count, total=self.total, things=plural(self.called, 2))
 
 
 # ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -104,6 +123,7 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     rejected, doubted = 0, 0
     guesses: Counter[str] = Counter()
     used = {column_key(condition.column) for condition in plan.conditions}
+    figured = {column_key(name) for name in (plan.aggregate_column, plan.group_by) if name}
     for member in members:
         verdict = both(decided(member, condition, types, said, plan.language) for condition in plan.conditions)
         if verdict.truth == "no match":
@@ -112,7 +132,7 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
             matches.append(member)
         else:
             undecided.append(UndecidedItem(thing=thing_of(member, plan), reason=verdict.reason))
-        doubted += bool(member.doubts & used)
+        doubted += bool(member.doubts & (used | figured if verdict.truth == "match" else used))
         guesses.update([verdict.guess] if verdict.guess else [])
     ordered, unplaced = in_order(plan, matches)
     is_grouped = bool(plan.aggregate and plan.group_by)
@@ -128,7 +148,7 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
     unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
     doubts += filter(None, (unsorted, mixed(plan, ordered), counted_twice(plan, ordered), changed_since(plan, ordered)))
-    completeness, reason = how_complete(len(members), undecided, scope.unreadable, doubts, language)
+    completeness, reason = how_complete(scope, undecided, doubts, language)
     found = FoundItems(
         question=question,
         matches=tuple(thing_of(member, plan, said) for member in ordered),
@@ -367,15 +387,17 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
 
 
 def how_complete(
-    members: int, undecided: Sequence[UndecidedItem], unreadable: int, doubts: Sequence[str], language: str = ""
+    scope: QueryScope, undecided: Sequence[UndecidedItem], doubts: Sequence[str], language: str = ""
 ) -> tuple[Completeness, str]:
-    parts = []
+    gaps = []
     if undecided:
         most, times = Counter(each.reason for each in undecided).most_common(1)[0]
-        count = len(undecided)
-        parts.append(message("could not be decided", language, count=count, total=members, times=times, why=most))
-    if unreadable:
-        parts.append(message("documents unreadable", language, count=unreadable))
-    if parts:
-        return "incomplete", "; ".join([*parts, *doubts])
-    return ("approximate", "; ".join(doubts)) if doubts else ("exact", "")
+        count, total = len(undecided), len(scope.members)
+        gaps.append(message("could not be decided", language, count=count, total=total, times=times, why=most))
+    if scope.unreadable:
+        gaps.append(message("documents unreadable", language, count=scope.unreadable))
+    if scope.uncovered:
+        gaps.append(scope.uncovered.told(language))
+    notes = [message("totals", language, count=scope.totals)] if scope.totals else []
+    completeness: Completeness = "incomplete" if gaps else "approximate" if doubts else "exact"
+    return completeness, "; ".join([*gaps, *doubts, *notes])

@@ -66,7 +66,7 @@ class Reader:
         self._ends = [ends for word, ends in stripped if word]
         self._plain = [stemmed(word) or word for word in self._words]
         self._small = [word.casefold() for word in self._words]
-        self._kinds = {plain(group.name): group for group in groups}
+        self._kinds = {plain(group.name): group for group in groups if group.name not in DOCUMENTS}
         self._group = next((found for at in range(len(self._words)) if (found := self._kind_at(at)[0])), None)
         named = [self._group] if self._group else [group for group in groups if not group.is_table]
         columns = {plain(name): each for group in named for each in group.columns for name in written(each.name)}

@@ -27,7 +27,7 @@ from tablewright.journeys.ask.answering import (
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
 from tablewright.journeys.ask.members import Inventory, Member, members_of_table
-from tablewright.journeys.ask.query import QueryScope, Spellings, answer, decided, in_words, spellings
+from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer, decided, in_words, spellings
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultRow
@@ -69,12 +69,24 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         unreadable=things.unreadable if kinds else 0,
         unsorted=things.unsorted if kinds else 0,
         of=things.readable,
+        uncovered=uncovered(plan.of, things),
+        totals=sum(len(things.tables[name].totals) for name in plan.of if name in things.tables),
     )
     if asking.desk.model is not None and (unreckoned := not_reckoned(plan, scope, said)):
         return await concluded(
             asking, [each for each in members if (each[1].document.id, each[1].row) in unreckoned], things
         )
     return await reply_of(asking, scope, said)
+
+
+def uncovered(names: Sequence[str], things: Inventory) -> Uncovered | None:
+    """The documents of the same kinds that have no such table: what was asked about may stand in them, too."""
+    there = {each.id: each for name in names if name in things.tables for each in things.tables[name].documents}
+    kinds = sorted({each.kind for each in there.values() if each.kind_by and each.kind not in names})
+    documents = [each.id for kind in kinds for each in things.kinds[kind]]
+    count = len(set(documents) - there.keys())
+    called = kinds[0] if len(kinds) == 1 else "document"
+    return Uncovered(count=count, total=len(documents), called=called) if count else None
 
 
 def not_reckoned(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> set[tuple[str, int]]:
@@ -289,6 +301,10 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
         for each in chosen[:ROWS]
     ]
     is_part = len(rows) < len(members)
+    unseen = uncovered(plan.of, things)
+    compared_rows = (
+        asking.message("only compared", count=len(rows), total=len(members)) if is_part else asking.message("compared")
+    )
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -297,10 +313,8 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
             columns=columns if shown else (),
             rows=tuple(shown),
             count=len(chosen) if chosen else None,
-            completeness="incomplete" if is_part or conclusion.unsure else "approximate",
-            reason=asking.message("only compared", count=len(rows), total=len(members))
-            if is_part
-            else asking.message("compared"),
+            completeness="incomplete" if is_part or conclusion.unsure or unseen else "approximate",
+            reason="; ".join(filter(None, (compared_rows, unseen.told(plan.language) if unseen else ""))),
             ledger=compared(conclusion, members, plan, things) if chosen else None,
             route="structured",
             route_reason=plan.question,
@@ -315,6 +329,8 @@ def compared(
 ) -> Ledger:
     """Of the tables that something was listed from."""
     of = {members[place][0] for place in conclusion.listed}
+    if not of.isdisjoint(things.tables):  # their rows are one list, whatever their headers
+        of |= {name for name, _ in members if name in things.tables}
     total = sum(name in of for name, _ in members)
     unsure = [place for place in conclusion.unsure if members[place][0] in of and place not in conclusion.listed]
     only = next(iter(of)) if len(of) == 1 else ""

@@ -40,7 +40,8 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
     if phrases := sought(form):
         members = await with_texts(corpus, members, phrases)
     known = labels_of(members)
-    wanted = [*(each.column for each in form.conditions), form.of, form.group_by, form.order_by, form.unit, *form.show]
+    show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
+    wanted = [*(each.column for each in form.conditions), form.of, form.group_by, form.order_by, form.unit, *show]
     names: dict[str, str] = {}
     for name in filter(None, wanted):
         if column_key(name) not in known:
@@ -72,6 +73,7 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
         unreadable=0 if form.table else things.unreadable,
         unsorted=things.unsorted if form.kind else 0,
         of=things.readable,
+        totals=len(things.tables[form.table].totals) if form.table else 0,
     )
     return plan, scope
 
