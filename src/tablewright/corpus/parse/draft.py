@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tablewright.corpus.parse.parsed import Parsed, ParsedTable
 from tablewright.sources.read.characters import one_line
+from tablewright.text.words import SMALL_WORDS
 
 MAX_CHARS = 50_000_000
 MAX_CELLS = 2_000_000
@@ -113,9 +114,9 @@ class TextDraft:
 
 
 def is_about(title: str, text: str) -> bool:
-    """Whether most words of the title stand in the text: those of "(anonymous)" or "about:blank" do not."""
-    words = {word.casefold() for word in _WORD.findall(title)}
-    return 2 * len(words.intersection(word.casefold() for word in _WORD.findall(text))) > len(words)
+    """Whether at least half of the title's words stand in the text: those of "(anonymous)" or "about:blank" do not."""
+    words = {word.casefold() for word in _WORD.findall(title)} - SMALL_WORDS
+    return bool(words) and 2 * len(words.intersection(map(str.casefold, _WORD.findall(text)))) >= len(words)
 
 
 def names_columns(rows: Sequence[Sequence[str]]) -> bool:
