@@ -24,6 +24,8 @@ from tablewright.decisions.figures import unproved, work_out
         ("It began in 2019.", "since 12 March 2019"),
         ("Section 2.4.1 says so.", "see section 2.4.1"),
         ("It weighs 907.2 kg.", "mass 2,000 lb"),
+        ("It runs until 22:00, on Sundays until 8 p.m.", "bis 22 Uhr, sonntags bis 20 Uhr"),
+        ("It opens at 10:30 pm.", "öffnet um 22:30"),
     ],
 )
 def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -> None:
@@ -37,6 +39,7 @@ def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -
         ("It was signed on 4 May 2021.", "Date: 2021-05-03", ["4"]),
         ("It grew by 12 %.", "from 100 to 113", ["12"]),
         ("It weighs 950 kg.", "mass 2,000 lb", ["950"]),
+        ("It runs until 23:00.", "bis 22 Uhr", ["23", "00"]),
     ],
 )
 def test_any_other_figure_is_not(statement: str, text: str, missing: list[str]) -> None:

@@ -247,7 +247,7 @@ async def test_what_we_say_ourselves_is_in_the_language_of_the_plan(
     endpoint.otherwise = by_decision(ANSWERS | answers)
     found = await run(with_model(two_sites, endpoint, tmp_path))
     assert found.report.language == "German"
-    assert found.report.unfound[0].where == "Gesucht wurde nach “earnings”."
+    assert found.report.unfound[0].where == "Gesucht wurde nach „earnings“."
     assert found.report.notes[0].startswith("In diesem Bericht kommt nur 1 Website zu Wort")
     assert [each.name for each in found.report.rounds] == ["Erkunden", "Lücken füllen", "Prüfen"]
 
@@ -354,3 +354,39 @@ async def test_notes_that_do_not_fit_into_one_request_are_written_a_section_at_a
     assert len(asked_for(endpoint, "WrittenReport")) == 3
     assert [section.heading for section in found.report.sections] == ["Costs", "Crops"]
     assert [each.text for each in found.report.summary] == ["Costs and crops matter."]
+
+
+BOTH = ANSWERS | {"ResearchPlan": plan(queries=["challenges of vertical farming", "vertical farms bills"])}
+"""With notes of both sites from the first round on."""
+
+
+async def test_the_other_side_may_stand_in_the_next_sentence(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    told = [sentence("One site says 30 %.", 1), sentence("Another says 40 %.", 2)]
+    disputed = reflected(contradictions=[{"notes": [1], "against": [2], "about": "the share"}])
+    endpoint.otherwise = by_decision(BOTH | {"Reflected": disputed, "WrittenReport": report(summary=told)})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert [each.text for each in found.report.summary] == ["One site says 30 %.", "Another says 40 %."]
+
+
+async def test_a_sentence_that_uses_nothing_disputed_stays_as_the_writer_says(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    told = sentence("Electricity is a cost of vertical farming.", 1)
+    disputed = reflected(contradictions=[{"notes": [1], "against": [2], "about": "the share"}])
+    again = {"sentences": [{"number": 1, **told}]}
+    answers = {"Reflected": disputed, "WrittenReport": report(summary=[told]), "RewrittenSentences": again}
+    endpoint.otherwise = by_decision(BOTH | answers)
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert [each.text for each in found.report.summary] == [told["text"]]
+
+
+async def test_every_reader_is_told_the_day_of_the_plan(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(ANSWERS)
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    day = f"Today is {found.brief.today}."
+    assert found.brief.today
+    assert all(day in str(asked.body["messages"]) for asked in endpoint.asked)

@@ -27,6 +27,12 @@ _NUMBERING = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]++-?$")
 _LETTERS_AFTER = re.compile(r"[^\W\d_]+")
 ORDINALS = frozenset({"st", "nd", "rd", "th"})
+_CLOCK = re.compile(
+    r"(?<![\d.,:])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b"
+    r"|(?<![\d.,:])(?P<of_day>\d{1,2})[:h](?P<past>\d\d)(?![\d:])",
+    re.IGNORECASE,
+)
+"""10 p.m., 10:30 pm, 22:30, 22h30"""
 LEAST_DIGITS = 7
 PIECE = 1_500
 """Characters that are read for numbers at a time."""
@@ -46,7 +52,7 @@ def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()
         return any(value in held or is_rounded(written, value, results) for value in readings(written))
 
     rest = without_known_dates(_NUMBERING.sub(" ", statement), texts)
-    rest = without_converted(rest, texts)
+    rest = without_converted(without_known_times(rest, texts, held), texts)
     rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in runs else match[0], rest)
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
     for number in reversed(read_numbers(rest)):
@@ -114,6 +120,28 @@ def without_known_dates(statement: str, texts: Sequence[str]) -> str:
         if any(other and other.startswith(date.iso) for other in held):
             statement = f"{statement[: date.start]} {statement[date.end :]}"
     return statement
+
+
+def without_known_times(statement: str, texts: Sequence[str], held: set[float]) -> str:
+    """ "22:00" and "10 p.m." are said by "22 Uhr": of a full hour, the hour is all that a text must have."""
+    known = {time for text in texts for time, *_ in clock_times(text)}
+    for time, start, end in reversed(clock_times(statement)):
+        hour, minute = time
+        if time in known or (minute == 0 and float(hour) in held):
+            statement = f"{statement[:start]} {statement[end:]}"
+    return statement
+
+
+def clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
+    """Hours and minutes of a day, with where they stand."""
+    found = []
+    for match in _CLOCK.finditer(text):
+        hour, minute = int(match["hour"] or match["of_day"]), int(match["minute"] or match["past"] or 0)
+        if match["half"]:
+            hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
+        if hour <= 24 and minute < 60:
+            found.append(((hour, minute), *match.span()))
+    return found
 
 
 def _other(note: str) -> str:

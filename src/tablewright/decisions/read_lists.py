@@ -300,6 +300,8 @@ class ListProof:
             what = f"column {stated.column!r} in our table" if field is None else f"line {stated.line}"
             self.problems.append(f"There is no {what}.")
             return None
+        if stands_in(value, line.text) and coerce(value, field).value is None:
+            return None  # said in words of the page's own, which its column cannot hold: looked for later
         if not follows(value, line.text, field):
             self.problems.append(
                 f"{field.name} {shortened(value, 60)!r} is not stated in line {stated.line}. Give what the line states."

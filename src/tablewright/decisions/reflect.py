@@ -42,14 +42,15 @@ other earlier gap stays open without your naming it.
 `gaps`: what else is missing, the most important first, 10 at most:
 - `type`: "missing_topic" for a part of the question on which there is nothing; "missing_field" for a detail of one \
 named thing (`thing`, `fields`); "missing_candidates" where too few things of a kind were found; "weak_evidence" for \
-what is noted but rests on one interested party, an old page or a single voice, where that matters.
+what is noted but rests on one interested party, an old page or a single voice, where that matters. What came of a \
+thing that was announced for a day now past is missing, too.
 - `earlier`: the number of an earlier gap that you word anew or give a new query, else 0.
 - `description`: what is missing, in a few words. `section`: the section that it belongs to, or "".
 - `priority`: 1 if the question cannot be answered without it, 2 if the answer would be weaker, 3 if it is nice to \
 have.
 - `query`: the search that is most likely to fill it, unlike those made; with the names that the notes have brought \
-up. Where the notes show what a description in the question means, search for that thing by its name. "" if no \
-search can.
+up, in the language of those who would write about it. Where the notes show what a description in the question means, \
+search for that thing by its name. "" if no search can.
 `contradictions`: where notes give different figures for the same thing, or cannot both be right: the numbers of the \
 `notes` that say one thing, of those that speak `against` them, and what it is `about`.
 `claims`: up to {claims} statements that the answer most depends on and that other sites could confirm or refute: the \

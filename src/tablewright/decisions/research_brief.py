@@ -36,12 +36,13 @@ needs. `question` can be answered by a reader of a page about one thing; `requir
 use. Else "", 0 and none.
 `language`: the language of the report, by its English name: that of the question, unless it asks for another.
 `length`: "standard", unless the question asks for a brief or a thorough report; "short" for an answer.
-`queries`: the first searches, the most important first, worded as for a search engine, each with an aim of its own. \
-Where the question describes a thing without naming it, search for that thing first. Where it speaks of kinds or \
-groups, also search for what single examples would be called. No personal data. For a catalog none: the lists are \
+`queries`: the first searches, the most important first, worded as for a search engine, each with an aim of its own, \
+in the languages in which those who know are likely to write: of something at home in a place, also in that of the \
+place. Where the question describes a thing without naming it, search for that thing first. Where it speaks of kinds \
+or groups, also search for what single examples would be called. No personal data. For a catalog none: the lists are \
 searched for by a plan of their own.
 
-Everything but `report_type`, `language` and `length` is in the user's language.
+Everything but `report_type`, `language`, `length` and `queries` is in the user's language.
 
 {WARNING}"""
 
@@ -151,6 +152,7 @@ class BriefResearch:
             queries=() if is_list else queries[: asked.most_queries],
             language=request.language,
             length=request.length or "standard",
+            today=asked.today,
         )
 
 

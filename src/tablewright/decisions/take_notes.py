@@ -190,7 +190,8 @@ def described(brief: Brief) -> str:
     lines += [f"Listed: {brief.things}, {brief.target_items} of them"] if brief.things else []
     lines += [f"Asked of each: {', '.join(each.field.name for each in brief.columns)}"] if brief.columns else []
     lines += [f"Language of the report: {brief.language}"] if brief.language else []
-    return f"The research:\n{question_block(chr(10).join(lines))}"
+    today = f"Today is {brief.today}. " if brief.today else ""
+    return f"{today}The research:\n{question_block(chr(10).join(lines))}"
 
 
 def proved(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) -> tuple[Evidence | None, str]:

@@ -34,8 +34,9 @@ else "". All other figures, dates and amounts stand in its notes; counts of your
 beyond the notes: a conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested \
 party says of itself is said to be its own word.
 
-Under "Disputed" are notes that others contradict or limit. Whoever cites one of them says in the same sentence what \
-the other side says, and cites both. What was contradicted is never the main point of the summary.
+Under "Disputed" are notes that others contradict or limit. Whoever cites one of them says in the same sentence or the \
+next what the other side says, and cites it. What was contradicted is never the main point of the summary. What was \
+announced for a day that is past was planned: that it happened, only a note can tell.
 
 - `title`: the subject in a few words.
 - `answer`: for the report type "answer", the answer itself, as short as can be (a name, a date, yes or no), or "" \
@@ -56,7 +57,8 @@ in a few words. None that the notes fill after all.
 """
 REWRITE = """\
 Some sentences of the report fail a check. Write each of them anew, or give "" as its `text` to leave it out: by its \
-`number`, with `text`, `notes` and `calculation` as above."""
+`number`, with `text`, `notes` and `calculation` as above. One that fails only because a note is disputed, and uses \
+nothing of what is disputed, stays: give it again as it is."""
 
 
 class Dispute(Noun, frozen=True):
@@ -268,55 +270,75 @@ def in_full(notes: Sequence[SourceNote], room: int) -> str:
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def paragraphs(report: WrittenReport) -> Iterator[Sequence[CitedSentence]]:
+    """What is read in one go; a cell of a comparison stands by itself."""
+    yield [report.answer]
+    yield report.summary
+    for section in report.sections:
+        yield section.sentences
+    for row in report.comparison.rows:
+        yield from ([cell] for cell in row.cells)
+    yield from ([sentence] for sentence in report.disagreements)
+
+
 def sentences(report: WrittenReport) -> Iterator[CitedSentence]:
     """All that state something, the cells of a comparison too."""
-    yield report.answer
-    yield from report.summary
-    for section in report.sections:
-        yield from section.sentences
-    for row in report.comparison.rows:
-        yield from row.cells
-    yield from report.disagreements
+    for paragraph in paragraphs(report):
+        yield from paragraph
 
 
 def failing(report: WrittenReport, asked: ReportToWrite) -> list[tuple[CitedSentence, str]]:
     """The sentences that cannot be proved, each with the reason in words that a model can act on."""
     notes = {note.number: note for note in asked.notes}
     against = opposed(asked.disputes)
-    found = []
     for sentence in sentences(report):
         sentence.text = tidy(sentence.text)
-        if sentence.text and (problem := wrong_with(sentence, notes, against, asked.brief.question)):
-            found.append((sentence, problem))
+    found = []
+    for paragraph in paragraphs(report):
+        for sentence, beside in with_neighbours(paragraph):
+            problem = wrong_with(sentence, notes, asked.brief) or undisputed(sentence, beside, notes, against)
+            if problem:
+                found.append((sentence, problem))
     return found
 
 
-def wrong_with(
-    sentence: CitedSentence, notes: Mapping[int, SourceNote], against: Mapping[int, set[int]], question: str
-) -> str:
+def with_neighbours(paragraph: Sequence[CitedSentence]) -> list[tuple[CitedSentence, set[int]]]:
+    """The sentences that say something, each with the notes that it and those next to it cite."""
+    said = [each for each in paragraph if each.text.strip()]
+    return [
+        (each, {number for near in said[max(0, place - 1) : place + 2] for number in near.notes})
+        for place, each in enumerate(said)
+    ]
+
+
+def wrong_with(sentence: CitedSentence, notes: Mapping[int, SourceNote], brief: Brief) -> str:
+    """What cannot be proved of a sentence, by the notes that it cites."""
     if unknown := [number for number in sentence.notes if number not in notes]:
         return f"there is no note {unknown[0]}."
     if not sentence.notes:
         return "it cites no note."
-    if problem := unproved_in(sentence, notes, question):
-        return problem
-    if alone := unopposed(sentence.notes, against):
-        rival = notes[min(against[alone])]
-        return f"note {alone} is disputed by note {rival.number} (“{rival.statement}”). Tell and cite both."
-    return ""
-
-
-def unproved_in(sentence: CitedSentence, notes: Mapping[int, SourceNote], question: str) -> str:
     cited = [notes[number] for number in sentence.notes]
     texts = [f"{note.evidence.title}\n{note.evidence.quote}\n{note.statement}" for note in cited]
+    texts += [brief.question, brief.today]
     results = []
     for calculation in filter(str.strip, sentence.calculation.split(";")):
-        result, problem = work_out(calculation, [*texts, question])
+        result, problem = work_out(calculation, texts)
         if result is None:
             return problem
         results.append(result)
-    missing = unproved(sentence.text, [*texts, question], results)
+    missing = unproved(sentence.text, texts, results)
     return f"{', '.join(missing)} stands in none of its notes and follows from no calculation." if missing else ""
+
+
+def undisputed(
+    sentence: CitedSentence, beside: set[int], notes: Mapping[int, SourceNote], against: Mapping[int, set[int]]
+) -> str:
+    """Which note is told as if nobody disputed it, in words that a model can act on."""
+    alone = unopposed(sentence.notes, beside, against)
+    if not alone:
+        return ""
+    rival = notes[min(against[alone])]
+    return f"note {alone} is disputed by note {rival.number} (“{rival.statement}”). Tell and cite both."
 
 
 def opposed(disputes: Sequence[Dispute]) -> dict[int, set[int]]:
@@ -327,9 +349,9 @@ def opposed(disputes: Sequence[Dispute]) -> dict[int, set[int]]:
     return found
 
 
-def unopposed(cited: Sequence[int], against: Mapping[int, set[int]]) -> int:
-    """A note that is cited without any of those that speak against it; 0 where there is none."""
-    return next((number for number in cited if against.get(number) and not against[number] & set(cited)), 0)
+def unopposed(cited: Sequence[int], beside: set[int], against: Mapping[int, set[int]]) -> int:
+    """A note that is cited without any of those that speak against it beside it; 0 where there is none."""
+    return next((number for number in cited if against.get(number) and not against[number] & beside), 0)
 
 
 def disputes_of(claims: Sequence[CheckedClaim], contradictions: Sequence[Contradiction]) -> tuple[Dispute, ...]:

@@ -92,7 +92,8 @@ class Angle(Noun, frozen=True):
 
 class Brief(Noun, frozen=True):
     """The question as a plan that the user sees before anything is searched. `things` is what a catalog lists,
-    `subjects` are the names that a comparison compares, `usage` is what it took to make the plan."""
+    `subjects` are the names that a comparison compares, `today` is the day on which it was made, `usage` what that
+    took."""
 
     question: str
     report_type: ReportType
@@ -110,6 +111,7 @@ class Brief(Noun, frozen=True):
     """The first searches."""
     language: str = ""
     length: Length = "standard"
+    today: str = ""
     usage: Usage = Usage()
 
 

@@ -100,7 +100,7 @@ def test_a_report_with_nothing_found_says_so_and_shows_where_it_looked(format: R
     text = shown_text(render(EMPTY_HANDED, format), format)
     assert text.count("Nothing was found that answers the question.") == 1
     assert "4 searches, 6 pages" in text
-    for heading in ("In short", "The table", "Claims checked", "References", "How the research went", "What it cost"):
+    for heading in ("In short", "At a glance", "Claims checked", "References", "How the research went", "What it cost"):
         assert heading not in text
 
 
@@ -315,7 +315,7 @@ def test_pdf_links_lead_to_references_and_addresses_and_headings_are_its_outline
     assert len(places) == len(shown_numbers(render(REPORT, "docx"), "docx"))
     outline = pdf_outline(content)
     assert outline[0] == REPORT.title
-    assert {"In short", "The table", "References"} <= set(outline)
+    assert {"In short", "At a glance", "References"} <= set(outline)
     assert render(REPORT, "pdf") == content
 
 

@@ -22,7 +22,7 @@ from tablewright.table.model import Cell, Field, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text
-from tablewright.table.typed import typed
+from tablewright.table.typed import type_of, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,8 +71,9 @@ def decided(cell: Cell, condition: Where, field: Field, said: Spellings, rates: 
         return NO_MATCH._replace(reason=f"{field.name} was {'not ' * (not stated)}found")
     if not stated:
         return unstated(f"{field.name} is not known")
-    planned = PlannedCondition(column=field.name, operator=condition.operator, values=list(condition.values))  # type: ignore[arg-type]
-    limits = [typed(value) for value in condition.values]
+    wanted = [in_unit_of(field, value) for value in condition.values]
+    planned = PlannedCondition(column=field.name, operator=condition.operator, values=wanted)  # type: ignore[arg-type]
+    limits = [typed(value) for value in wanted]
     converted = [structs.replace(each, value=rates.in_currency_of(each.value, limits)) for each in stated]
     verdicts = [compared(each, planned, field.type, said) for each in converted]
     found = both(verdicts) if condition.operator == "!=" else either(verdicts)
@@ -80,12 +81,22 @@ def decided(cell: Cell, condition: Where, field: Field, said: Spellings, rates: 
     if others:
         pairs = (rates.told(each.currency, converted[0].value.currency) for each in others)
         found = found._replace(guess=rates.used(dict.fromkeys(pairs)))
-    shown = converted[0].value.raw if others else cell_text(cell)
+    shown = converted[0].value.raw if others else yes_or_no(cell) or cell_text(cell)
     if found.truth == "no match":
         return found._replace(reason=f"{field.name} is {shown}; wanted: {in_words(condition)}")
     if found.truth == "not stated" and others:
         return found._replace(reason=f"{field.name} is {shown}, and rates change; wanted: {in_words(condition)}")
     return found
+
+
+def in_unit_of(field: Field, limit: str) -> str:
+    """A bare number is meant in the unit of the column that it limits."""
+    bare = field.type == "number" and field.unit and type_of(typed(limit)) == "number" and not typed(limit).unit
+    return f"{limit} {field.unit}" if bare else limit
+
+
+def yes_or_no(cell: Cell) -> str:
+    return {True: "yes", False: "no"}[cell.value] if isinstance(cell.value, bool) else ""
 
 
 def stated_in(field: Field, cell: Cell | None) -> tuple[StatedFact, ...]:

@@ -23,7 +23,7 @@ from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
 
-MOST_PAGES = 6
+MOST_PAGES = 8
 
 
 class Verification:
@@ -47,7 +47,7 @@ class Verification:
         results = await underway.search(tasks) if tasks else []
         judged = await self._judge(claims, tasks, results)
         notes = self._findings(judged)
-        numbers = {key(note.evidence): note.number for note in (*notes, *underway.notes)}
+        known = (*underway.notes, *notes)
         checked = tuple(
             CheckedClaim(
                 claim=claim,
@@ -55,7 +55,7 @@ class Verification:
                 reason=one.reason,
                 unsaid=one.unsaid,
                 evidence=tuple(each.evidence for each in one.findings),
-                notes=tuple(numbers[key(each.evidence)] for each in one.findings),
+                notes=tuple(noted_as(each.evidence, known) for each in one.findings),
             )
             for claim, one in zip(claims, judged, strict=True)
         )
@@ -91,31 +91,35 @@ class Verification:
         return list(await asyncio.gather(*map(one, claims)))
 
     def _pages(self, claim: Claim, tasks: Sequence[ResearchTask]) -> list[Retrieved]:
-        """What its own search found, then earlier pages on the same part of the question; where there is neither, what
-        the other searches found. As many as there is room for are judged."""
+        """What its own search brought that nobody has noted from, then earlier pages on the same part of the question,
+        then what else it found; where there is none, what the other searches found. As many as there is room for are
+        judged."""
         library, notes = self._underway.library, self._underway.notes
         topic = next((note.topic for note in notes if note.number == claim.note), "")
         related = {note.evidence.origin for note in notes if note.topic == topic}
+        before = {source.url for result in self._underway.results for source in result.sources}
         found = library.read_by([task.id for task in tasks if task.target_gap == claim.claim_text])
+        new = [page for page in found if page.origin not in before]
         noted = [page for origin, page in library.pages.items() if origin in related]
-        pages = (*found, *noted) or library.read_by([task.id for task in tasks])
+        pages = (*new, *noted, *found) or library.read_by([task.id for task in tasks])
         return list({page.origin: page for page in pages}.values())
 
     def _findings(self, judged: Sequence[JudgedClaim]) -> tuple[SourceNote, ...]:
         """As notes; words that were noted before are not noted again."""
         notes = self._underway.notes
-        known = {key(note.evidence) for note in notes}
         taken = {
-            key(each.evidence): Taken(statement=each.statement, evidence=each.evidence)
+            (each.evidence.origin, each.evidence.quote): Taken(statement=each.statement, evidence=each.evidence)
             for one in judged
             for each in one.findings
-            if key(each.evidence) not in known
+            if not noted_as(each.evidence, notes)
         }
         return numbered(list(taken.values()), len(notes) + 1)
 
 
-def key(evidence: Evidence) -> tuple[str, str]:
-    return evidence.origin, evidence.quote
+def noted_as(evidence: Evidence, notes: Sequence[SourceNote]) -> int:
+    """The number of the first note that quotes these words, or more around them; 0 where there is none."""
+    of_page = (note for note in notes if note.evidence.origin == evidence.origin)
+    return next((note.number for note in of_page if evidence.quote in note.evidence.quote), 0)
 
 
 async def judge(

@@ -28,8 +28,8 @@ class References:
         key = evidence.origin, evidence.content_hash
         number = self._numbers.setdefault(key, len(self._numbers) + 1)
         quotes = self._cited.setdefault(number, [])
-        if all(evidence.quote != other.quote for other in quotes):
-            quotes.append(evidence)
+        if not any(evidence.quote in other.quote for other in quotes):
+            quotes[:] = [other for other in quotes if other.quote not in evidence.quote] + [evidence]
         return number
 
     async def cite_all(self, evidence: Sequence[Evidence]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ import msgspec
 
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.decisions.reflect import site_of
+from tablewright.decisions.take_notes import tidy
 from tablewright.decisions.write_report import (
     CitedSentence,
     ReportToWrite,
@@ -27,6 +28,7 @@ from tablewright.decisions.write_report import (
     opposed,
     sentences,
     unopposed,
+    with_neighbours,
     wrong_with,
 )
 from tablewright.errors import ModelError
@@ -37,6 +39,7 @@ from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.table.model import Cell, Label
+from tablewright.table.reports import wording
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     Brief,
@@ -78,6 +81,8 @@ class ReportWriter:
         self._left_out = 0
         self._notes: dict[int, SourceNote] = {}
         self._against: Mapping[int, set[int]] = {}
+        self._apart: set[int] = set()
+        """The drafted sentences, by their identity, of which the writer says that they use nothing that is disputed."""
         self._claims: Sequence[CheckedClaim] = ()
         self._by_model = False
         self._words = Words()
@@ -198,10 +203,12 @@ class ReportWriter:
             outcome = await self._decide(RewriteSentences(), again)
             for number, (sentence, _) in enumerate(failed, start=1):
                 if new := outcome.decided.get(number):
+                    if (tidy(new.text), new.notes) == (sentence.text, sentence.notes):
+                        self._apart.add(id(sentence))
                     sentence.text, sentence.notes, sentence.calculation = new.text, new.notes, new.calculation
         notes = {note.number: note for note in asked.notes}
         for sentence in sentences(draft):
-            if sentence.text.strip() and wrong_with(sentence, notes, {}, asked.brief.question):
+            if sentence.text.strip() and wrong_with(sentence, notes, asked.brief):
                 sentence.text = ""
                 self._left_out += 1
         return draft
@@ -224,11 +231,9 @@ class ReportWriter:
     async def _sentences(self, drafted: Sequence[CitedSentence], *, headline: bool = False) -> tuple[Sentence, ...]:
         """With what others say beside what they dispute. What was contradicted is no headline without them."""
         found = []
-        for each in drafted:
-            if not each.text.strip():
-                continue
+        for each, beside in with_neighbours(drafted):
             citations = await self._cited(each.notes)
-            alone = unopposed(each.notes, self._against)
+            alone = self._alone(each, beside)
             if not citations or (alone and headline and self._is_contradicted(alone)):
                 self._left_out += 1
                 continue
@@ -239,6 +244,11 @@ class ReportWriter:
                 found.append(Sentence(text=self._says(rival), citations=await self._cited([rival.number])))
         return tuple(found)
 
+    def _alone(self, sentence: CitedSentence, beside: set[int]) -> int:
+        """A disputed note that is told without the other side; 0 where there is none, or it is not about that."""
+        alone = unopposed(sentence.notes, beside, self._against)
+        return 0 if id(sentence) in self._apart and not self._is_contradicted(alone) else alone
+
     async def _cited(self, numbers: Sequence[int]) -> tuple[int, ...]:
         return await self._references.cite_all([self._notes[number].evidence for number in numbers])
 
@@ -247,7 +257,7 @@ class ReportWriter:
 
     def _says(self, note: SourceNote) -> str:
         who = note.evidence.domain or note.evidence.title
-        return f"{who}: “{shortened(note.evidence.quote, LONGEST_RIVAL)}”"
+        return f"{who}: {self._words.quoted(shortened(note.evidence.quote, LONGEST_RIVAL))}"
 
     async def _comparison(self, draft: WrittenReport) -> ReportTable | None:
         compared = draft.comparison
@@ -260,13 +270,13 @@ class ReportWriter:
         citations = await self._cited(cell.notes) if cell.text.strip() else ()
         if not citations:
             return ReportCell(note=self._words("not_found"))
-        alone = unopposed(cell.notes, self._against)
+        alone = self._alone(cell, set(cell.notes))
         note = ""
         if alone:
             rival = self._notes[min(self._against[alone])]
             citations = (*citations, *await self._cited([rival.number]))
             note = self._says(rival)
-        return ReportCell(text=cell.text, citations=citations, confidence=self._sure(cell.notes), note=note)
+        return ReportCell(text=cell.text, citations=citations, confidence=self._sure(cell, alone), note=note)
 
     async def _catalog(self, found: CatalogFound, brief: Brief) -> ReportTable | None:
         table = found.table
@@ -304,9 +314,10 @@ class ReportWriter:
             note="; ".join(notes),
         )
 
-    def _sure(self, numbers: Sequence[int]) -> Label:
+    def _sure(self, cell: CitedSentence, alone: int) -> Label:
         """High where an independent site confirms all of it, low where one speaks against it."""
-        if any(self._against.get(number) for number in numbers):
+        numbers = cell.notes
+        if alone or (id(cell) not in self._apart and any(self._against.get(number) for number in numbers)):
             return "low"
         supported = [each for each in self._claims if each.verdict == "supported"]
         confirmed = {number for each in supported for number in (each.claim.note, *each.notes)}
@@ -344,14 +355,13 @@ def unfound(draft: WrittenReport, rounds: Sequence[Round], asked: ReportToWrite,
 def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words) -> str:
     """Where a gap was looked for: the searches made for it, or else all."""
     if 1 <= gap <= len(asked.gaps):
-        own = [
-            task.search_query
-            for each in rounds
-            for task in each.tasks
-            if task.target_gap == asked.gaps[gap - 1].description
-        ]
+        description = asked.gaps[gap - 1].description
+        own = [task.search_query for each in rounds for task in each.tasks if task.target_gap == description]
+        results = [result for each in rounds for result in each.notes if result.task.target_gap == description]
         if own:
-            return said(own, words)
+            refused = [each for each in seen(results) if each.status not in ("read", "empty")]
+            pages = ", ".join(f"{wording.address(each.url) or each.url} ({each.detail})" for each in refused)
+            return " ".join(filter(None, (said(own, words), words("not opened", pages=pages) if pages else "")))
     return searched(rounds, words)
 
 
@@ -363,7 +373,7 @@ def said(queries: Sequence[str], words: Words) -> str:
     distinct = list(dict.fromkeys(queries))
     if not distinct:
         return words("nothing searched")
-    shown, more = ", ".join(f"“{query}”" for query in distinct[:SHOWN_QUERIES]), len(distinct) - SHOWN_QUERIES
+    shown, more = ", ".join(map(words.quoted, distinct[:SHOWN_QUERIES])), len(distinct) - SHOWN_QUERIES
     return words("searched", queries=words("and more", queries=shown, count=more) if more > 0 else shown)
 
 

@@ -26,6 +26,7 @@ from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, Note, ResearchTask, SeenSource
 from tablewright.table.retrieved import Refusal, Retrieved, is_document
 from tablewright.table.text import plural
+from tablewright.table.untrusted import gives_orders
 
 Done = TypeVar("Done")
 OF_A_DOMAIN = 2
@@ -38,12 +39,15 @@ class Library:
 
     def __init__(self) -> None:
         self.pages: dict[str, Retrieved] = {}
+        self.refused: set[str] = set()
+        """Addresses that could not be read."""
         self.of_task: dict[str, list[str]] = {}
         self.steps: dict[str, tuple[Step, ...]] = {}
 
     def add(self, note: Note, pages: Sequence[Retrieved]) -> None:
         self.of_task[note.task.id] = [page.origin for page in pages]
         self.steps[note.task.id] = note.steps
+        self.refused |= {source.url for source in note.sources if source.status != "read"}
         for page in pages:
             self.pages.setdefault(page.origin, page)
 
@@ -141,19 +145,20 @@ class SearchWorkers:
         return done
 
     async def _choose(self, tasks: Sequence[ResearchTask], found: Sequence[Sequence[Hit]]) -> list[list[str]]:
-        """For each task the addresses to open. With a model it chooses from all results together; a page that was read
-        is not offered again, but is there for the task that found it, too."""
-        read = [[hit.origin for hit in hits if hit.origin in self._library.pages] for hits in found]
+        """For each task the addresses to open. With a model it chooses from all results together; a page that was
+        chosen before is not offered again, but is there for the task that found it, too."""
+        chosen_before = {*self._library.pages, *self._library.refused}
+        before = [[hit.origin for hit in hits if hit.origin in chosen_before] for hits in found]
         if self._tools.model is None or self._limits.spent:
             return [chosen(hits, self._limits.extent.pages) for hits in found]
         offers = {
             hit.origin: Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
             for hits in found
             for hit in hits
-            if hit.origin not in self._library.pages
+            if hit.origin not in chosen_before
         }
         if not offers:
-            return read
+            return before
         asked = SourcesToChoose(
             brief=self._brief,
             aims=tuple(
@@ -169,7 +174,7 @@ class SearchWorkers:
         wanted = set(outcome.decided)
         return [
             list(dict.fromkeys((*known, *(hit.origin for hit in hits if hit.origin in wanted))))
-            for known, hits in zip(read, found, strict=True)
+            for known, hits in zip(before, found, strict=True)
         ]
 
     async def _search(self, query: str, steps: list[Step]) -> tuple[list[Hit], str]:
@@ -201,6 +206,7 @@ class SearchWorkers:
                 domain=page.domain,
                 title=page.title,
                 status="read" if page.text.strip() else "empty",
+                detail=self._limits.words("gives orders") if any(map(gives_orders, page.text.splitlines())) else "",
                 content_hash=page.content_hash,
             )
             seen.append(source)

@@ -66,7 +66,10 @@ def _parts(report: Report, words: Words) -> list[tuple[str, str, str]]:
     parts = [
         ("table", words("table"), _table(report.table, citations, words) if report.table and report.table.rows else ""),
         ("others", words("others"), _list(report.table.others) if report.table else ""),
-        *(_prose(place, section, citations, words) for place, section in enumerate(report.sections, 1)),
+        *(
+            (f"section-{place}", section.heading or words("findings"), _prose(section, report, citations, words))
+            for place, section in enumerate(report.sections, 1)
+        ),
         ("disagreements", words("disagreements"), _cited_list(report.disagreements, citations, words)),
         ("claims", words("claims"), html_research.claims(report.claims, words)),
         ("unfound", words("unfound"), html_research.unfound(report.unfound)),
@@ -85,9 +88,11 @@ def _section(part: str, title: str, body: str) -> str:
     return f'<section id="{part}" aria-labelledby="{part}-title">\n{heading}\n{body}\n</section>'
 
 
-def _prose(place: int, section: Section, citations: Citations, words: Words) -> tuple[str, str, str]:
-    body = f'<p dir="auto">{_sentences(section.sentences, citations, words)}</p>'
-    return f"section-{place}", section.heading or words("findings"), body
+def _prose(section: Section, report: Report, citations: Citations, words: Words) -> str:
+    """A paragraph; excerpts, which nobody has joined, are a list."""
+    if not report.written_by:
+        return _cited_list(section.sentences, citations, words)
+    return f'<p dir="auto">{_sentences(section.sentences, citations, words)}</p>'
 
 
 def _sentences(sentences: Iterable[Sentence], citations: Citations, words: Words) -> str:
@@ -115,7 +120,7 @@ def _list(texts: Iterable[str]) -> str:
 
 def _table(table: ReportTable, citations: Citations, words: Words) -> str:
     rows = [[_cell(cell, citations, words) for cell in row] for row in table.rows]
-    return f'<p class="hint">{words("table marks")}</p>\n{grid("table", table.columns, rows)}'
+    return f'<p class="hint">{words.marks(table)}</p>\n{grid("table", table.columns, rows)}'
 
 
 def _cell(cell: ReportCell, citations: Citations, words: Words) -> str:

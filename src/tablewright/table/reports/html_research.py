@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from tablewright.table.model import Evidence
@@ -33,7 +33,7 @@ def _claim(checked: CheckedClaim, words: Words) -> str:
 
 
 def _evidence(evidence: Evidence, words: Words) -> str:
-    quote = f'<p dir="auto">“{escape(evidence.quote)}”</p>' if evidence.quote else ""
+    quote = f'<p dir="auto">{escape(words.quoted(evidence.quote))}</p>' if evidence.quote else ""
     source = anchor(evidence.origin, words.evidence_source(evidence))
     return f"<blockquote>{quote}<footer><b>{words(evidence.stance)}:</b> {source}</footer></blockquote>"
 
@@ -62,7 +62,7 @@ def _reference(reference: Reference, words: Words) -> str:
         f'<p class="title" dir="auto">{title}</p>'
         + (f'<p class="from">{escape(details)}</p>' if details else "")
         + (f'<p class="address">{escape(address)}</p>' if address else "")
-        + "".join(f'<blockquote dir="auto">“{escape(quote)}”</blockquote>' for quote in reference.quotes)
+        + "".join(f'<blockquote dir="auto">{escape(words.quoted(quote))}</blockquote>' for quote in reference.quotes)
         + "</div></li>"
     )
 
@@ -89,16 +89,16 @@ def _source(source: SeenSource, words: Words) -> tuple[str, str, str]:
 
 
 def rounds(summaries: Sequence[RoundSummary], words: Words) -> str:
-    points = "\n".join(_round(each, words) for each in summaries)
+    points = "\n".join(_round(each, parts, words) for each, parts in words.happened(summaries))
     return f'<ol class="rounds">\n{points}\n</ol>' if points else ""
 
 
-def _round(summary: RoundSummary, words: Words) -> str:
-    lists = {"tasks": summary.tasks, "closed": summary.closed, "open": summary.open}
+def _round(summary: RoundSummary, parts: Mapping[str, Sequence[str]], words: Words) -> str:
+    lists = {kind: texts for kind, texts in parts.items() if kind != "stopped"}
     stopped = f'<p class="stopped" dir="auto"><b>{words("stopped")}:</b> {escape(summary.stopped)}</p>'
     return (
         f"<li><h3>{escape(words.round_name(summary))}</h3>"
-        + "".join(_what_happened(kind, words(kind), texts) for kind, texts in lists.items() if any(texts))
+        + "".join(_what_happened(kind, words(kind), texts) for kind, texts in lists.items())
         + (stopped if summary.stopped else "")
         + "</li>"
     )

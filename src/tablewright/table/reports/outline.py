@@ -15,7 +15,6 @@ from tablewright.table.research import (
     Report,
     ReportCell,
     ReportTable,
-    RoundSummary,
     SeenSource,
     Sentence,
     Unfound,
@@ -81,7 +80,10 @@ def outline(report: Report) -> Iterator[Block]:
         yield from _table(report.table, words)
     for section in report.sections:
         yield Heading(text=section.heading or words("findings"))
-        yield _paragraph(section.sentences, words)
+        if report.written_by:
+            yield _paragraph(section.sentences, words)
+        else:
+            yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in section.sentences)
     if report.disagreements:
         yield Heading(text=words("disagreements"))
         yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in report.disagreements)
@@ -106,8 +108,12 @@ def outline(report: Report) -> Iterator[Block]:
         yield OutlineTable(header=header, rows=tuple(_source(each, words) for each in report.sources))
     if report.rounds:
         yield Heading(text=words("rounds"))
-        for each_round in report.rounds:
-            yield from _round(each_round, words)
+        for each_round, parts in words.happened(report.rounds):
+            yield Heading(text=words.round_name(each_round), level=3)
+            for key, texts in parts.items():
+                yield Item(
+                    runs=(TextRun(text=f"{words(key)}:", look="bold"), TextRun(text="; ".join(filter(None, texts))))
+                )
     if cost := words.cost(report.usage):
         yield Heading(text=words("cost"))
         yield Paragraph(runs=(TextRun(text=cost),))
@@ -138,7 +144,7 @@ def _points(heading: str, texts: tuple[str, ...], level: int = 2) -> Iterator[Bl
 def _table(table: ReportTable, words: Words) -> Iterator[Block]:
     if table.rows:
         yield Heading(text=words("table"))
-        yield Paragraph(runs=(TextRun(text=words("table marks"), look="italic"),))
+        yield Paragraph(runs=(TextRun(text=words.marks(table), look="italic"),))
         yield OutlineTable(
             header=table.columns, rows=tuple(tuple(_cell(cell, words) for cell in row) for row in table.rows)
         )
@@ -182,7 +188,7 @@ def _claim(checked: CheckedClaim, words: Words) -> Item:
 def _evidence(evidence: Evidence, words: Words) -> Runs:
     return (
         TextRun(text=f"{words(evidence.stance)}:", look="bold"),
-        *((TextRun(text=f"“{evidence.quote}”"),) if evidence.quote else ()),
+        *((TextRun(text=words.quoted(evidence.quote)),) if evidence.quote else ()),
         _named(words.evidence_source(evidence), evidence.origin),
     )
 
@@ -206,7 +212,7 @@ def _reference(reference: Reference, words: Words) -> Item:
             )
             if run.text
         ),
-        quotes=tuple((TextRun(text=f"“{quote}”"),) for quote in reference.quotes),
+        quotes=tuple((TextRun(text=words.quoted(quote)),) for quote in reference.quotes),
     )
 
 
@@ -217,11 +223,3 @@ def _source(source: SeenSource, words: Words) -> tuple[Runs, ...]:
         (TextRun(text=words.status(source.status)),),
         (TextRun(text=source.detail),) if source.detail else (),
     )
-
-
-def _round(summary: RoundSummary, words: Words) -> Iterator[Block]:
-    yield Heading(text=words.round_name(summary), level=3)
-    parts = {"tasks": summary.tasks, "closed": summary.closed, "open": summary.open, "stopped": (summary.stopped,)}
-    for key, texts in parts.items():
-        if any(texts):
-            yield Item(runs=(TextRun(text=f"{words(key)}:", look="bold"), TextRun(text="; ".join(filter(None, texts)))))

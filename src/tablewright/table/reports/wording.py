@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, get_args
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from tablewright.table.research import (
     CheckedClaim,
     Reference,
     Report,
+    ReportTable,
     ResearchEstimate,
     RoundSummary,
     SeenSource,
@@ -68,6 +70,23 @@ class Words:
     def nothing(self, report: Report) -> str:
         """What a report without findings says: nothing was found only where it was looked for."""
         return self("nothing found" if report.sources or report.rounds else "nothing read")
+
+    def quoted(self, text: str) -> str:
+        return self("quoted", text=text)
+
+    def marks(self, table: ReportTable) -> str:
+        """What the marks of a table's values mean."""
+        judged = any(self("judged") in cell.note for row in table.rows for cell in row)
+        return " ".join((self("table marks"), *((self("judged marks"),) if judged else ())))
+
+    def happened(self, rounds: Sequence[RoundSummary]) -> Iterator[tuple[RoundSummary, dict[str, tuple[str, ...]]]]:
+        """Each round with its searches and gaps; what stays open as it was is not said again."""
+        open_before: tuple[str, ...] = ()
+        for each in rounds:
+            still = each.open if each.open != open_before else ()
+            parts = {"tasks": each.tasks, "closed": each.closed, "open": still, "stopped": (each.stopped,)}
+            yield each, {kind: texts for kind, texts in parts.items() if any(texts)}
+            open_before = each.open
 
     def calculated(self, calculation: str) -> str:
         """ "(calculated: 24 * 3.20)" """
