@@ -179,6 +179,7 @@ class Stage:
                         ],
                         "rows": [list(row) for row in reply.rows],
                         "offers": [[offer.shop, str(offer.price), offer.offered_as] for offer in reply.listings],
+                        "notes": [said.text for said in reply.notes],
                         "buttons": list(reply.buttons),
                         "phase": state.phase,
                     }
@@ -620,6 +621,28 @@ async def shortlist_ambiguous(stage: Stage) -> Any:
         message="I need a new iron, about 60 quid, just start searching",
         step="INTAKE: finding out what is wanted; nothing was searched yet.",
         requirements=Requirements(),
+    )
+    return await stage.decide(TakeTurn(), asked)
+
+
+@scenario
+async def shortlist_unclear(stage: Stage) -> Any:
+    """A request about the comparison that can mean several things: the adviser asks before anything is done."""
+    asked = TurnToTake(
+        message="get me the other one instead",
+        step="ADVISE: the comparison was presented; the user asks, refines or decides.",
+        requirements=KETTLE,
+        messages=(
+            ChatMessage(role="user", text="a quiet kettle under £40"),
+            ChatMessage(role="advisor", text="3 candidates compared."),
+        ),
+        fields=(Field(name="Price", type="money"), Field(name="Noise", type="number", unit="dB")),
+        rows=tuple(
+            ComparedRow(row_id=place, name=name, cells={"Price": price, "Noise": ""}, verdict=f"place {place}")
+            for place, (name, price) in enumerate(
+                (("Zorb 17", "36.00 GBP"), ("Nimbus One", "39.00 GBP"), ("Hush 15", "38.00 GBP")), start=1
+            )
+        ),
     )
     return await stage.decide(TakeTurn(), asked)
 

@@ -120,20 +120,28 @@ def test_a_reply_is_kept_with_its_cards_tables_and_offers() -> None:
     )
     offer = ShopListing(shop="Corner", url="http://corner.example", product="Zorb Kettle 15", stock="2 left")
     reply = ChatReply(
-        said=(ReplySentence(text="Here:"),), cards=(card,), rows=(("Zorb Kettle 15", "1.5 l"),), listings=(offer,)
+        said=(ReplySentence(text="Here:"),),
+        cards=(card,),
+        rows=(("Zorb Kettle 15", "1.5 l"),),
+        listings=(offer,),
+        notes=(ReplySentence(text="Not checked: “quiet”."),),
     )
-    assert reply.whole.splitlines() == [
+    assert reply.whole().splitlines() == [
         "Here:",
         "1. Zorb Kettle 15, best for tea: It is light.",
-        "Zorb Kettle 15 at Corner: price not said, 2 left",
+        "Zorb Kettle 15, Corner: no price named, 2 left",
+        "Not checked: “quiet”.",
     ]
-    assert msgspec.structs.replace(reply, cards=(), listings=()).whole == "Here:\nTable: Zorb Kettle 15"
+    assert reply.text == "Here:\nNot checked: “quiet”."
+    assert "1. Zorb Kettle 15, am besten für tea: It is light." in reply.whole("de")
+    assert msgspec.structs.replace(reply, cards=(), listings=(), notes=()).whole() == "Here:\nZorb Kettle 15"
 
 
 def test_figures_come_from_cited_cells_the_user_or_a_calculation() -> None:
     said = [
         sentence("The Zorb Kettle 15 costs 47.50 GBP, within your £50.", (1, "Price")),
         sentence("It is 13.50 GBP cheaper.", (1, "Price"), (2, "Price"), calculation="61.00 - 47.50"),
+        sentence("Two cost 95 and 122 GBP.", (1, "Price"), (2, "Price"), calculation="2 * 47.50; 2 * 61.00"),
     ]
     taken = TakeTurn().check(ASKED, turn(reply=said))
     assert [each.text for each in taken.said] == [each["text"] for each in said]

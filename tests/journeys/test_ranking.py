@@ -103,7 +103,10 @@ def test_what_is_left_out_says_why_and_near_misses_come_first() -> None:
     found = ranked(products, wish("Price", "<=", "50 GBP"))
     assert [(each.name, each.near) for each in found.excluded] == [("Near", True), ("Far", False), ("Abroad", False)]
     assert found.excluded[0].reason == "Price is 54.00 GBP, wanted <= 50 GBP"
-    assert "about 145.5 GBP" in found.excluded[2].reason
+    assert "Price is 200.00 USD, about 145 GBP" in found.excluded[2].reason
+    assert found.prices == {3: "about 145 GBP"}
+    abroad = compared_rows(products, found)[2]
+    assert abroad.cells["Price"] == "200.00 USD, about 145 GBP", "the adviser compares without calculating"
     assert found.notes == (
         "Prices in other currencies are compared at rates of 2026-01-02, so about: 1 USD = 0.727 GBP.",
     )

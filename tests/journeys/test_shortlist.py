@@ -13,11 +13,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright.errors import EditConflict, OverBudget, UsageError
+from tablewright.errors import EditConflict, OverBudget, TablewrightError, UsageError
 from tablewright.journeys.shortlist import research
 from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.explore import Explored
 from tablewright.journeys.shortlist.shortlist import Shortlist
+from tablewright.journeys.shortlist.wording import step_told
+from tablewright.policies import shortlist_limits
+from tablewright.settings import Settings
 from tablewright.table.model import Money
 from tablewright.table.shortlist import (
     CONFIRM,
@@ -121,6 +124,17 @@ async def test_a_search_that_fails_is_said_and_can_be_tried_again(tmp_path: Path
             assert (await chat.say(TRY_AGAIN)).buttons == (ENRICH, MODIFY)
 
 
+def test_what_a_search_may_take_is_a_setting_within_its_bounds() -> None:
+    assert shortlist_limits(Settings()) == ShortlistLimits(
+        products=30, queries=12, seconds=300, search_seconds=30, retries=0
+    )
+    chosen = shortlist_limits(Settings(shortlist_products="50", shortlist_queries="15", shortlist_retries="2"))
+    assert (chosen.products, chosen.queries, chosen.retries) == (50, 15, 2)
+    for too_many in ({"shortlist_products": "51"}, {"shortlist_queries": "16"}, {"shortlist_retries": "3"}):
+        with pytest.raises(TablewrightError):
+            shortlist_limits(Settings(**too_many))
+
+
 async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: Path) -> None:
     pages = {f"/{number}": Page(f"Zorbler {number}", "<p>The zorbler costs £20.</p>") for number in (3, 4)}
     async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
@@ -213,12 +227,15 @@ async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confir
     tools = await app._open_tools(("web", "model"))
     hurried = Shortlist(TurnContext(app._store, tools, limits=ShortlistLimits(seconds=0)))
     _, reply = await hurried.turn(confirmed.state.id, ENRICH)
-    assert "not looked for yet" in reply.text
-    assert reply.buttons == (GO_ON,)
+    assert reply.text.endswith("cells were not looked for yet."), "what was not looked for is not called absent"
+    assert (reply.cards, reply.buttons) == ((), (GO_ON,))
+    confirmed.state = await app.shortlist(confirmed.state.id)
+    assert "agreeing goes on" in step_told(confirmed.state, 0)
     before = counted(await confirmed.table(), "Price")
     reply = await confirmed.say(GO_ON)
     assert counted(await confirmed.table(), "Price") > before
     assert "not looked for yet" not in reply.text
+    assert reply.cards
 
 
 # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -226,8 +243,7 @@ async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confir
 
 async def test_the_first_five_meet_every_hard_wish_as_far_as_it_is_known(advised: Chat) -> None:
     (said,) = [message.text for message in advised.state.messages if message.role == "advisor"][-1:]
-    assert "candidates compared" in said
-    assert "Not checked: “quiet”" in said
+    assert said.index("candidates compared") < said.index("1. ") < said.index("Not checked: “quiet”")
     table = await advised.table()
     top = [row for row_id in advised.state.shown for row in table.rows if row.id == row_id]
     assert len(top) == 5
@@ -269,7 +285,8 @@ async def test_sorting_sources_doubts_links_and_files_are_commands(advised: Chat
     assert len(reply.rows) == len(table.rows)
     weights = [float(row[list(reply.columns).index("Weight")].split()[0]) for row in reply.rows[:5]]
     assert weights == sorted(weights)
-    assert "Source: " in (await advised.say("/source 1 Capacity")).text
+    source = (await advised.say("/source 1 Capacity")).text
+    assert "Source: https://" in source or "Source: http://" in source
     assert "looked for again: the source still says 1.7 L (" in (await advised.say("/wrong 1 Capacity")).text
     listing = (await advised.say("/links 1")).listings[0]
     assert listing.evidence is not None
@@ -285,6 +302,8 @@ async def test_a_new_column_fills_only_itself(advised: Chat) -> None:
     before = await advised.table()
     reply = await advised.say("/add Power:number(W)")
     assert "Now part of the comparison: Power" in reply.text
+    assert reply.columns[:2] == (KEY, "Power"), "what was just asked for is shown"
+    assert set(reply.columns[2:7]) == {"Price", "Variable temperature", "Capacity", "Weight", "Material"}
     after = await advised.table()
     assert counted(after, "Power") > 10
     assert [row.cell("Capacity") for row in after.rows] == [row.cell("Capacity") for row in before.rows]
@@ -294,7 +313,9 @@ async def test_a_new_column_fills_only_itself(advised: Chat) -> None:
 
 async def test_relaxing_a_wish_ranks_what_is_there_before_anything_is_searched(advised: Chat) -> None:
     tried = advised.state.tried
-    reply = await advised.say("/drop 1")
+    reply = await advised.say("/drop 1", "/must Power >= 3 kW")
+    assert "Power would be looked up for them; if fewer than five are left then" in reply.text
+    reply = await advised.say(f"/drop {len(advised.state.requirements.wishes)}")
     assert "candidates that are there" in reply.text
     assert reply.buttons == (CONFIRM, EDIT)
     reply = await advised.say(CONFIRM)
@@ -388,10 +409,16 @@ async def test_what_the_model_says_beside_a_source_is_not_lost(tmp_path: Path) -
 
 async def test_our_own_words_and_the_buttons_are_in_the_language_of_the_person(tmp_path: Path) -> None:
     said = [{"text": "Verstanden.", "cells": [], "calculation": ""}]
+    budget = {"words": "bis 20 Euro", "kind": "budget", "hard": True, "column": "Price", "operator": "<="}
+    quiet = {"words": "leise", "kind": "nice", "hard": False, "column": "Leise", "operator": "=", "values": ["yes"]}
+    column = {"name": "Leise", "type": "boolean", "unit": "", "options": [], "question": "Is {Product} quiet?"}
     wish = TURN | {"intent": "wish", "product_type": "Zorbler", "ready": True, "language": "de", "reply": said}
+    wish |= {"wishes": [budget | {"values": ["20 EUR"]}, quiet], "columns": [column]}
     async with with_turn(tmp_path, wish) as chat:
         reply = await chat.say("Ich suche einen Zorbler.")
         assert "Gesucht: Zorbler." in reply.text
+        assert "1. bis 20 Euro: Preis <= 20 EUR (muss)" in reply.text
+        assert "2. leise: Leise = ja (zählt)" in reply.text
         assert reply.buttons == chat.state.buttons == ("Anforderungen bestätigen", "Anforderungen ändern")
         reply = await chat.say("Anforderungen bestätigen")
         assert "Es wurde kein Produkt gefunden." in reply.text

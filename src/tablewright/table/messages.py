@@ -206,6 +206,16 @@ def completed(text: str, code: str, values: Mapping[str, Any]) -> str:
     return form.format(**said) if said else form
 
 
+def column_name(name: str, language: str = "") -> str:
+    """The columns that every comparison has are named in the language; others are called what they are called."""
+    return CATALOGUE[code_of(language)].get(f"column: {name}", name)
+
+
+def state_name(name: str, language: str = "") -> str:
+    """What goods are offered as, "used": in the language where it is one of ours."""
+    return CATALOGUE[code_of(language)].get(f"state: {name}", name)
+
+
 def figure(written: str, language: str = "") -> str:
     """A figure that is written as in English, "1,577.20", as the language writes it."""
     marks = MARKS.get(code_of(language))

@@ -31,6 +31,10 @@ APPROXIMATE = 0.05
 """The part by which a rate of exchange may be off: what is nearer to a limit is not known to be within it."""
 
 
+LEAST_WHOLE = 10
+"""The amount from which a converted one is told without its decimals."""
+
+
 class Rates(Noun, frozen=True):
     """`per_euro`: units of each currency for one euro, on that `date`."""
 
@@ -43,10 +47,10 @@ class Rates(Noun, frozen=True):
             return None
         return amount / self.per_euro[currency] * self.per_euro[wanted]
 
-    def told(self, currency: str, wanted: str) -> str:
+    def told(self, currency: str, wanted: str, language: str = "") -> str:
         """ "1 EUR = 0.829 GBP"."""
         rate = self.convert(1.0, currency, wanted)
-        return f"1 {currency} = {show_float(float(f'{rate:.3g}'))} {wanted}" if rate else ""
+        return f"1 {currency} = {figure(show_float(float(f'{rate:.3g}')), language)} {wanted}" if rate else ""
 
     def in_currency_of(self, value: Typed, limits: Sequence[Typed], language: str = "") -> Typed:
         """An amount in the currency of what it is compared with: the stretch that it may lie in, and in words "9,800
@@ -63,7 +67,9 @@ class Rates(Noun, frozen=True):
         return structs.replace(value, raw=raw, number=low, high=high, currency=wanted)
 
     def about(self, amount: float, currency: str, language: str = "") -> str:
-        return message("rates: about", language, amount=f"{figure(f'{amount:.4g}', language)} {currency}")
+        """Rates are approximate, so no more digits are told than mean something."""
+        amount = round(amount) if amount >= LEAST_WHOLE else float(f"{amount:.2g}")
+        return message("rates: about", language, amount=f"{figure(f'{amount:,}', language)} {currency}")
 
     def used(self, pairs: Iterable[str], language: str = "") -> str:
         """What a reader should know: "Prices in other currencies are compared at rates of …"."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from tablewright.table.messages import column_name, message, state_name
 from tablewright.table.model import Evidence, Field, Money, Noun, RowId
 
 Phase: TypeAlias = Literal["intake", "research", "advise", "end"]
@@ -58,12 +60,20 @@ class Wish(Noun, frozen=True):
     operator: WishOperator = ""
     values: tuple[str, ...] = ()
 
-    @property
-    def told(self) -> str:
+    def told(self, language: str = "") -> str:
         """ "under £50: Price < 50 GBP"; once only where it was said as a condition."""
         if not self.column:
-            return f"{self.words}: cannot be checked from specifications"
-        return self.condition if self.words == self.condition else f"{self.words}: {self.condition}"
+            return message("shortlist: cannot be checked", language, words=self.words)
+        condition = f"{column_name(self.column, language)} {self.wanted(language)}"
+        return condition if self.words == self.condition else f"{self.words}: {condition}"
+
+    def wanted(self, language: str = "") -> str:
+        """ "< 50 GBP", "= ja"."""
+        is_word = self.operator in ("!=", "contains", "not contains", "known", "lowest", "highest")
+        sign = message(f"shortlist: {self.operator}", language) if is_word else self.operator
+        joint = message("and" if self.operator == "between" else "or", language)
+        values = (message(f"shortlist: {each}", language) if each in ("yes", "no") else each for each in self.values)
+        return f"{sign} {joint.join(values)}".strip()
 
     @property
     def condition(self) -> str:
@@ -127,12 +137,12 @@ class ShopListing(Noun, frozen=True):
     at: str = ""
     product: str = ""
 
-    @property
-    def told(self) -> str:
-        """ "Kettle 2 at Corner Shop: 34.00 GBP, used, 2 left"."""
-        state = self.offered_as if self.offered_as != "new" else ""
-        details = ", ".join(filter(None, (str(self.price or "price not said"), state, self.stock)))
-        return f"{self.product} at {self.shop}: {details}" if self.product else f"{self.shop}: {details}"
+    def told(self, language: str = "") -> str:
+        """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left"."""
+        state = state_name(self.offered_as, language) if self.offered_as != "new" else ""
+        price = str(self.price) if self.price else message("shortlist: no price", language)
+        place = ", ".join(filter(None, (self.product, self.shop)))
+        return f"{place}: {', '.join(filter(None, (price, state, self.stock)))}"
 
 
 class ScorePart(Noun, frozen=True):
@@ -170,6 +180,8 @@ class Ranking(Noun, frozen=True):
     ranked: tuple[Ranked, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     notes: tuple[str, ...] = ()
+    prices: Mapping[RowId, str] = {}
+    """Prices in the currency of the budget where they are in another one: "about 44 CHF"."""
 
 
 # ── a conversation ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -199,10 +211,15 @@ class Card(Noun, frozen=True):
     official_url: str = ""
     best_for: str = ""
 
+    def heading(self, language: str = "") -> str:
+        """ "1. Kettle 2, best for small kitchens"."""
+        best_for = message("shortlist: best for", language, what=self.best_for) if self.best_for else ""
+        return ", ".join(filter(None, (f"{self.place}. {self.name}", best_for)))
+
 
 class ChatReply(Noun, frozen=True):
-    """What a turn says. `rows` (under `columns`) is the table to show, `file` one that was written, `steps` what was
-    done for it."""
+    """What a turn says: `said`, then the table (`rows` under `columns`), the cards and the offers, then `notes`. `file`
+    is one that was written."""
 
     said: tuple[ReplySentence, ...] = ()
     cards: tuple[Card, ...] = ()
@@ -211,21 +228,21 @@ class ChatReply(Noun, frozen=True):
     listings: tuple[ShopListing, ...] = ()
     buttons: tuple[str, ...] = ()
     file: str = ""
+    notes: tuple[ReplySentence, ...] = ()
 
     @property
     def text(self) -> str:
-        return "\n".join(each.text for each in self.said)
+        return "\n".join(each.text for each in (*self.said, *self.notes))
 
-    @property
-    def whole(self) -> str:
+    def whole(self, language: str = "") -> str:
         """All that the person sees, in words: what is kept of it, and what the model reads of its own reply."""
+        said, notes = ([each.text for each in texts] for texts in (self.said, self.notes))
         cards = [
-            f"{card.place}. {card.name}{f', best for {card.best_for}' if card.best_for else ''}: "
-            + " ".join(each.text for each in card.said)
-            for card in self.cards
+            f"{card.heading(language)}: {' '.join(each.text for each in card.said)}".rstrip(": ") for card in self.cards
         ]
-        table = "" if self.cards or not self.rows else f"Table: {'; '.join(row[0] for row in self.rows)}"
-        return "\n".join(filter(None, (self.text, *cards, table, *(offer.told for offer in self.listings))))
+        table = "" if self.cards or not self.rows else "; ".join(row[0] for row in self.rows)
+        offers = [offer.told(language) for offer in self.listings]
+        return "\n".join(filter(None, (*said, *cards, table, *offers, *notes)))
 
 
 class ChatMessage(Noun, frozen=True):

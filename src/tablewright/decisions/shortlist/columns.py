@@ -8,12 +8,11 @@ from msgspec import structs
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, wrong_with
+from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, budget_currency, wrong_with
 from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, requirements_text
 from tablewright.table.model import Field, Noun, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import PRICE_FIELD, Requirements
-from tablewright.table.typed import typed
 from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
@@ -78,8 +77,7 @@ class ProposeColumns:
 def price_field(requirements: Requirements) -> Field:
     """Of a product that costs something else in each country, the price where it is to be bought, or else in the
     currency of the budget."""
-    budgets = [wish for wish in requirements.wishes if column_key(wish.column) == column_key(PRICE_FIELD.name)]
-    currency = next((read.currency for wish in budgets for value in wish.values if (read := typed(value)).currency), "")
+    currency = budget_currency(requirements)
     wanted = f"for buyers in {requirements.region}" if requirements.region else f"in {currency}" if currency else ""
     if not wanted:
         return PRICE_FIELD

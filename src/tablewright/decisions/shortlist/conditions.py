@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from tablewright.table.model import Field, column_key
-from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, Wish, WishKind, WishOperator
+from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, PRICE, Requirements, Wish, WishKind, WishOperator
 from tablewright.table.typed import typed
 from tablewright.table.units import parse_unit
 
@@ -50,6 +50,12 @@ class StatedWish(BaseModel):
     column: str
     operator: WishOperator
     values: list[str]
+
+
+def budget_currency(requirements: Requirements) -> str:
+    """ "GBP" where the price is to be under £50; "" where nobody named an amount."""
+    budgets = [wish for wish in requirements.wishes if column_key(wish.column) == column_key(PRICE)]
+    return next((read.currency for wish in budgets for value in wish.values if (read := typed(value)).currency), "")
 
 
 def as_field(column: WishedColumn) -> Field:

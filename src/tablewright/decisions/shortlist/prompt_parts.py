@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from tablewright.decisions.figures import unproved, work_out
+from tablewright.decisions.date_figures import work_out_all
+from tablewright.decisions.figures import unproved
 from tablewright.table.model import Field, Noun, RowId, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
@@ -168,11 +169,10 @@ def cited(
 
 def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int = 0) -> str:
     results = [float(counts)] if counts else []
-    if calculation.strip():
-        result, problem = work_out(calculation, texts)
-        if result is None:
-            return problem
-        results.append(result)
+    worked_out, _, problem = work_out_all(calculation.split(";"), texts)
+    if problem:
+        return problem
+    results += worked_out
     if missing := unproved(text, texts, results):
         return f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
     return ""

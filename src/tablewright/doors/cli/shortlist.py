@@ -86,7 +86,7 @@ def shortlist(
             state, reply = await turned(tablewright, state.id, message)
             turns.append({"message": message, "reply": reply})
             if not json:
-                print_reply(reply)
+                print_reply(reply, state.language)
             if state.phase == "end":
                 break
         return {"id": state.id, "turns": turns, "state": state}
@@ -167,27 +167,28 @@ async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple
         )
 
 
-def print_reply(reply: ChatReply) -> None:
+def print_reply(reply: ChatReply, language: str = "") -> None:
     from tablewright.doors.cli import output
+    from tablewright.table.messages import figure, message
 
     console = output.stdout()
+    for said in reply.said:
+        output.print_prose(said.text, 4_000)
     if reply.rows:
         console.print(output.grid("", list(reply.columns), [list(row) for row in reply.rows]))
     for card in reply.cards:
-        best_for = f"  best for {card.best_for}" if card.best_for else ""
-        console.print(
-            output.plain(f"{card.place}. {card.name}  (score {card.score:.2f}){best_for}", 260), highlight=False
-        )
+        score = message("shortlist: score", language, score=figure(f"{card.score:.2f}", language))
+        console.print(output.plain(f"{card.heading(language)} ({score})", 260), highlight=False)
         for said in card.said:
             output.print_prose(said.text, 1_000, indent=3)
-        parts = "; ".join(f"{part.field} {part.score * part.weight:+.2f} ({part.why})" for part in card.parts)
+        parts = "; ".join(f"{part.why}: {figure(f'{part.score:.2f}', language)}" for part in card.parts)
         if parts:
             output.print_prose(parts, 2_000, indent=3, style="dim")
-    for said in reply.said:
-        output.print_prose(said.text, 4_000)
     for offer in reply.listings:
         at = f" ({output.when(offer.at)})" if offer.at else ""
-        output.print_prose(f"{offer.told}{at} {offer.url}", 600, indent=2)
+        output.print_prose(f"{offer.told(language)}{at} {offer.url}", 600, indent=2)
+    for said in reply.notes:
+        output.print_prose(said.text, 4_000)
     if reply.buttons:
         labels = "   ".join(f"[{number}] {label}" for number, label in enumerate(reply.buttons, start=1))
         console.print(output.plain(labels, 400), style="bold", highlight=False)

@@ -16,6 +16,8 @@ MOST_CELLS = 6
 
 
 def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) -> None:
+    for each in reply.said:
+        show_said(each, table_id)
     for best in reply.cards:
         show_card(best, table_id)
     if reply.rows:
@@ -25,14 +27,14 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
                 grid(reply.columns, rows, t("Comparison"))
         else:
             grid(reply.columns, rows, t("Comparison"))
-    for each in reply.said:
-        show_said(each, table_id)
     if reply.listings:
         grid(
             [t("Product"), t("Shop"), t("Price"), t("In stock"), t("Seen")],
             [listing_line(each) for each in reply.listings],
             t("Where to buy"),
         )
+    for each in reply.notes:
+        show_said(each, table_id)
     if file is not None:
         name, content = file
         ui.button(

@@ -35,6 +35,7 @@ from tablewright.doors.web.shortlist_log import ShortlistLog, talk_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.feed import Progress
+from tablewright.table.messages import column_name
 from tablewright.table.model import Step
 from tablewright.table.shortlist import Phase, ShortlistState
 from tablewright.table.shortlist_form import form_message
@@ -223,12 +224,13 @@ class AdviceView:
 
     def show_conditions(self) -> None:
         """What counts for the table beside it; before it is confirmed it can be changed in the conversation."""
-        wishes = self.state.requirements.wishes
+        wishes, language = self.state.requirements.wishes, self.state.language
         if not wishes or self.state.waiting == "requirements":
             return
         with row().props(f'role=list aria-label="{t("Conditions")}"'):
             for wish in wishes:
-                with chip(wish.condition or wish.words, "" if wish.column else "low").props("role=listitem"):
+                shown = f"{column_name(wish.column, language)} {wish.wanted(language)}" if wish.column else wish.words
+                with chip(shown, "" if wish.column else "low").props("role=listitem"):
                     ui.tooltip(t("Excludes candidates") if wish.hard else t("Counts towards the rank"))
 
     def show_turns(self) -> None:
@@ -280,7 +282,7 @@ class AdviceView:
         with row().props(f'role=list aria-label="{t("Requirements")}"'):
             for number, wish in enumerate(self.state.requirements.wishes, start=1):
                 with ui.element("div").classes("tw-chip").props("role=listitem"):
-                    inline(wish.told)
+                    inline(wish.told(self.state.language))
                     turn = "soft" if wish.hard else "hard"
                     label = t("Make it a preference") if wish.hard else t("Make it a requirement")
                     if wish.column:

@@ -29,7 +29,8 @@ from tablewright.journeys.shortlist.wording import (
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
+from tablewright.table.messages import column_name
+from tablewright.table.model import Cell, Field, Row, RowId, Step, Table, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     EDIT,
@@ -37,6 +38,7 @@ from tablewright.table.shortlist import (
     GO_ON,
     KEY,
     MAKER,
+    OFFERED_AS,
     PAGE,
     PRICE,
     TOP,
@@ -84,13 +86,26 @@ class Adviser:
     # ── presenting ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def present(
-        self, said: Sequence[ReplySentence] = (), *, heading: str = "", notes: Sequence[str] = ()
+        self,
+        said: Sequence[ReplySentence] = (),
+        *,
+        heading: str = "",
+        notes: Sequence[str] = (),
+        new: Sequence[str] = (),
     ) -> tuple[ShortlistState, ChatReply]:
+        """`new` are columns that were just asked for: they are among those shown."""
         table = await self._comparison.table()
         ranking = rank(table, self._state.requirements, self._rates, self._state.language)
         await self._comparison.judge(table, ranking)
-        if self._is_blank(table):
-            return self._state, self._nothing_read(table, said, notes)
+        fields = asked_fields(table)
+        waiting = pending(table, fields)
+        said = (*lines(heading), *said)
+        if (
+            fields
+            and table.rows
+            and not any(row.cell(each.name).value is not None for row in table.rows for each in fields)
+        ):
+            return self._state, self._nothing_read(table, waiting, said, notes)
         if not ranking.ranked:
             return self._state, self._none_left(table, ranking, said, notes)
         self._tell(Step(type="thinking", detail="Weighing the trade-offs."))
@@ -99,8 +114,7 @@ class Adviser:
         advice, problem = await self._advice(table, looked_at, len(top))
         by_row = {card.row_id: card for card in advice.cards}
         rows = {row.id: row for row in table.rows}
-        columns = [field for field in table.shown_fields if field.name not in (MAKER, PAGE, FOUND_AT)][:SHOWN]
-        waiting = pending(table, asked_fields(table))
+        columns = self._columns(table, [rows[each.row_id] for each in top], new)
         texts = [
             *ranking.notes,
             *notes,
@@ -111,21 +125,15 @@ class Adviser:
             self._say("pending", count=waiting) if waiting else "",
         ]
         reply = ChatReply(
-            said=(
-                *lines(heading),
-                *said,
-                *lines(self._counted(table, ranking)),
-                *advice.intro,
-                *advice.closing,
-                *lines(*texts),
-            ),
+            said=(*said, *lines(self._counted(table, ranking)), *advice.intro),
             cards=tuple(
                 self._card(place, each, table, rows[each.row_id], by_row.get(each.row_id))
                 for place, each in enumerate(top, start=1)
             ),
-            columns=tuple(field.name for field in columns),
-            rows=tuple(as_texts(rows[each.row_id], columns, self._state.language) for each in top),
+            columns=self._named(columns),
+            rows=tuple(as_texts(rows[each.row_id], columns, ranking, self._state.language) for each in top),
             buttons=(GO_ON,) if waiting else (),
+            notes=(*advice.closing, *lines(*texts)),
         )
         return msgspec.structs.replace(self._state, shown=tuple(each.row_id for each in top)), reply
 
@@ -155,14 +163,26 @@ class Adviser:
             told.append(self._say("few left", count=TOP))
         return " ".join(told)
 
-    def _is_blank(self, table: Table) -> bool:
-        """Whether everything was looked for, of every candidate, and nothing was found."""
-        fields = asked_fields(table)
-        cells = [row.cell(field.name) for row in table.rows for field in fields]
-        return bool(cells) and all(cell.value is None and not cell.needs_work for cell in cells)
+    def _columns(self, table: Table, top: Sequence[Row], new: Sequence[str]) -> list[Field]:
+        """What is wanted and what was just asked for comes first; what is the same for all goods, that they are new, is
+        left out."""
+        wanted = [KEY, *new, PRICE, *(wish.column for wish in self._state.requirements.wishes)]
+        places = {column_key(name): place for place, name in reversed(list(enumerate(wanted)))}
+        hidden = {MAKER, PAGE, FOUND_AT} | (
+            {OFFERED_AS} if {cell_text(row.cell(OFFERED_AS)) for row in top} <= {"", "new"} else set()
+        )
+        fields = [field for field in table.shown_fields if field.name not in hidden]
+        return sorted(fields, key=lambda field: places.get(column_key(field.name), len(wanted)))[:SHOWN]
 
-    def _nothing_read(self, table: Table, said: Sequence[ReplySentence], notes: Sequence[str]) -> ChatReply:
-        """That is a problem of the data, not of the products."""
+    def _named(self, columns: Sequence[Field]) -> tuple[str, ...]:
+        return tuple(column_name(field.name, self._state.language) for field in columns)
+
+    def _nothing_read(
+        self, table: Table, waiting: int, said: Sequence[ReplySentence], notes: Sequence[str]
+    ) -> ChatReply:
+        """That is a problem of the data, not of the products; or nothing was looked for yet."""
+        if waiting:
+            return reply_of(said, *notes, self._say("pending", count=waiting), buttons=(GO_ON,))
         errors = Counter(filter(None, (row.cell(f.name).error for row in table.rows for f in asked_fields(table))))
         why = f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
         told = self._say("nothing read", count=len(table.rows), why=why)
@@ -209,7 +229,7 @@ class Adviser:
         (site,) = sites
         if not site or site == registrable_domain(cell_text(row.cell(PAGE))):
             return ""
-        value = f"{field.name} {shown_cell(row, field, self._state.language)}"
+        value = f"{column_name(field.name, self._state.language)} {shown_cell(row, field, self._state.language)}"
         return self._say("only says", value=value, source=site)
 
     def _say(self, key: str, **values: Any) -> str:
@@ -224,9 +244,10 @@ class Adviser:
         order = turn.products or best
         rows = {row.id: row for row in table.rows}
         columns = list(table.shown_fields)
-        shown = tuple(as_texts(rows[row_id], columns, self._state.language) for row_id in order if row_id in rows)
+        language = self._state.language
+        shown = tuple(as_texts(rows[row_id], columns, ranking, language) for row_id in order if row_id in rows)
         counted = self._say("of candidates", count=len(shown), all=len(table.rows))
-        return ChatReply(said=(*turn.said, *lines(counted)), columns=tuple(field.name for field in columns), rows=shown)
+        return ChatReply(said=(*turn.said, *lines(counted)), columns=self._named(columns), rows=shown)
 
     async def links(self, turn: TurnTaken) -> ChatReply:
         table = await self._comparison.table()
@@ -310,10 +331,10 @@ class Adviser:
 
     def _sourced(self, row: Row, field: Field) -> str:
         cell, language = row.cell(field.name), self._state.language
-        name = self._say("value of", column=field.name, product=cell_text(row.cell(KEY)))
+        name = self._value_of(row, field)
         if cell.value is None:
             return self._say("unknown value", name=name, why=cell.error or "").strip()
-        quotes = [f"{each.domain or each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3]]
+        quotes = [f"{each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3]]
         told = self._say(
             "source",
             name=name,
@@ -323,8 +344,12 @@ class Adviser:
         rivals = "; ".join(shown_value(each.value, field, language) for each in cell.conflict)
         return f"{told} {self._say('other source', values=rivals)}" if rivals else told
 
+    def _value_of(self, row: Row, field: Field) -> str:
+        column = column_name(field.name, self._state.language)
+        return self._say("value of", column=column, product=cell_text(row.cell(KEY)))
+
     def _looked_again(self, row: Row, field: Field, again: Cell) -> str:
-        name = self._say("value of", column=field.name, product=cell_text(row.cell(KEY)))
+        name = self._value_of(row, field)
         language = self._state.language
         before, now = shown_cell(row, field, language), shown_value(again.value, field, language)
         if not now:
@@ -358,11 +383,14 @@ def problems(table: Table, state: ShortlistState) -> list[str]:
     """Columns that hardly any candidate has: the column is the problem, not the products."""
     found, all_ = [], len(table.rows)
     for field in asked_fields(table):
+        column = column_name(field.name, state.language)
         known = sum(row.cell(field.name).value is not None for row in table.rows)
+        if pending(table, [field]):
+            continue  # not looked for is not absent
         if table.rows and not known:
-            found.append(say(state, "found for none", column=field.name))
+            found.append(say(state, "found for none", column=column))
         elif all_ - known >= EMPTY * all_:
-            found.append(say(state, "found for few", column=field.name, count=known, all=all_))
+            found.append(say(state, "found for few", column=column, count=known, all=all_))
     return found
 
 

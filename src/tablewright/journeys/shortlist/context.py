@@ -87,11 +87,17 @@ class TurnContext:
         return rank(table, state.requirements, self._rates, state.language)
 
     async def present(
-        self, state: ShortlistState, said: Sequence[ReplySentence] = (), *, heading: str = "", notes: Sequence[str] = ()
+        self,
+        state: ShortlistState,
+        said: Sequence[ReplySentence] = (),
+        *,
+        heading: str = "",
+        notes: Sequence[str] = (),
+        new: Sequence[str] = (),
     ) -> Taken:
         state = structs.replace(state, phase="advise", waiting="", has_presented=True)
         advising = self.advising(state, await self.comparison(state))
-        return await advising.present(said, heading=heading, notes=notes)
+        return await advising.present(said, heading=heading, notes=notes, new=new)
 
     def advising(self, state: ShortlistState, comparison: Comparison) -> Adviser:
         return Adviser(state, comparison, self.store, self.tools, self._rates, self.tell, self._folder)

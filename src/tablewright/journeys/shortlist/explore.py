@@ -208,7 +208,7 @@ class _Search:
         if self._failed and not failed:
             count = len(self._failed)
             notes.append(self._said("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
-        if 0 < len(products) < min(FEW, most):
+        if 0 < len(products) < min(FEW, most) and not self._known:
             notes.append(self._said("only found", count=len(products)))
         return Explored(
             products=tuple(products),

@@ -9,8 +9,9 @@ from msgspec import structs
 
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
 from tablewright.corpus.vocabulary import holds
+from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.table.corpus import Comparator, Condition, Typed
-from tablewright.table.messages import figure, message
+from tablewright.table.messages import column_name, figure, message, state_name
 from tablewright.table.model import Cell, Field, Money, Row, Table, Value, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
@@ -49,7 +50,10 @@ def rank(table: Table, requirements: Requirements, rates: Rates, language: str =
     ranked = [(price, behind(each, least, language)) for price, each in ranked]
     ranked.sort(key=lambda each: (-each[1].score, len(each[1].unknown), each[0], each[1].row_id))
     excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
-    return Ranking(ranked=tuple(each for _, each in ranked), excluded=tuple(excluded), notes=judged.notes)
+    prices = {row.id: about for row in table.rows if (about := judged.about(row))}
+    return Ranking(
+        ranked=tuple(each for _, each in ranked), excluded=tuple(excluded), notes=judged.notes, prices=prices
+    )
 
 
 def behind(product: Ranked, least: float, language: str) -> Ranked:
@@ -69,6 +73,7 @@ class Judging:
         self._rates = rates
         self._wishes = [wish for wish in requirements.wishes if wish.column]
         self._states = {"new", *states_asked_for(self._wishes)}
+        self._currency = budget_currency(requirements)
         self._filters = [wish for wish in self._wishes if wish.hard and wish.operator not in ("lowest", "highest")]
         left = [row for row in table.rows if self.exclusion(row) is None]
         ranking = [wish for wish in self._wishes if wish.operator in ("lowest", "highest")]
@@ -84,7 +89,10 @@ class Judging:
         state = cell_text(row.cell(OFFERED_AS))
         if state and state not in self._states:
             return Excluded(
-                row_id=row.id, name=name, reason=said("it is", self._language, state=state), field=OFFERED_AS
+                row_id=row.id,
+                name=name,
+                reason=said("it is", self._language, state=state_name(state, self._language)),
+                field=OFFERED_AS,
             )
         failed = [wish for wish in self._filters if self.verdict(row, wish).truth == "no match"]
         if not failed:
@@ -129,7 +137,7 @@ class Judging:
         return 0.0, self._said("missed", wish, value=shown, wanted=wanted(wish, self._language))
 
     def _said(self, key: str, wish: Wish, **values: str) -> str:
-        return said(key, self._language, column=wish.column, **values)
+        return said(key, self._language, column=column_name(wish.column, self._language), **values)
 
     # ── one wish, one cell ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -160,19 +168,23 @@ class Judging:
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
         converted = self._rates.in_currency_of(value, wanted, self._language)
         if converted is not value:
-            self._converted[self._rates.told(value.currency, converted.currency)] = None
+            self._converted[self._rates.told(value.currency, converted.currency, self._language)] = None
         return converted
 
     def shown(self, row: Row, wish: Wish) -> str:
         """The cell as it is compared: "9,800 JPY, about 50 GBP"."""
         field = self._table.field(wish.column)
         text = shortened(shown_cell(row, field, self._language), 60) if field is not None else ""
-        currency = next((read.currency for value in wish.values if (read := typed(value)).currency), "")
-        value = row.cell(wish.column).value
-        if isinstance(value, Money) and currency and value.currency != currency:
-            there = self._rates.convert(value.amount, value.currency, currency)
-            text += f", {self._rates.about(there, currency, self._language)}" if there is not None else ""
-        return text or said("not known", self._language)
+        about = self.about(row) if wish.column == PRICE else ""
+        return ", ".join(filter(None, (text, about))) or said("not known", self._language)
+
+    def about(self, row: Row) -> str:
+        """The price in the currency of the budget, where it is in another one; else ""."""
+        value = row.cell(PRICE).value
+        if not isinstance(value, Money) or not self._currency or value.currency == self._currency:
+            return ""
+        there = self._rates.convert(value.amount, value.currency, self._currency)
+        return self._rates.about(there, self._currency, self._language) if there is not None else ""
 
     def price(self, row: Row) -> float:
         """In euros, for the order of equals; what is not known comes last."""
@@ -251,10 +263,7 @@ def said(key: str, language: str, **values: str) -> str:
 
 
 def wanted(wish: Wish, language: str = "") -> str:
-    joint = message("and" if wish.operator == "between" else "or", language)
-    sign = "" if wish.operator == "=" else f"{wish.operator} "
-    values = (said(value, language) if value in ("yes", "no") else value for value in wish.values)
-    return f"{sign}{joint.join(values)}"
+    return wish.wanted(language).removeprefix("= ")
 
 
 def shown_cell(row: Row, field: Field, language: str = "") -> str:
@@ -266,6 +275,8 @@ def shown_value(value: Value, field: Field, language: str = "") -> str:
         return ""
     if isinstance(value, bool):
         return said("yes" if value else "no", language)
+    if field.name == OFFERED_AS:
+        return state_name(str(value), language)
     value = float(f"{value:.5g}") if isinstance(value, float) else value  # 6.40699 kg were 14 lb 2 oz
     unit = f" {field.unit}" if field.type == "number" and field.unit else ""
     return f"{show(value)}{unit}"

@@ -14,6 +14,7 @@ from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
 from tablewright.journeys.shortlist.understanding import missing
 from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
+from tablewright.table.messages import column_name
 from tablewright.table.model import Step, column_key
 from tablewright.table.shortlist import (
     EDIT,
@@ -89,7 +90,7 @@ class ProductSearch:
         return await self.proposed(state, lines(*told))
 
     async def proposed(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
-        names = ", ".join(field.name for field in state.proposed)
+        names = ", ".join(column_name(field.name, state.language) for field in state.proposed)
         likely = await (await self._context.comparison(state)).estimate(state.proposed)
         parts = [say(state, "searches and pages", searches=likely.searches, pages=likely.pages)]
         if likely.calls.likely:
@@ -121,7 +122,7 @@ class ProductSearch:
             return state, await self._context.advising(state, comparison).look_up(turn, names)
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
-        return await self._context.present(state, said, heading=heading, notes=notes)
+        return await self._context.present(state, said, heading=heading, notes=notes, new=names)
 
     async def more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         comparison = await self._context.comparison(state)

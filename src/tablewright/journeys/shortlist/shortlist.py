@@ -58,7 +58,7 @@ class Shortlist:
         said = clean(message).strip()
         state, reply = await self._routed(with_message(state, "user", said), said)
         reply = structs.replace(reply, buttons=tuple(button(label, state.language) for label in reply.buttons))
-        state = structs.replace(with_message(state, "advisor", reply.whole), buttons=reply.buttons)
+        state = structs.replace(with_message(state, "advisor", reply.whole(state.language)), buttons=reply.buttons)
         return await self._context.store.shortlists.save(state), reply
 
     async def _routed(self, state: ShortlistState, said: str) -> Taken:

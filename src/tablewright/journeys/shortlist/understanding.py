@@ -56,7 +56,7 @@ async def understood(
 
 def offers_told(state: ShortlistState) -> tuple[str, ...]:
     """Where products can be bought, so that a question about the offers can be answered from them."""
-    offers = "\n".join(offer.told for offer in state.offers)
+    offers = "\n".join(offer.told() for offer in state.offers)
     return (f"Offers of shops, as asked last:\n{block(5, offers, 'offers')}",) if offers else ()
 
 

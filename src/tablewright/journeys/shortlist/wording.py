@@ -14,8 +14,11 @@ from tablewright.table.messages import CATALOGUE, message
 from tablewright.table.model import Field, Row, Table
 from tablewright.table.shortlist import (
     BUTTONS,
+    GO_ON,
     KEY,
     PAGE,
+    PRICE,
+    TRY_AGAIN,
     ChatMessage,
     ChatReply,
     Ranking,
@@ -62,9 +65,9 @@ def wishes_told(state: ShortlistState) -> list[str]:
         told = [say(state, "looking for", product=wanted.product_type)]
     for number, wish in enumerate(wanted.wishes, start=1):
         if wish.column:
-            told.append(f"{number}. {wish.told} {say(state, 'must' if wish.hard else 'counts')}")
+            told.append(f"{number}. {wish.told(state.language)} {say(state, 'must' if wish.hard else 'counts')}")
         else:
-            told.append(f"{number}. {say(state, 'cannot be checked', words=wish.words)}")
+            told.append(f"{number}. {wish.told(state.language)}")
     return told
 
 
@@ -81,9 +84,17 @@ def step_told(state: ShortlistState, rows: int) -> str:
     if state.waiting == "fields":
         found = f"{rows} {plural('candidate', rows)} were found"
         return f"RESEARCH: {found}; the columns wait for the user's confirmation; agreeing has them filled."
+    if is_offered(TRY_AGAIN, state):
+        return f"{state.phase.upper()}: the search found nothing, or nothing could be read; agreeing searches again."
+    if is_offered(GO_ON, state):
+        return "ADVISE: the comparison was presented; some cells were not looked for in time, and agreeing goes on."
     if state.phase == "intake":
         return "INTAKE: finding out what is wanted; nothing was searched yet."
     return "ADVISE: the comparison was presented; the user asks, refines or decides."
+
+
+def is_offered(label: str, state: ShortlistState) -> bool:
+    return label in map(pressed, state.buttons)
 
 
 def compared_rows(table: Table, ranking: Ranking, *, is_filled: bool = True) -> tuple[ComparedRow, ...]:
@@ -95,19 +106,19 @@ def compared_rows(table: Table, ranking: Ranking, *, is_filled: bool = True) -> 
     for place, each in enumerate(ranking.ranked, start=1):
         unknown = f"; not known: {'; '.join(each.unknown)}" if each.unknown else ""
         verdict = f"place {place}, score {each.score:.2f}{unknown}"
-        found.append(compared(rows[each.row_id], table.fields, verdict))
+        found.append(compared(rows[each.row_id], table.fields, verdict, ranking))
     for out in ranking.excluded:
         verdict = f"left out{', a near miss' if out.near else ''}: {out.reason}"
-        found.append(compared(rows[out.row_id], table.fields, verdict))
+        found.append(compared(rows[out.row_id], table.fields, verdict, ranking))
     return tuple(found)
 
 
-def compared(row: Row, fields: Sequence[Field], verdict: str) -> ComparedRow:
-    cells = {field.name: with_rivals(row, field) for field in fields if field.name not in (KEY, PAGE)}
+def compared(row: Row, fields: Sequence[Field], verdict: str, ranking: Ranking) -> ComparedRow:
+    cells = {field.name: with_rivals(row, field, ranking) for field in fields if field.name not in (KEY, PAGE)}
     return ComparedRow(row_id=row.id, name=cell_text(row.cell(KEY)), cells=cells, verdict=verdict)
 
 
-def with_rivals(row: Row, field: Field) -> str:
+def with_rivals(row: Row, field: Field, ranking: Ranking) -> str:
     """ "1.7 l (also 1.5 l, shop.example)": what other sources say of it stands beside it."""
     rivals = [
         f"{shown_value(each.value, field)}, {each.evidence[0].domain}"
@@ -115,12 +126,18 @@ def with_rivals(row: Row, field: Field) -> str:
         else shown_value(each.value, field)
         for each in row.cell(field.name).conflict[:RIVALS]
     ]
-    shown = shown_cell(row, field) or (NOT_LOOKED_UP if row.cell(field.name).needs_work else "")
+    shown = with_price(row, field, ranking) or (NOT_LOOKED_UP if row.cell(field.name).needs_work else "")
     return f"{shown} (also {'; '.join(rivals)})" if rivals else shown
 
 
-def as_texts(row: Row, fields: Sequence[Field], language: str) -> tuple[str, ...]:
-    return tuple(shown_cell(row, field, language) for field in fields)
+def with_price(row: Row, field: Field, ranking: Ranking, language: str = "") -> str:
+    """ "39.00 GBP, about 44 CHF", where the budget is in francs."""
+    about = ranking.prices.get(row.id, "") if field.name == PRICE else ""
+    return ", ".join(filter(None, (shown_cell(row, field, language), about)))
+
+
+def as_texts(row: Row, fields: Sequence[Field], ranking: Ranking, language: str) -> tuple[str, ...]:
+    return tuple(with_price(row, field, ranking, language) for field in fields)
 
 
 def user_messages(state: ShortlistState) -> tuple[str, ...]:
