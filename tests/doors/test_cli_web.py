@@ -204,7 +204,7 @@ def test_the_catalog_is_listed_and_an_unknown_model_is_not_pulled(shell: Shell) 
 def test_doctor_says_who_thinks_and_where_is_searched(shell: Shell) -> None:
     shell.environ |= {"TABLEWRIGHT_SEARCH": "sample"}
     checks = {check["name"]: check for check in shell.json("doctor")["checks"]}
-    assert "rules decide" in checks["Model"]["detail"]
+    assert "no model" in checks["Model"]["detail"]
     assert "sample" in checks["Search"]["detail"]
     shell.environ |= {"TABLEWRIGHT_MODEL": "local:missing.gguf", "TABLEWRIGHT_SEARCH": "brave"}
     broken = {check["name"]: check for check in shell.json("doctor", code=1)["checks"]}
