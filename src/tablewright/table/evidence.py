@@ -231,7 +231,7 @@ def _measured(wanted: int | float, measures: Sequence[Measure], unit: str) -> tu
         fit = in_unit(measure, unit) if measure.unit else None
         if fit is None:
             continue
-        if measure.unit == fit.unit:
+        if parse_unit(measure.unit) == parse_unit(unit):  # "l" and "litres" are one unit
             if any(_close(size, wanted) for size in _sizes(measure)):
                 return "number", False
         elif any(rounds_to(size, wanted) for size in _sizes(fit)):

@@ -194,7 +194,7 @@ async def test_research_is_planned_watched_read_cited_downloaded_and_refined(pla
             await page.get_by_role("button", name="Markdown").click()
         assert "# What does the Lagoon" in (await (await download.value).path()).read_text(encoding="utf-8")
         await say(page, "Your question", "Did Parrotfish Cloud answer the letter?")
-        await expect(page.get_by_text(re.compile("From (the evidence|a new search)"))).to_be_visible()
+        await expect(page.get_by_text(re.compile("From (the stored evidence|a new search)"))).to_be_visible()
         table = await page.get_by_role("link", name="Open table").get_attribute("href")
         await go(page, f"{place.url}/research")
         await expect(page.get_by_role("link", name="What does the Lagoon")).to_be_visible()

@@ -54,7 +54,7 @@ async def test_documents_are_looked_up_by_a_form_and_their_kind_is_corrected(
         await choose(page, "Comparison", "is at least", 1)
         await page.get_by_label("Value").nth(1).fill("56 EUR")
         await choose(page, "Result", "Sum of")
-        await choose(page, "Column", "Total")
+        await choose(page, "Of column", "Total")
         await page.get_by_role("button", name="Look up").click()
         await expect(page.get_by_text("of 2 receipts is 113 EUR")).to_be_visible()
         await expect(page.get_by_text("exact", exact=True)).to_be_visible()

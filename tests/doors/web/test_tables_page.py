@@ -169,7 +169,7 @@ async def test_typed_pasted_flagged_and_undone(site: Site, browser: NewPage, tmp
         await expect(page.locator(".tw-panel")).to_contain_text("Kestrelworks")
         await page.get_by_role("button", name="This is wrong").click()
         await page.get_by_label("Reason").fill("that is another company")
-        await page.get_by_role("button", name="Flag").click()
+        await page.get_by_role("button", name="Flag", exact=True).click()
         await expect(cell(page, 3, "Founded").get_by_role("img", name="flagged")).to_be_visible()
 
         await cell(page, 4, "Company").click()

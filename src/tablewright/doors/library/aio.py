@@ -222,7 +222,7 @@ def failures(result: TableResult) -> list[str]:
 def warn(notes: Iterable[str]) -> None:
     """At the line of the program that called the verb."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ("tablewright", "asyncio"):
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("tablewright", "asyncio"):
         frame, level = frame.f_back, level + 1
     for note in notes:
         warnings.warn(note, TablewrightWarning, stacklevel=level)

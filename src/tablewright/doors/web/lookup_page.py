@@ -149,7 +149,7 @@ class LookUp:
         with row():
             self.choice(t("Result"), translated(FIGURES), "figure")
             if filled.figure not in ("", "count"):
-                self.column(t("Column"), "of")
+                self.column(t("Of column"), "of")
             if filled.figure:
                 self.column(t("Group by"), "by", none=t("None"))
             else:
