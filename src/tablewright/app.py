@@ -38,6 +38,7 @@ from tablewright.journeys.files import (
     Imported,
     KnownFile,
     Preview,
+    SentToSheets,
 )
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
@@ -134,6 +135,7 @@ __all__ = [
     "SearchHits",
     "SearchProvider",
     "Selection",
+    "SentToSheets",
     "StaleCell",
     "Strategy",
     "TableSummary",

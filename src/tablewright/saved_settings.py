@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 FILE = "settings.json"
 KEY_FILE = "settings.key"
-SECRET = frozenset({"model_api_key", "search_api_key", "embedder_api_key", "webhook_secret"})
+SECRET = frozenset({"model_api_key", "search_api_key", "embedder_api_key", "webhook_secret", "google_sheets_key"})
 SAVED = SECRET | {
     "model",
     "model_base_url",

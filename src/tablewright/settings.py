@@ -36,6 +36,7 @@ SECRET = frozenset(
         "search_api_key",
         "embedder_api_key",
         "webhook_secret",
+        "google_sheets_key",
         "token",
         "oidc_client_secret",
     }
@@ -71,6 +72,7 @@ NOT_IN_A_FOLDER = {
     "trusted_hosts": "a folder cannot vouch for itself",
     "plugins": "a folder cannot have its own code run",
     "webhook_url": "a folder cannot have your runs reported",
+    "google_sheets_key": "a folder cannot have your tables sent to an account of its own",
 }
 """Settings that the file of a folder cannot have, and why."""
 KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
@@ -208,6 +210,10 @@ class Settings:
         "", "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow."
     )
     webhook_secret: str = setting("", "With it these reports are signed (HMAC-SHA256).")
+    google_sheets_key: str = setting(
+        "",
+        "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a folder.",
+    )
     language: str = setting("en", "The language of the page: en or de, as far as it is translated.")
     oidc_issuer: str = setting("", "The address of an OpenID Connect provider with which people sign in at the server.")
     oidc_client_id: str = setting("", "What the provider calls this server.")
@@ -372,6 +378,8 @@ def key_is_for(settings: Settings, key: str) -> tuple[str, str]:
         return settings.search, ""
     if key == "webhook_secret":
         return settings.webhook_url, ""
+    if key == "google_sheets_key":
+        return "", ""
     of = key.removesuffix("_api_key")
     return getattr(settings, of).partition(":")[0], getattr(settings, f"{of}_base_url")
 

@@ -43,3 +43,11 @@ def test_messages_in_a_terminal_break_between_words_and_elsewhere_not_at_all(mon
         assert all(len(line) <= 80 for line in lines) == terminal
         assert " ".join(written.getvalue().split()) == f"Error: {error} Note: {error.advice} {error.what}"
         assert len(lines) == (9 if terminal else 5)
+
+
+def test_an_unknown_price_is_never_shown_as_nothing() -> None:
+    used = {"input_tokens": 900, "cost_usd": 0.0}
+    assert output.spent(used, {}, "openai:in-house") == "price not known"
+    assert output.spent(used, {"settings": {"model": "ollama:qwen3"}}, "openai:in-house") == "$0.00"
+    assert output.spent({**used, "input_tokens": 0}, {}, "openai:in-house") == "$0.00"
+    assert output.spent({**used, "cost_usd": 0.25}, {}, "openai:in-house") == "$0.25"

@@ -81,14 +81,14 @@ async def test_a_word_that_is_not_understood_is_named_and_nothing_is_counted(
 
 async def test_passages_stand_where_they_say_and_are_called_passages(library: Library) -> None:
     reply = await library.ask(BLED)
-    assert "with its words may tell" in reply.answer
+    assert "match the question's words." in reply.answer
     assert any("upper valve" in cited.quote and Path(cited.path).name == "pump.md" for cited in reply.citations)
 
 
 async def test_where_no_passage_has_its_words_nothing_is_shown(library: Library) -> None:
     reply = await library.ask(UNANSWERED)
     assert reply.citations == ()
-    assert reply.answer == "Without a model this cannot be answered. No passage has its words."
+    assert reply.answer == "Without a model this cannot be answered. No passage matches the question's words."
 
 
 async def test_a_passage_that_gives_orders_is_not_shown(library: Library) -> None:

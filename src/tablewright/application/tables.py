@@ -19,6 +19,7 @@ from tablewright.journeys.files import (
     Imported,
     KnownFile,
     Preview,
+    SentToSheets,
     add_new_rows,
     check_names,
     export_file,
@@ -40,7 +41,7 @@ from tablewright.table.model import Cell, Field, Row, RowId, Table
 from tablewright.table.text import plural
 
 if TYPE_CHECKING:
-    pass
+    from tablewright.settings import Settings
 
 DEFAULT_OPTIONS = FileOptions()
 WINDOW = 1_000
@@ -135,6 +136,39 @@ class TableVerbs(Application):
             "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
         )
         return written
+
+    async def send_to_sheets(
+        self,
+        table_id: str,
+        to: str,
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> SentToSheets:
+        """To new sheets of a Google spreadsheet: `to` is its link or id, or the e-mail address of whoever gets a new
+        one. All rows, or those of `row_ids`, in their order."""
+        from tablewright.journeys.google_sheets import send_to_sheets  # few tables go there
+
+        table = await self.table(table_id)
+        key = self.settings.google_sheets_key
+        sent = await send_to_sheets(self._store, table, key, to, row_ids=row_ids, progress=progress)
+        what = f"{sent.rows:,} {plural('row', sent.rows)} to Google Sheets, {sent.link}"
+        await self._store.audit.note("export", f"table {table.id}", what)
+        return sent
+
+    async def test_google_sheets(self, settings: Settings) -> str:
+        """Whether Google accepts the key; the address of its account. Raises RunError in Google's words."""
+        from tablewright.sources.google_sheets import GoogleSheets, read_key
+
+        key = read_key(settings.google_sheets_key)
+        async with GoogleSheets(key):
+            return key.email
+
+    def sheets_account(self) -> str:
+        """The address with which a spreadsheet has to be shared; raises BadSetting where no key is set."""
+        from tablewright.sources.google_sheets import read_key
+
+        return read_key(self.settings.google_sheets_key).email
 
     async def tables(self) -> list[TableSummary]:
         return await self._store.tables.all()

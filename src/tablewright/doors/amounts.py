@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from tablewright.table.text import plural
+
+PRICE_UNKNOWN = "price not known"
+ON_THIS_MACHINE = ("builtin", "local", "ollama")
 
 
 def many(count: int, noun: str) -> str:
@@ -25,6 +29,16 @@ def dollars(amount: float) -> str:
     if amount >= 0.1 or amount == 0:
         return f"${amount:,.2f}"
     return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
+
+
+def spent(usage: Mapping[str, float], spec: Mapping[str, Any], model: str) -> str:
+    """What a run of this spec cost; `model` is what is set, where the spec names none. A model elsewhere is paid for:
+    where no price came with its tokens, none is known."""
+    name = str(spec.get("settings", {}).get("model") or model)
+    is_here = name.partition(":")[0].strip().lower() in ON_THIS_MACHINE
+    if usage["input_tokens"] and not usage["cost_usd"] and not is_here:
+        return PRICE_UNKNOWN
+    return dollars(usage["cost_usd"])
 
 
 def duration(seconds: float) -> str:

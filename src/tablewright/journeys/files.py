@@ -328,6 +328,14 @@ class Exported(Noun, frozen=True):
         return said
 
 
+class SentToSheets(Noun, frozen=True):
+    """What was written to a Google spreadsheet: `sheets` are its new sheets, that of the values first."""
+
+    rows: int
+    link: str
+    sheets: tuple[str, ...]
+
+
 def be(count: int) -> str:
     return "is" if count == 1 else "are"
 

@@ -230,7 +230,11 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await expect(page.get_by_text("quiet: cannot be checked from specifications").first).to_be_visible()
         await page.get_by_role("button", name="Remove quiet").click()
         await expect(page.get_by_role("button", name="Remove quiet")).to_have_count(0)
-        await page.get_by_role("button", name="Confirm Requirements").click()
+        await page.reload()
+        confirm = await page.get_by_role("button", name="Confirm Requirements").element_handle()
+        await page.wait_for_timeout(1_500)
+        assert await confirm.is_visible(), "a press was lost where the button was made anew without a reason"
+        await confirm.click()
         await page.get_by_role("button", name="Enrich Now").click()
         cards = page.get_by_role("article")
         await expect(cards).to_have_count(5)

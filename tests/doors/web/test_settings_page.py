@@ -15,6 +15,7 @@ from tablewright.app import FileOptions, Tablewright
 from tablewright.models.catalog import CatalogModel, Hub
 from tablewright.settings import Settings, load_settings
 from tests.doors.server.serving import TOKEN, Served, served
+from tests.google import ACCOUNT, LINK, SHARED, running_google
 from tests.models.endpoint import Asked, Endpoint, Reply, answer, json_reply, running_endpoint
 
 from .conftest import PATIENCE, NewPage, playwright
@@ -157,6 +158,33 @@ async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_
         assert len(endpoint.asked) == before
     home = server.do(current).home_folder
     assert (home / "models" / "tiny.gguf").read_bytes() == content
+
+
+async def test_a_google_key_is_tested_and_saved_and_a_table_goes_to_a_spreadsheet(
+    server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table_id = server.do(companies)
+    with running_google(monkeypatch) as google:
+        async with browser() as page:
+            await log_in(page, server, f"/tables/{table_id}")
+            await page.get_by_role("button", name="Export").click()
+            await page.get_by_text("Google Sheets…").click()
+            await expect(page.get_by_text("No key for Google Sheets is set.")).to_be_visible()
+            await page.goto(f"{server.url}/settings")
+            sheets = part(page, "Google Sheets")
+            await sheets.get_by_label("JSON key").fill(google.key)
+            await sheets.get_by_role("button", name="Test").click()
+            await expect(sheets.get_by_role("status")).to_contain_text(f"Google accepted the key of {ACCOUNT}.")
+            await sheets.get_by_role("button", name="Save").click()
+            await expect(sheets.get_by_label("JSON key")).to_have_value("")
+            await page.goto(f"{server.url}/tables/{table_id}")
+            await page.get_by_role("button", name="Export").click()
+            await page.get_by_text("Google Sheets…").click()
+            dialog = page.get_by_role("dialog")
+            await dialog.get_by_label("Link to a spreadsheet").fill(LINK)
+            await dialog.get_by_role("button", name="Export").click()
+            await expect(dialog.get_by_role("link", name="Open the spreadsheet")).to_be_visible()
+        assert google.spreadsheets[SHARED]["Companies"][2] == [["Company"], ["Kestrelworks"]]
 
 
 def test_only_an_admin_sees_the_settings(server: Served) -> None:

@@ -30,6 +30,7 @@ from rich.text import Text
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import many as many
+from tablewright.doors.amounts import spent as spent
 from tablewright.doors.amounts import tokens as tokens
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document

@@ -30,8 +30,13 @@ def list_(
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[dict[str, Any]]:
-        return [await tablewright.jobs.report(run) for run in await tablewright.jobs.all(table, limit=limit)]
+        runs = await tablewright.jobs.all(table, limit=limit)
+        reports = [await tablewright.jobs.report(run) for run in runs]
+        model = tablewright.settings.model
+        costs.extend(output.spent(each["usage"], run.spec, model) for run, each in zip(runs, reports, strict=True))
+        return reports
 
+    costs: list[str] = []
     found = with_app(work)
     if json:
         output.print_json({"runs": found})
@@ -45,10 +50,10 @@ def list_(
                 each["table_id"] or "—",
                 each["status"],
                 f"{each['done']:,}/{each['total']:,}" if each["total"] else "",
-                output.dollars(each["usage"]["cost_usd"]),
+                cost,
                 output.when(each["started_at"]),
             ]
-            for each in found
+            for each, cost in zip(found, costs, strict=True)
         ]
         columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Begun"]
         output.stdout().print(output.grid("", columns, lines))
@@ -62,10 +67,12 @@ def show(run: RunId, json: Json = False) -> None:
     """Show the progress of a run, its cost, the time left, and what failed and why."""
     from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> dict[str, Any]:
-        return await tablewright.jobs.report(await tablewright.jobs.get(run), reasons=True)
+    async def work(tablewright: Tablewright) -> tuple[dict[str, Any], str]:
+        shown = await tablewright.jobs.get(run)
+        report = await tablewright.jobs.report(shown, reasons=True)
+        return report, output.spent(report["usage"], shown.spec, tablewright.settings.model)
 
-    found = with_app(work)
+    found, cost = with_app(work)
     if json:
         output.print_json(found)
         return
@@ -76,7 +83,7 @@ def show(run: RunId, json: Json = False) -> None:
         f"{found['done']:,} of {output.many(found['total'], 'row')}" if found["total"] else "",
         f"about {output.duration(found['seconds_left'])} left" if found["seconds_left"] else "",
         f"{output.many(used['llm_calls'], 'model call')}, {output.many(used['searches'], 'search')}, "
-        f"{output.many(used['fetches'], 'page')}, {output.dollars(used['cost_usd'])}",
+        f"{output.many(used['fetches'], 'page')}, {cost}",
         output.tokens(used),
         f"found {found['found']:,}" if found["found"] else "",
         f"{output.many(found['degraded'], 'answer')} without the model (degraded)" if found["degraded"] else "",

@@ -10,7 +10,7 @@ import typer
 from tablewright.doors.cli.root import Json, TableName, app, with_app
 
 if TYPE_CHECKING:
-    from tablewright.app import Exported, Tablewright
+    from tablewright.app import Exported, SentToSheets, Tablewright
 
 commands = typer.Typer(help="Import, show, edit, update and export tables.", no_args_is_help=True)
 app.add_typer(commands, name="tables")
@@ -159,11 +159,18 @@ def show(
 def export(
     table: TableName,
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="The file to write: .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet, or - for standard output."
         ),
-    ],
+    ] = None,
+    to_sheets: Annotated[
+        str,
+        typer.Option(
+            "--to-sheets",
+            help="Instead of a file, a Google spreadsheet: its link or id, or your Google address for a new one.",
+        ),
+    ] = "",
     evidence: Annotated[
         bool,
         typer.Option(
@@ -174,10 +181,16 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that a table was imported from.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a table to a file, or as CSV to standard output (-)."""
+    """Write a table to a file, as CSV to standard output (-), or to Google Sheets."""
     from tablewright.doors.cli import output
     from tablewright.doors.cli.pipes import PIPE, outgoing
     from tablewright.errors import UsageError
+
+    if (file is None) != bool(to_sheets):
+        raise UsageError("Say where to: a file, or --to-sheets with a link.", kept="Nothing was written.")
+    if file is None:
+        export_to_sheets(table, to_sheets, json=json)
+        return
 
     async def work(tablewright: Tablewright) -> Exported:
         head = await tablewright.table(table)
@@ -203,6 +216,24 @@ def export(
         output.print_json({"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged})
     else:
         output.say(f"Wrote {output.many(written.rows, 'row')} to {file}.")
+
+
+def export_to_sheets(table: str, to: str, *, json: bool) -> None:
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> SentToSheets:
+        head = await tablewright.table(table)
+        with output.bar() as progress:
+            task = progress.add_task("Writing to Google Sheets", total=await tablewright.count(head.id))
+            return await tablewright.send_to_sheets(
+                head.id, to, progress=lambda done: progress.update(task, completed=done)
+            )
+
+    sent = with_app(work)
+    if json:
+        output.print_json({"link": sent.link, "sheets": list(sent.sheets), "rows": sent.rows})
+    else:
+        output.say(f"Wrote {output.many(sent.rows, 'row')} to “{sent.sheets[0]}” in {sent.link}.")
 
 
 @commands.command()

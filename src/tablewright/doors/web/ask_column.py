@@ -173,7 +173,7 @@ class AskColumnDialog:
             self._build_how()
         self._outlook = ui.element("div").classes("tw-outlook").props("role=status")
         self._outlook.set_visibility(False)
-        with ui.element("div").classes("tw-row tw-end tw-sticky"):
+        with ui.element("div").classes("tw-row tw-end tw-dialog-foot"):
             ui.button(t("Cancel"), on_click=self.leave).props("flat")
             ui.button(t("Estimate"), icon="calculate", on_click=self._estimate).props("outline")
             self._start = ui.button(t("Start"), icon="play_arrow", on_click=self.run).props("unelevated")

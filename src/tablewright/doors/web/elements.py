@@ -13,6 +13,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
+from tablewright.doors.amounts import spent as spent
 from tablewright.doors.amounts import tokens as tokens
 from tablewright.doors.web.frame import frame
 from tablewright.doors.web.words import many as many

@@ -16,7 +16,6 @@ from tablewright.doors.web.elements import (
     bar,
     card,
     chip,
-    dollars,
     duration,
     grid,
     inline,
@@ -26,6 +25,7 @@ from tablewright.doors.web.elements import (
     row,
     safe,
     said,
+    spent,
     tokens,
     when,
 )
@@ -158,7 +158,7 @@ class RunList:
             *([] if self.table_id else [table if run.table_id in self.names else ""]),
             status,
             progress if report["total"] else "",
-            dollars(run.usage.cost_usd),
+            t(spent(report["usage"], run.spec, self.seen.server.settings.model)),
             when(run.started_at),
         ]
 
@@ -344,11 +344,12 @@ class OpenRun:
 
     def figures(self) -> None:
         used = self.report["usage"]
+        cost = t(spent(used, self.run.spec, self.seen.server.settings.model))
         finished = self.report["finished_at"]
         ended = f", {t('ended {when}', when=when(finished))}" if finished else ""
         quiet(
             f"{many(used['llm_calls'], 'model call')}, {many(used['searches'], 'search')}, "
-            f"{many(used['fetches'], 'page')}, {dollars(used['cost_usd'])}; "
+            f"{many(used['fetches'], 'page')}, {cost}; "
             + (f"{tokens(used)}; " if used["input_tokens"] else "")
             + t("started {when}", when=when(self.report["started_at"]))
             + ended

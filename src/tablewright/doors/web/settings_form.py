@@ -54,13 +54,14 @@ EVIDENCE = {
 }
 EMBEDDERS = {"wordllama": "On this computer (no key)", "openai": "OpenAI or a compatible server"}
 KEY_SAVED = "Saved. Type to replace it."
+LONGEST_JSON_KEY = 10_000
 
 
 class SettingsCard:
     """One card. A subclass builds its fields and says which settings they come to."""
 
     title = ""
-    tests: Literal["model", "search", "embedder", "webhook", ""] = ""
+    tests: Literal["model", "search", "embedder", "webhook", "sheets", ""] = ""
 
     def __init__(self, settings: Settings, *, on_save: Callable[[], None] = lambda: None) -> None:
         self.settings = settings
@@ -96,11 +97,11 @@ class SettingsCard:
                 element.disable()
                 quiet(t("Set by {where}. Change it there.", where=self.elsewhere[name]))
 
-    def key_field(self, name: str, label: str) -> ui.input:
+    def key_field(self, name: str, label: str, *, longest: int = 500) -> ui.input:
         """Write-only: whether there is a key, never which."""
         there = bool(getattr(self.settings, name))
         field = ui.input(label, placeholder=t(KEY_SAVED) if there else "").props(
-            "type=password outlined dense autocomplete=new-password maxlength=500 stack-label"
+            f"type=password outlined dense autocomplete=new-password maxlength={longest} stack-label"
         )
         self.fixed(field, name)
         return field
@@ -411,6 +412,32 @@ class WebhookPart(SettingsCard):
         forget_key(self.key, there=bool(settings.webhook_secret))
 
 
+class SheetsPart(SettingsCard):
+    title = "Google Sheets"
+    tests = "sheets"
+
+    def fields(self) -> None:
+        quiet(
+            t(
+                "To export tables to Google Sheets, enable the Google Sheets API and the Google Drive API in the "
+                "Google Cloud console, create a service account there and a JSON key for it, and paste the whole key "
+                "here."
+            )
+        )
+        self.key = self.key_field("google_sheets_key", t("JSON key"), longest=LONGEST_JSON_KEY)
+
+    def changes(self) -> dict[str, str]:
+        key = (self.key.value or "").strip()
+        return {"google_sheets_key": key} if key else {}
+
+    async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
+        account = await visit.server.test_google_sheets(settings)
+        return True, t("Google accepted the key of {account}.", account=account), ""
+
+    def saved(self, settings: Settings) -> None:
+        forget_key(self.key, there=bool(settings.google_sheets_key))
+
+
 class LanguagePart(SettingsCard):
     title = "Language"
 
@@ -433,6 +460,7 @@ PARTS: Mapping[str, type[SettingsCard]] = {
     "evidence": EvidencePart,
     "embedder": EmbedderPart,
     "webhook": WebhookPart,
+    "sheets": SheetsPart,
     "language": LanguagePart,
 }
 

@@ -190,6 +190,7 @@ class AdviceView:
         self.state = state
         self.talk: ShortlistLog = talk_of(seen, state.id)
         self.was_busy = True  # a turn may end while the page is made: the first look reads the state again
+        self.shows_work = False
         self.table = LivingTable(state.table_id)
 
     @property
@@ -247,7 +248,8 @@ class AdviceView:
 
     def show_doing(self) -> None:
         """While it works: what it does; else what can be said or pressed."""
-        if self.is_busy:
+        self.shows_work = self.is_busy
+        if self.shows_work:
             undertaking = undertakings(self.seen).get(key_of(self.state.id))
             said(self.talk.asked, "tw-mine").style("align-self: flex-end")
             with card(t("Working")).props("aria-live=polite"):
@@ -321,7 +323,10 @@ class AdviceView:
             await self.table.update()
         elif self.was_busy:
             self.was_busy = False
-            self.state = await self.seen.tablewright.shortlist(self.state.id)
+            state = await self.seen.tablewright.shortlist(self.state.id)
+            if state == self.state and not self.shows_work:
+                return  # what is shown is so already, and a button made anew would lose a press on its way here
+            self.state = state
             self.table.id = self.state.table_id
             about(self.state.table_id)
             self.turns.refresh()

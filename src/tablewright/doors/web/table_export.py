@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from tablewright.doors.web import table_cells
+from tablewright.doors.web import table_cells, table_sheets
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
 from tablewright.doors.web.words import t
@@ -54,6 +54,8 @@ class ExportMenu:
         for label, query in FORMATS:
             ui.menu_item(t(label), on_click=partial(self._download, query, rows, shown=shown))
         ui.menu_item(t("Copy as Markdown"), on_click=partial(self._copy, rows, shown=shown))
+        if self._page.may_change:
+            ui.menu_item(t("Google Sheets…"), on_click=partial(self._send, rows, shown=shown))
 
     def _download(self, query: dict[str, str], rows: str, *, shown: bool) -> None:
         query = {**self._query, "shown": "true", **query} if shown else query
@@ -61,9 +63,17 @@ class ExportMenu:
         self._announce(t("Exporting: {rows}.", rows=rows))
 
     def _announce(self, words: str) -> None:
+        say(f"{words} {self._waiting}".strip())
+
+    @property
+    def _waiting(self) -> str:
         """What is only proposed is in no file."""
-        waiting = t("Values waiting for review are not included.") if self._page.proposals.heads else ""
-        say(f"{words} {waiting}".strip())
+        return t("Values waiting for review are not included.") if self._page.proposals.heads else ""
+
+    async def _send(self, rows: str, *, shown: bool) -> None:
+        tablewright = (await visit_now()).tablewright
+        row_ids = list(await table_cells.orders().order(tablewright, self._page.grid.wanted)) if shown else None
+        await table_sheets.dialog(self._page.table.id, rows, row_ids, self._waiting)
 
     async def _copy(self, rows: str, *, shown: bool) -> None:
         visit = await visit_now()

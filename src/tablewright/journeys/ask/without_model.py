@@ -20,7 +20,6 @@ from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.table.form import Form
 from tablewright.table.reply import Reply, ToolUse
-from tablewright.table.text import plural
 from tablewright.table.untrusted import is_tainted
 
 PASSAGES = 8
@@ -95,5 +94,6 @@ def headline(hits: Sequence[CorpusHit], understood: Understood) -> str:
     words = ", ".join(f"“{word}”" for word in understood.left)
     unread = f" Not understood: {words}." if understood.form != Form() else ""
     count = len(hits)
-    told = f"{count} {plural('passage', count)} with its words may tell." if hits else "No passage has its words."
+    matches = "passage matches" if count == 1 else "passages match"
+    told = f"{count} {matches} the question's words." if hits else "No passage matches the question's words."
     return f"Without a model this cannot be answered.{unread} {told}"

@@ -56,8 +56,11 @@ class Ddgs:
         except DDGSException as error:
             if engines.found_nothing(error, is_narrow(query)):
                 return ()
+            outcome = (
+                "The search engines found nothing, and some failed" if engines.answered else "No search engine answered"
+            )
             raise SearchError(
-                f"The search engines found nothing, and some failed: {engines.failures(error)}.",
+                f"{outcome}: {engines.failures(error)}.",
                 advice=ADVICE,
                 retryable=True,
             ) from None

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from math import isfinite
 from typing import Any, BinaryIO
@@ -22,7 +22,7 @@ from tablewright.table.files.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCE
 from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import TableSchema, cost_of, shown_fields, source_text
 from tablewright.table.files.text_column import is_iso_date
-from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row, column_key
+from tablewright.table.model import PENDING, Cell, Field, Money, Row, column_key
 from tablewright.table.text import basis_label, basis_text, cell_text
 
 CUT = "… (cut; the whole text is in the JSON or CSV export)"
@@ -134,7 +134,7 @@ class XlsxWriter:
             self._widths[column] = max(self._widths[column], _width(text or cell_text(cell)) + 1)
 
     def _write_evidence(self, column: int, field: Field, cell: Cell, row: Row) -> None:
-        if not (cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED")):
+        if not is_explained(cell):
             return
         if self._notes < MAX_NOTES:
             self._notes += 1
@@ -153,6 +153,23 @@ class XlsxWriter:
         return self._formats[key]
 
 
+def is_explained(cell: Cell) -> bool:
+    """Whether the sheet of evidence says something of it; a value of the owner's own needs none."""
+    if cell is PENDING or cell.is_given:
+        return False
+    return bool(cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED"))
+
+
+def evidence_lines(row: Row, name: str, field: Field, cell: Cell) -> Iterator[tuple[str | float | bool | None, ...]]:
+    """As EVIDENCE_COLUMNS: one for each piece of evidence, one also for a cell that has a reason instead."""
+    about = (row.id, name, field.name, cell_text(cell), cell.status, why(cell), cell.confidence, basis_label(cell))
+    stale = True if cell.stale else None
+    for found in cell.evidence:
+        yield (*about, found.origin, found.title, found.quote, found.page, found.retrieved_at, stale)
+    if not cell.evidence:
+        yield (*about, "", "", "", None, "", stale)
+
+
 class _EvidenceSheet:
     """One line for each piece of evidence; one also for a cell that has a reason instead."""
 
@@ -165,29 +182,13 @@ class _EvidenceSheet:
         self._sheet.freeze_panes(1, 0)
 
     def write(self, row: Row, name: str, field: Field, cell: Cell) -> None:
-        for evidence in cell.evidence or (None,):
+        for line in evidence_lines(row, name, field, cell):
             if self._line + 3 >= EXCEL_ROWS:  # the last lines are for what has to be said below
                 self._left_out += 1
                 continue
             self._line += 1
-            self._write_line(row, name, field, cell, evidence)
-
-    def _write_line(self, row: Row, name: str, field: Field, cell: Cell, evidence: Evidence | None) -> None:
-        self._sheet.write_number(self._line, 0, row.id)
-        texts = [name, field.name, cell_text(cell), cell.status, why(cell)]
-        for column, text in enumerate(texts, start=1):
-            self._put(column, text)
-        if cell.confidence is not None:
-            self._sheet.write_number(self._line, 6, cell.confidence)
-        self._put(7, basis_label(cell))
-        if cell.stale:
-            self._sheet.write_boolean(self._line, 13, True)
-        if evidence is not None:
-            for column, text in enumerate((evidence.origin, evidence.title, evidence.quote), start=8):
-                self._put(column, text)
-            if evidence.page is not None:
-                self._sheet.write_number(self._line, 11, evidence.page)
-            self._put(12, evidence.retrieved_at)
+            for column, value in enumerate(line):
+                self._put(column, value)
 
     def finish(self, notes_left_out: int) -> None:
         self._sheet.autofilter(0, 0, self._line, len(EVIDENCE_COLUMNS) - 1)
@@ -202,9 +203,13 @@ class _EvidenceSheet:
         self._line += 1
         self._sheet.write_string(self._line, 0, sentence)
 
-    def _put(self, column: int, text: str) -> None:
-        if text:
-            self._sheet.write_string(self._line, column, cut(text))
+    def _put(self, column: int, value: str | float | bool | None) -> None:
+        if isinstance(value, bool):
+            self._sheet.write_boolean(self._line, column, value)
+        elif isinstance(value, int | float):
+            self._sheet.write_number(self._line, column, value)
+        elif value:
+            self._sheet.write_string(self._line, column, cut(value))
 
 
 class _Exact(float):

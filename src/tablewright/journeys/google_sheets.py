@@ -1,0 +1,97 @@
+"""A table becomes two sheets of a Google spreadsheet: its values, then the evidence for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tablewright.errors import RunError, UsageError
+from tablewright.journeys.files import SentToSheets
+from tablewright.sources.google_sheets import (
+    LINK,
+    MOST_CELLS,
+    GoogleSheets,
+    Line,
+    chunks,
+    free_titles,
+    read_key,
+    read_target,
+)
+from tablewright.store.store import Store
+from tablewright.table.files.sheet_values import SheetLines
+from tablewright.table.model import RowId, Table
+from tablewright.table.text import plural
+
+WINDOW = 1_000
+
+
+async def send_to_sheets(
+    store: Store,
+    table: Table,
+    key: str,
+    to: str,
+    *,
+    row_ids: Sequence[RowId] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> SentToSheets:
+    """`to` is a spreadsheet's link or id, or the address of whoever gets a new one. All rows, or those of `row_ids`, in
+    their order."""
+    account, target = read_key(key), read_target(to)
+    collected = await collect(store, table, row_ids)
+    both = [collected.values, collected.evidence] if len(collected.evidence) > 1 else [collected.values]
+    cells = sum(len(lines) * len(lines[0]) for lines in both)
+    if cells > MOST_CELLS:
+        raise UsageError(
+            f"A Google spreadsheet holds at most {MOST_CELLS:,} cells; this would be {cells:,}.",
+            kept="Nothing was written.",
+            advice="Export fewer rows, or to a file.",
+        )
+    async with GoogleSheets(account) as google:
+        taken = await google.titles(target.id) if target.id else []
+        sheets: list[tuple[str, Sequence[Line]]] = list(zip(free_titles(table.name, taken), both, strict=False))
+        if target.id:
+            id = target.id
+            await google.add(id, sheets)
+        else:
+            id = await google.create(table.name, sheets, target.email)
+        await write_all(google, id, sheets, progress)
+    names = tuple(title for title, _ in sheets)
+    return SentToSheets(rows=len(collected.values) - 1, link=LINK.format(id=id), sheets=names)
+
+
+async def collect(store: Store, table: Table, row_ids: Sequence[RowId] | None) -> SheetLines:
+    lines = SheetLines(table)
+    if row_ids is None:
+        await store.tables.stream(table.id, lines.add)
+        return lines
+    for start in range(0, len(row_ids), WINDOW):
+        window = row_ids[start : start + WINDOW]
+        by_id = {row.id: row for row in (await store.tables.rows(table.id, window)).rows}
+        lines.add([by_id[row_id] for row_id in window if row_id in by_id])
+    return lines
+
+
+async def write_all(
+    google: GoogleSheets,
+    id: str,
+    sheets: Sequence[tuple[str, Sequence[Line]]],
+    progress: Callable[[int], None] | None,
+) -> None:
+    for number, (title, lines) in enumerate(sheets):
+        for start, part in chunks(lines):
+            try:
+                await google.write(id, title, part, start=start)
+            except RunError as error:
+                raise RunError(error.what, kept=what_is_there(id, sheets, number, start), advice=error.advice) from None
+            if progress and number == 0:
+                progress(start + len(part) - 2)
+
+
+def what_is_there(id: str, sheets: Sequence[tuple[str, Sequence[Line]]], number: int, start: int) -> str:
+    """When line `start` of the sheet with this number could not be written."""
+    title, lines = sheets[number]
+    written, total = max(0, start - 2), len(lines) - 1
+    whole = f"The sheet “{sheets[0][0]}” is complete. " if number else ""
+    return (
+        f"{whole}The sheet “{title}” in {LINK.format(id=id)} has {written:,} of {total:,} {plural('line', total)}. "
+        "The table here is unchanged."
+    )
