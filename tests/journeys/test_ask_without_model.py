@@ -81,7 +81,7 @@ async def test_a_word_that_is_not_understood_is_named_and_nothing_is_counted(
 
 async def test_passages_stand_where_they_say_and_are_called_passages(library: Library) -> None:
     reply = await library.ask(BLED)
-    assert "match the question's words." in reply.answer
+    assert "1 passage matches the question's words." in reply.answer
     assert any("upper valve" in cited.quote and Path(cited.path).name == "pump.md" for cited in reply.citations)
 
 
