@@ -204,6 +204,7 @@ async def test_with_strict_evidence_what_is_concluded_is_refused(model: Language
     endpoint.otherwise = answer(reply(Segment=[said("B2B", "Utilities buy its rotors", basis="judged")]))
     reading = await read(model, RowToRead(subject=ACME, fields=(SEGMENT,), sources=(PAGE,), strict=True))
     assert reading.found == {"Segment": []}
+    assert "Only what is stated counts here" in str(endpoint.asked[0]), "it is told before it answers"
 
 
 async def test_a_text_about_something_else_fills_nothing_and_is_told(model: LanguageModel, endpoint: Endpoint) -> None:

@@ -50,6 +50,12 @@ def test_the_other_cells_of_the_row_tell_namesakes_apart() -> None:
     assert band > planet
 
 
+def test_a_title_that_names_only_the_maker_is_of_any_of_its_models() -> None:
+    subject = Subject(name="Elm Tools Sparrow", context={"Maker": "Elm Tools"})
+    assert about(subject, "Wren – Elm Tools", "Wren\nWeight: 2 kg") < ABOUT
+    assert about(subject, "Sparrow – Elm Tools", "Elm Tools Sparrow\nWeight: 3 kg") >= ABOUT
+
+
 def test_a_document_asked_about_itself_needs_no_name() -> None:
     assert about(Subject(name=""), "", "Anything") == 1.0
 

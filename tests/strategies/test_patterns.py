@@ -69,6 +69,14 @@ async def test_patterns_are_kept_under_their_key(cache: PatternCache) -> None:
     assert await cache.get("k") == ("%entity founded", "%entity {Country}")
 
 
+def test_what_a_person_said_of_a_cell_is_told_where_new_patterns_are_planned() -> None:
+    again = msgspec.structs.replace(ASKED, avoid=("%entity city",), sample=Subject(name="Borealis"))
+    noted = msgspec.structs.replace(again, notes={"City": "A person flagged 'Paris': they moved"})
+    assert "Note on City: A person flagged 'Paris': they moved" in Plan().prompt(noted).text
+    assert "What they brought" not in Plan().prompt(noted).text, "nothing is known of it"
+    assert pattern_key(noted, "m") != pattern_key(again, "m")
+
+
 def test_the_rule_tries_another_name_of_a_weak_column_and_never_the_same_again() -> None:
     city = Field(name="Headquarters", question="Where is the headquarters of {Company}?")
     first = Plan().fallback(PlanPatterns(key="Company", fields=(city,)))

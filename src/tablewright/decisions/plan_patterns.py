@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -45,7 +46,8 @@ class PlanPatterns(Noun, frozen=True):
     """`columns` are the other columns of the table, and `telling` those of them that help to find the right row without
     a model; `sample` is one of its rows.
 
-    On another attempt, `avoid` are the patterns that were tried and `weak` says why they were not enough."""
+    On another attempt, `avoid` are the patterns that were tried, `weak` says why they were not enough, and `notes` are,
+    by column, what people said of a row's cell."""
 
     key: str
     fields: tuple[Field, ...]
@@ -57,6 +59,7 @@ class PlanPatterns(Noun, frozen=True):
     avoid: tuple[str, ...] = ()
     weak: tuple[WasWeak, ...] = ()
     hints: tuple[str, ...] = ()
+    notes: Mapping[str, str] = {}
 
     @property
     def is_again(self) -> bool:
@@ -81,7 +84,7 @@ class Plan:
         wanted = question_block(columns(asked.fields, {}))
         rows = (
             f"The table {asked.table!r}. {ENTITY} is the column {asked.key}; other columns: {others}\n"
-            f"One of the rows:\n{row_block(asked.sample)}\n\n"
+            f"One of the rows:\n{row_block(asked.sample, asked.notes)}\n\n"
         )
         return Prompt(
             instructions=f"{INSTRUCTIONS}{WARNING}",
@@ -98,11 +101,12 @@ class Plan:
         reasons: dict[str, list[str]] = {}
         for weak in asked.weak:
             reasons.setdefault(weak.reason, []).append(weak.column)
-        results = block(1, "\n".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items()))
+        results = "\n".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+        brought = f"What they brought:\n{block(1, results)}\n" if results else ""
         hints = "".join(f"{hint}\n" for hint in asked.hints)
         return (
             f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"
-            f"What they brought:\n{results}\n\n"
+            f"{brought}\n"
             f"[TASK]\nWrite one or {MOST_AGAIN} NEW patterns, for these columns only:\n{wanted}\n{hints}"
             "Use other words than the patterns before; no pattern at all if no other words are likely to find more."
         )

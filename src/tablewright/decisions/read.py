@@ -84,6 +84,8 @@ quotes: a category, a yes or no, a summary. A name, number, date or amount is ne
 Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
 of the whole, one model of a series for another. Nothing from memory.
 """
+STATED_ONLY = "Only what is stated counts here: no answer where you would have to judge.\n"
+"""What is said where judged values are refused."""
 
 
 class RowToRead(Noun, frozen=True, gc=True):
@@ -148,8 +150,9 @@ class ReadRow:
             )
         )
         wanted = columns(asked.fields, asked.examples)
+        stated_only = STATED_ONLY if asked.strict else ""
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
+            instructions=f"{INSTRUCTIONS}{stated_only}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
             text=f"The row:\n{row_block(asked.subject, asked.notes)}\n\n{texts}",
             reply=reply_for(tuple(field.name for field in asked.fields)),
             max_tokens=400 + 300 * len(asked.fields),

@@ -50,7 +50,8 @@ def about(subject: Subject, title: str, text: str) -> float:
     """How surely the page is about the subject: 1 is its own page, below 0.5 it is another's."""
     if not subject.name.strip():
         return ANYTHING
-    best = max((_match(name, title, text) for name in names_of(subject.name)), default=0.0)
+    cells = frozenset(words for value in subject.context.values() if (words := _words(value[:80])))
+    best = max((_match(name, title, text, cells) for name in names_of(subject.name)), default=0.0)
     if best < HEADED:
         best = max([best, *(_headed(name, title, text) for name in names_of(subject.name))])
     if 0 < best < 1:
@@ -58,10 +59,12 @@ def about(subject: Subject, title: str, text: str) -> float:
     return min(1.0, best)
 
 
-def _match(name: tuple[str, ...], title: str, text: str) -> float:
+def _match(name: tuple[str, ...], title: str, text: str, cells: frozenset[tuple[str, ...]]) -> float:
+    """A part of the title that is another cell of the row, such as the maker, does not tell which row it is."""
     best = 0.0
     for own in titles_of(title):
-        best = max(best, _alike(name, own))
+        if own == name or own not in cells:
+            best = max(best, _alike(name, own))
     if best < 0.9:
         best = max(best, _in_head(name, text, bool(title)))
     return best

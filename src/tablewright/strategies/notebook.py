@@ -462,7 +462,7 @@ class Notebook:
             reason = "error"
         said = self._looked_at()
         if unverified := self._unverified.get(field.name):
-            said = f"The model's answer could not be verified and was left out: {unverified} {said}"
+            said = f"The model's answer could not be verified and was left out: {unverified.rstrip('.')}. {said}"
         return Finding(field=field.name, reason=reason, error=said)
 
     def _nothing_answered(self) -> bool:

@@ -87,6 +87,7 @@ def pattern_key(asked: PlanPatterns, planner: str) -> str:
         asked.attempt,
         sorted(asked.avoid),
         sorted((weak.column, weak.weakness) for weak in asked.weak),
+        *sorted(asked.notes.items()),
     ]
     columns = [asked.key, sorted(asked.columns), sorted(map(metadata, asked.fields))]
     return hashlib.sha256(msgspec.json.encode([planner, INSTRUCTIONS, columns, feedback])).hexdigest()

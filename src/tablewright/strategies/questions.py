@@ -70,6 +70,9 @@ class OneByOne:
             avoid=feedback.avoid_patterns,
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
             hints=tuple(each.hint for each in weak),
+            notes={
+                name: note for name, note in feedback.notes.items() if feedback.avoid_patterns and name == field.name
+            },
         )
         patterns = await self._generator.plan(asked, notebook.note)
         notebook.planned |= {query: p for p in patterns for query in queries_for((p,), notebook.subject, row)}

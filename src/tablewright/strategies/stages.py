@@ -110,6 +110,7 @@ class PatternStage:
             avoid=(*self._first, *sorted(tried - {*self._first})) if message.is_again else (),
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
             hints=tuple(dict.fromkeys(each.hint for each in weak)),
+            notes={name: note for name, note in feedback.notes.items() if message.is_again and name in names},
         )
 
 
