@@ -408,6 +408,15 @@ async def test_prices_in_other_currencies_are_compared_at_rates_with_their_date(
     )
 
 
+async def test_a_limit_without_a_unit_is_meant_in_the_unit_of_its_column(web: SmallWeb, tmp_path: Path) -> None:
+    web.pages["/coast"] = Page("Heights of mills", table("Name | Height", "Stump | 900 cm", "Spire | 12 m"))
+    fields, conditions = [parse_field("Name"), parse_field("Height:number(m)")], parse_where("Height > 10")[2]
+    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+        result, mills = await found(app, "mill heights", fields=fields, conditions=conditions, fill=False)
+    assert names(mills) == ["Spire"]
+    assert [(each.name, each.reason) for each in result.aside] == [("Stump", "Height is 9; wanted: Height > 10")]
+
+
 async def test_without_a_model_no_column_is_made_up(web: SmallWeb, tmp_path: Path) -> None:
     async with Tablewright.open(settings(web, None, tmp_path)) as app:
         planned = await app.begin_find("wind mills and their owners")

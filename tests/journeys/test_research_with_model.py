@@ -12,11 +12,13 @@ import pytest
 
 from tablewright.app import Tablewright
 from tablewright.errors import ModelError
+from tablewright.journeys.research.claims import MOST_PAGES, independent_of
 from tablewright.journeys.research.memo import written
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
 from tablewright.table.reports import render
 from tablewright.table.research import ResearchRequest
+from tablewright.table.retrieved import Retrieved
 
 from ..models.endpoint import Asked, Endpoint, refusal
 from ..pages import Page, SmallWeb, small_web
@@ -191,6 +193,30 @@ async def test_what_an_independent_site_says_otherwise_stands_beside_the_value_e
     assert (shown.confidence, "40 %" in shown.note) == ("low", True)
 
 
+async def test_a_claim_is_judged_by_what_its_own_search_brings_and_then_by_what_was_noted_before(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """Neither page of the site that makes the claim is among them; a page that was noted from is not found again."""
+    endpoint.otherwise = by_decision(ANSWERS | CONTRADICTED)
+    survey = Page("A survey of indoor growers", f"<p>Forty growers name {COST}.</p>", found_by="challenges")
+    async with small_web({"/survey": survey}) as third:
+        two_sites.others.append(third)
+        await run(with_model(two_sites, endpoint, tmp_path))
+    (asked,) = asked_for(endpoint, "ClaimRuling")
+    bills = two_sites.others[0].url("/c")
+    assert asked.index(bills) < asked.index(third.url("/survey"))
+    assert two_sites.url("/") not in asked
+
+
+def test_no_more_pages_judge_a_claim_than_there_is_room_for_the_first_ones_first() -> None:
+    pages = [
+        Retrieved(origin=f"https://{name}.example/", domain=f"{name}.example", text=f"What {name} says of it.")
+        for name in ("own", *"abcdefghij")
+    ]
+    chosen = independent_of(pages[0], [pages[0], *pages[1:], pages[1]])
+    assert chosen == pages[1 : MOST_PAGES + 1]
+
+
 async def test_a_writer_who_tells_both_sides_is_not_corrected(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -218,13 +244,17 @@ async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(
     second = reflected(filled=[{"gap": 1, "note": 2}])
     rounds = iter((first, second))
     missing = report(not_found=[{"gap": 1, "what": "What farmers earn"}])
+    two_sites.pages["/d"] = Page("What farmers earn", "<p>Secret</p>", status=403, found_by="earnings")
     endpoint.otherwise = by_decision(ANSWERS | {"Reflected": lambda _: next(rounds), "WrittenReport": missing})
     found = await run(with_model(two_sites, endpoint, tmp_path))
     assert [task.search_query for task in found.rounds[1].tasks] == ["bills", "earnings"]
-    assert found.rounds[1].closed == ("what bills say (note 2)",)
+    site = found.rounds[1].source_notes[0].evidence.domain
+    assert found.rounds[1].closed == (f"what bills say ({site})",)
     assert [each.description for each in found.rounds[1].memo.gaps] == ["what farmers earn"]
     (unfound,) = found.report.unfound
-    assert (unfound.what, unfound.where) == ("What farmers earn", "Searched “earnings”.")
+    closed = "127.0.0.1/d (the site refuses to show it (403))"
+    where = f"Searched “earnings”. Found, but could not be opened: {closed}."
+    assert (unfound.what, unfound.where) == ("What farmers earn", where)
 
 
 async def test_where_all_searches_looked_for_several_things_is_said_once(
@@ -261,9 +291,18 @@ async def test_a_model_that_fails_ends_it_as_failed_and_resuming_asks_only_what_
         written_now = asked.body["response_format"]["json_schema"]["name"] == "WrittenReport"
         return refusal(401, "no") if written_now else answering(asked)
 
-    endpoint.otherwise = no_report
+    def plan_alone(asked: Asked) -> Any:
+        planned = asked.body["response_format"]["json_schema"]["name"] in ("ResearchPlan", "Choice")
+        return answering(asked) if planned else refusal(401, "no")
+
+    endpoint.otherwise = plan_alone
     async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
+        with pytest.raises(ModelError, match="No page could be read") as failed:
+            await app.run_research(begun.id)
+        assert failed.value.kept.startswith("The plan")
+        assert f"--resume {begun.id}" in failed.value.advice
+        endpoint.otherwise = no_report
         with pytest.raises(ModelError, match="could not be written") as failed:
             await app.run_research(begun.id)
         assert failed.value.kept.startswith("3 whole rounds")
@@ -316,6 +355,10 @@ async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
         assert [each.text for each in answered.sentences] == ["Electricity is 30 % of all costs."]
         assert answered.references[0].url == two_sites.url("/b")
         assert (await app.research(begun.id)).answered == (answered,)
+        short = report(answer=sentence("30 %", 1), summary=[sentence("One site says so.", 1)])
+        endpoint.otherwise = by_decision(ANSWERS | {"ResearchPlan": plan(report_type="answer"), "WrittenReport": short})
+        answered = await app.refine_research(begun.id, "How much of the costs is electricity?")
+        assert [each.text for each in answered.sentences] == ["30 %", "One site says so."]
 
 
 async def test_notes_that_do_not_fit_into_one_request_are_written_a_section_at_a_time(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect
+from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect, site_of
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.memo import carried_over, written
@@ -108,6 +108,7 @@ class ResearchGatherer:
             reflection, contradictions=tuple(dict.fromkeys((*reflection.contradictions, *disputed)))
         )
         memo = underway.new_memo(reflection, notes, len(tasks))
+        sources = {note.number: site_of(note) for note in (*underway.notes, *notes)}
         return Round(
             index=underway.round,
             tasks=tuple(tasks),
@@ -116,7 +117,8 @@ class ResearchGatherer:
             source_notes=notes,
             remarks=(*failures(results, self._words), *read.remarks),
             closed=tuple(
-                self._words("by note", gap=gap.description, number=number) for gap, number in reflection.closed
+                self._words("filled by", gap=gap.description, source=sources[number])
+                for gap, number in reflection.closed
             ),
             stopped=underway.limits.spent,
         )
@@ -167,7 +169,7 @@ class ResearchGatherer:
         if outcome.over_budget:
             return carried
         if outcome.degraded:
-            raise ModelError(f"Round {underway.round} could not be judged: {outcome.degraded}", **underway.kept())
+            raise ModelError(f"Round {underway.round} could not be judged: {outcome.degraded}")
         seen = dict.fromkeys((*carried.contradictions, *outcome.decided.contradictions))
         return msgspec.structs.replace(outcome.decided, contradictions=tuple(seen))
 

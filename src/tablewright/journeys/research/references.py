@@ -34,7 +34,7 @@ class References:
 
     async def cite_all(self, evidence: Sequence[Evidence]) -> tuple[int, ...]:
         numbers = [await self.cite(each) for each in evidence]
-        return tuple(dict.fromkeys(number for number in numbers if number is not None))
+        return tuple(sorted({number for number in numbers if number is not None}))
 
     async def holds(self, evidence: Evidence) -> bool:
         key = evidence.origin, evidence.content_hash

@@ -53,9 +53,10 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
         results = await _search(tools, library, limits, outcome.decided, tell)
         new = [page for origin, page in library.pages.items() if origin not in before]
         report = await _report(store, tools, limits, outcome.decided, new, tell, results)
+    told = report.summary or tuple(each for section in report.sections for each in section.sentences)
     answered = AnsweredFollowUp(
         question=question,
-        sentences=report.summary or tuple(each for section in report.sections for each in section.sentences),
+        sentences=(report.answer, *told) if report.answer else told,
         references=report.references,
         searched=searched,
         at=now(),

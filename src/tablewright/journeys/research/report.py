@@ -274,7 +274,7 @@ class ReportWriter:
         note = ""
         if alone:
             rival = self._notes[min(self._against[alone])]
-            citations = (*citations, *await self._cited([rival.number]))
+            citations = tuple(sorted({*citations, *await self._cited([rival.number])}))
             note = self._says(rival)
         return ReportCell(text=cell.text, citations=citations, confidence=self._sure(cell, alone), note=note)
 
@@ -303,7 +303,7 @@ class ReportWriter:
         said = stated(name, column, value_text(cell))
         mine = {number for number, note in self._notes.items() if note.statement == said}
         rivals = sorted({rival for number in mine for rival in self._against.get(number, ())} - mine)
-        citations = tuple(dict.fromkeys((*citations, *await self._cited(rivals))))
+        citations = tuple(sorted({*citations, *await self._cited(rivals)}))
         notes = [self._words("judged")] if cell.basis == "judged" else []
         by_page = {self._notes[rival].evidence.origin: self._notes[rival] for rival in rivals}
         notes += map(self._says, by_page.values())

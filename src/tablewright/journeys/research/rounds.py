@@ -46,6 +46,12 @@ class Rounds:
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
 
     async def run(self) -> Research:
+        try:
+            return await self._run()
+        except ModelError as error:  # wherever it happened: what is kept and how to resume is said with it
+            raise ModelError(error.what, **self._underway.kept()) from error
+
+    async def _run(self) -> Research:
         underway = self._underway
         if not underway.limits.spent:
             underway.research = msgspec.structs.replace(underway.research, rounds=whole(underway.research.rounds))
@@ -83,10 +89,7 @@ class Rounds:
         )
         meter, started = Meter(), time.monotonic()
         with metered(meter):
-            try:
-                report = await writer.write(research, listed)
-            except ModelError as error:
-                raise ModelError(error.what, **underway.kept()) from error
+            report = await writer.write(research, listed)
         took = Usage(seconds=round(time.monotonic() - started, 3))
         usage = sum((each.usage for each in research.rounds), underway.brief.usage)
         report = msgspec.structs.replace(report, usage=usage + meter.usage + took)
