@@ -297,14 +297,21 @@ async def test_pages_that_were_read_are_not_read_again_after_the_model_was_away(
 
 
 async def test_an_outage_of_the_search_is_no_empty_list(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
+    """Once the search answers, the same searches are made."""
+    endpoint.otherwise = Reader()
     web.search_status = 503
     async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
         planned = await app.begin_find(MILLS)
-        with pytest.raises(SearchError, match="No search worked"):
+        with pytest.raises(SearchError, match="No search worked") as failed:
             await app.find_rows(planned.table_id)
+        assert f"find --more {planned.table_id}" in failed.value.advice
         result = await app.found_rows(planned.table_id)
-    assert result.status == "failed"
-    assert set(result.failed_queries) == set(PLAN["queries"])
+        assert result.status == "failed"
+        assert set(result.failed_queries) == set(PLAN["queries"])
+        web.search_status = 200
+        result = await app.find_rows(planned.table_id, fill=False)
+    assert (result.status, dict(result.failed_queries)) == ("done", {})
+    assert result.found
 
 
 async def test_a_search_that_is_stopped_keeps_what_was_found_and_goes_on(

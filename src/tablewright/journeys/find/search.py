@@ -86,6 +86,7 @@ class Search:
             rows=rows or listing.rows,
             waiting=tuple(dict.fromkeys((*again, *listing.waiting))),
             sources=tuple(source for source in listing.sources if source.status != "not judged"),
+            failed_queries={},  # they are tried again
         )
         self._before = listing.usage
 
