@@ -178,7 +178,9 @@ class Stage:
                             [card.name, card.score, card.best_for, *(s.text for s in card.said)] for card in reply.cards
                         ],
                         "rows": [list(row) for row in reply.rows],
-                        "offers": [[offer.shop, str(offer.price), offer.offered_as] for offer in reply.listings],
+                        "offers": [
+                            [offer.shop, str(offer.price), offer.offered_as, *offer.misses] for offer in reply.listings
+                        ],
                         "notes": [said.text for said in reply.notes],
                         "buttons": list(reply.buttons),
                         "phase": state.phase,

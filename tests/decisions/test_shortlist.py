@@ -24,7 +24,7 @@ from tablewright.decisions.shortlist.searches import (
     SearchesToPlan,
 )
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
-from tablewright.table.model import Field
+from tablewright.table.model import Field, Money
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Card, ChatMessage, ChatReply, ReplySentence, Requirements, ShopListing, Wish
 
@@ -119,17 +119,19 @@ def test_a_reply_is_kept_with_its_cards_tables_and_offers() -> None:
         place=1, row_id=7, name="Zorb Kettle 15", score=0.9, said=(ReplySentence(text="It is light."),), best_for="tea"
     )
     offer = ShopListing(shop="Corner", url="http://corner.example", product="Zorb Kettle 15", stock="2 left")
+    dear = msgspec.structs.replace(offer, shop="Mall", price=Money(amount=60.0, currency="GBP"), misses=("under £50",))
     reply = ChatReply(
         said=(ReplySentence(text="Here:"),),
         cards=(card,),
         rows=(("Zorb Kettle 15", "1.5 l"),),
-        listings=(offer,),
+        listings=(offer, dear),
         notes=(ReplySentence(text="Not checked: “quiet”."),),
     )
     assert reply.whole().splitlines() == [
         "Here:",
         "1. Zorb Kettle 15, best for tea: It is light.",
         "Zorb Kettle 15, Corner: no price named, 2 left",
+        "Zorb Kettle 15, Mall: 60.00 GBP, 2 left, does not meet “under £50”",
         "Not checked: “quiet”.",
     ]
     assert reply.text == "Here:\nNot checked: “quiet”."

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from tablewright.journeys.shortlist.advising import with_values
-from tablewright.journeys.shortlist.ranking import rank
+from tablewright.journeys.shortlist.ranking import missed_by, rank
 from tablewright.journeys.shortlist.wording import compared_rows
 from tablewright.table.model import Cell, Conflict, Evidence, Field, FieldType, Money, Row, Table, Value
 from tablewright.table.rates import Rates
@@ -214,3 +214,15 @@ def test_what_nothing_is_known_of_is_not_presented_beside_what_is() -> None:
 def test_wishes_without_a_column_neither_exclude_nor_count() -> None:
     products = table(A={"Capacity": 1.7})
     assert ranked(products, Wish(words="pretty")).ranked[0].score == 1.0
+
+
+def test_a_price_over_the_budget_is_told_in_the_words_of_the_wish_and_one_near_a_rate_is_not() -> None:
+    wanted = Requirements(wishes=(wish("Price", "<", "50 GBP"), wish("Price", "lowest"), wish("Capacity", ">=", "1 l")))
+    prices = {"GBP": (49.99, 50.0), "EUR": (40.0, 62.5, 99.0)}
+    over = [
+        f"{amount:g} {currency}"
+        for currency, amounts in prices.items()
+        for amount in amounts
+        if missed_by(Money(amount=amount, currency=currency), wanted, RATES) == ("Price wish",)
+    ]
+    assert over == ["50 GBP", "99 EUR"]

@@ -136,13 +136,19 @@ class ShopListing(Noun, frozen=True):
     evidence: Evidence | None = None
     at: str = ""
     product: str = ""
+    misses: tuple[str, ...] = ()
+    """The wishes about the price that it does not meet, in the user's words."""
 
     def told(self, language: str = "") -> str:
-        """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left"."""
+        """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
         state = state_name(self.offered_as, language) if self.offered_as != "new" else ""
         price = str(self.price) if self.price else message("shortlist: no price", language)
         place = ", ".join(filter(None, (self.product, self.shop)))
-        return f"{place}: {', '.join(filter(None, (price, state, self.stock)))}"
+        return f"{place}: {', '.join(filter(None, (price, state, self.stock, self.missed(language))))}"
+
+    def missed(self, language: str = "") -> str:
+        wishes = ", ".join(f"“{words}”" for words in self.misses)
+        return message("shortlist: does not meet", language, wishes=wishes) if wishes else ""
 
 
 class ScorePart(Noun, frozen=True):

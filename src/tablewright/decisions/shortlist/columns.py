@@ -21,8 +21,9 @@ this, which verifiable facts help to decide? First what stands for their wishes 
 category needs. Only facts that pages about such products state, as the example pages show; no ratings, scores or \
 estimates of your own, nothing that is the same for all. At most {{most}} columns beside those that are there.
 
-Each has a short `name`; `type`; `unit` for numbers ("l", "kg", "min"), one for all products, else ""; `options` for \
-a select; and a `question` that a page about one single product answers ("What is the capacity of {{Product}}?"). \
+Each has a short `name`, in the language of the wishes; `type`; `unit` for numbers ("l", "kg", "min"), one for all \
+products, else ""; `options` for a select; and a `question`, in the language of the pages, that a page about one \
+single product answers ("What is the capacity of {{Product}}?"). \
 What is measured is a number with its unit, a property that is there or not is yes/no, several things are a list. \
 Where tests by others are among the pages, one text column for what testers found is welcome.
 

@@ -28,8 +28,9 @@ into {Product}?"), never a comparison of texts: a number could not say that ther
 stand for it, each a wish of its own with the same words (build quality: material, warranty). Only if there are \
 none: `column` "", `operator` "", no values; the user is told that it cannot be checked.
 
-`columns`: every column that a wish uses and that is not there yet. `name` short and general; `type`; `unit` for \
-numbers ("l", "kg", "min"), else ""; `options` for a select; `question`, answered by a page about one single product \
+`columns`: every column that a wish uses and that is not there yet. `name` short and general, in the user's \
+language; `type`; `unit` for numbers ("l", "kg", "min"), else ""; `options` for a select; `question`, in the language \
+of the shops, answered by a page about one single product \
 ("What is the capacity of {Product}?", "Can the temperature of {Product} be set?"). Only what pages state, as data \
 sheets of such goods state it ("speed" may be the time for one litre, lowest): no rating or score of your own; what \
 testers found may be a text column."""

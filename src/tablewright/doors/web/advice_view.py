@@ -9,7 +9,7 @@ from nicegui import ui
 
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import language, t
 from tablewright.table.shortlist import Card, CellRef, ChatReply, ReplySentence, ShopListing
 
 MOST_CELLS = 6
@@ -98,4 +98,5 @@ def listing_line(offer: ShopListing) -> Sequence[Shown]:
 
     state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
     price = str(offer.price) if offer.price else t("not stated")
-    return [offer.product, shop, f"{price}{state}", offer.stock or t("not stated"), when(offer.at)]
+    missed = f"; {offer.missed(language())}" if offer.misses else ""
+    return [offer.product, shop, f"{price}{state}{missed}", offer.stock or t("not stated"), when(offer.at)]

@@ -9,7 +9,7 @@ import msgspec
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
 from tablewright.errors import SearchError
-from tablewright.journeys.shortlist.ranking import states_asked_for
+from tablewright.journeys.shortlist.ranking import missed_by, states_asked_for
 from tablewright.sources.source import Query
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
@@ -26,8 +26,9 @@ OPENED = 12
 async def listings(
     name: str, requirements: Requirements, known: tuple[str, ...], tools: Tools, rates: Rates, tell: Tell
 ) -> tuple[ShopListing, ...]:
-    """The cheapest first, in the state that is wanted before others; new, if nothing is said. `known` are pages that
-    named the product before. Raises SearchError where no search worked."""
+    """The cheapest first, in the state that is wanted before others; new, if nothing is said. What is
+    over the budget is marked. `known` are pages that named the product before. Raises SearchError where no search
+    worked."""
     region = requirements.region
     wanted = states_asked_for(requirements.wishes) or {"new"}
     web = web_of(tools)
@@ -58,5 +59,9 @@ async def listings(
         euros = rates.convert(offer.price.amount, offer.price.currency, "EUR")
         return offer.offered_as not in wanted, offer.price.amount if euros is None else euros
 
-    best = {offer.url: msgspec.structs.replace(offer, at=asked_at) for offer in sorted(offers, key=order)}
+    def marked(offer: ShopListing) -> ShopListing:
+        misses = missed_by(offer.price, requirements, rates) if offer.price is not None else ()
+        return msgspec.structs.replace(offer, at=asked_at, misses=misses)
+
+    best = {offer.url: marked(offer) for offer in sorted(offers, key=order)}
     return tuple(best.values())[:MOST_LISTINGS]

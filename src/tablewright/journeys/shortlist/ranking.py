@@ -18,6 +18,7 @@ from tablewright.table.shortlist import (
     KEY,
     OFFERED_AS,
     PRICE,
+    PRICE_FIELD,
     Excluded,
     Ranked,
     Ranking,
@@ -224,6 +225,18 @@ class Judging:
             limits = [each if each.si is not None else typed(f"{each.raw} {field.unit}") for each in limits]
         ends = [each.si if value.si is not None and each.si is not None else each.number for each in limits]
         return figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends)
+
+
+def missed_by(price: Money, requirements: Requirements, rates: Rates) -> tuple[str, ...]:
+    """The wishes about the price, in the user's words, that a price surely does not meet."""
+    row = Row(id=0, cells={PRICE: Cell(value=price)})
+    judged = Judging(Table(id="", name="", fields=(PRICE_FIELD,), rows=(row,)), requirements, rates, "")
+    limits = [
+        wish
+        for wish in requirements.wishes
+        if column_key(wish.column) == column_key(PRICE) and wish.operator not in ("", "lowest", "highest")
+    ]
+    return tuple(wish.words for wish in limits if judged.verdict(row, wish).truth == "no match")
 
 
 def states_asked_for(wishes: Sequence[Wish]) -> set[str]:
