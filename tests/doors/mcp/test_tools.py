@@ -265,7 +265,12 @@ async def test_hostile_text_is_data_and_errors_say_what_was_kept_and_what_to_do(
         assert (await talk.refused("add_rows"))["what"] == "Give either `csv` or `path`."
         assert (await talk.refused("show_table", table=table["table_id"], row_id=9, column="Note"))["what"]
         assert (await talk.refused("ask", question="anything?"))["advice"]
-        with pytest.raises(MCPError, match="nowhere"):
+        wrong = await talk.refused("decide_proposal", proposal_id="any", decision="perhaps")
+        assert (
+            wrong["what"]
+            == "decide_proposal cannot use these arguments: decision: Input should be 'apply' or 'reject'."
+        )
+        with pytest.raises(MCPError, match=r"^There is no table 'nowhere'\. list_all\(tables\) shows the tables\.$"):
             await talk.client.read_resource("tablewright://tables/nowhere")
         assert "secret" not in f"{page}{text}{whole}{missing}"
 

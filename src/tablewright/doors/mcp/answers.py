@@ -144,8 +144,15 @@ def said(answer: Answer) -> CallToolResult:
 
 
 def refused(error: TablewrightError, hide: Callable[[str], str]) -> CallToolResult:
-    said = {"what": public_words(error), "kept": error.kept, "advice": in_words_of(MCP, error.advice)}
-    parts = {name: hide(text) for name, text in said.items()}
-    text = " ".join(part for part in parts.values() if part)
-    whole = {"error": {"type": type(error).__name__} | parts}
+    whole = {"error": {"type": type(error).__name__} | parts_of(error, hide)}
+    text = in_sentences(error, hide)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=whole, is_error=True)
+
+
+def parts_of(error: TablewrightError, hide: Callable[[str], str]) -> dict[str, str]:
+    parts = {"what": public_words(error), "kept": error.kept, "advice": in_words_of(MCP, error.advice)}
+    return {name: hide(text) for name, text in parts.items()}
+
+
+def in_sentences(error: TablewrightError, hide: Callable[[str], str]) -> str:
+    return " ".join(part for part in parts_of(error, hide).values() if part)

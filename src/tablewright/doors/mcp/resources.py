@@ -14,8 +14,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
-from tablewright.app import Tablewright
-from tablewright.doors.mcp.answers import NOTICE
+from tablewright.doors.mcp.answers import NOTICE, in_sentences
+from tablewright.doors.mcp.context import ToolContext
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.table.reports import render
 
@@ -29,8 +29,9 @@ SCHEME = "tablewright://"
 
 
 class Resources:
-    def __init__(self, tablewright: Tablewright) -> None:
-        self._tablewright = tablewright
+    def __init__(self, desk: ToolContext) -> None:
+        self._desk = desk
+        self._tablewright = desk.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
         for template, function, mime_type in (
@@ -43,7 +44,7 @@ class Resources:
         ):
             described = f"{function.__doc__} {NOTICE}"
             add = server.resource(SCHEME + template, mime_type=mime_type, description=described, meta=META)
-            add(reading(function))
+            add(reading(function, self._desk))
 
     async def table_csv(self, table: str) -> str:
         """A table as CSV, by its id or name."""
@@ -102,14 +103,14 @@ def listed(kind: str, id: str, title: str, mime_type: str) -> Resource:
     return Resource(uri=f"{SCHEME}{kind}/{quote(id, safe='')}", name=id, title=title[:200], mime_type=mime_type)
 
 
-def reading(function: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+def reading(function: Callable[P, Awaitable[str]], desk: ToolContext) -> Callable[P, Awaitable[str]]:
     @wraps(function)
     async def read(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
             return await function(*args, **kwargs)
         except NotFound as error:
-            raise ResourceNotFoundError(str(error)) from error
+            raise ResourceNotFoundError(in_sentences(error, desk.hide)) from error
         except TablewrightError as error:
-            raise ResourceError(str(error)) from error
+            raise ResourceError(in_sentences(error, desk.hide)) from error
 
     return read

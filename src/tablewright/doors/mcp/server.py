@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import Resource, Tool
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.doors.mcp.answers import refused
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.mcp.documents import DocumentTools
 from tablewright.doors.mcp.filling import FillingTools
@@ -30,7 +33,7 @@ from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
 from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
-from tablewright.errors import BadSetting, Unreachable
+from tablewright.errors import BadSetting, Unreachable, UsageError
 from tablewright.table.access import EVERY_SCOPE, Person, Role
 
 ACTOR = "assistant"
@@ -68,7 +71,7 @@ class TablewrightServer(MCPServer[Any]):
             log_level="WARNING",
         )
         self.desk = desk
-        self._resources = Resources(desk.tablewright)
+        self._resources = Resources(desk)
         for tools in (TableTools, FillingTools, DocumentTools, JourneyTools):
             tools(desk).add_to(self)
         if retrieval:
@@ -80,6 +83,16 @@ class TablewrightServer(MCPServer[Any]):
         for in every conversation."""
         tools = await super().list_tools()
         return [tool.model_copy(update={"input_schema": without_titles(tool.input_schema)}) for tool in tools]
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Arguments that do not fit the schema are refused like everything else: in the same shape."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()[:5]]
+            return refused(UsageError(f"{name} cannot use these arguments: {'; '.join(wrong)}."), self.desk.hide)
 
     async def list_resources(self) -> list[Resource]:
         return await self._resources.all()
