@@ -1,5 +1,5 @@
 """Every command and program that the pages show: each can be understood, and those of the README, the tour and the
-pages on the library and on others are run as they stand."""
+page that compares are run as they stand. The other pages are run in test_doc_pages.py."""
 
 from __future__ import annotations
 
