@@ -57,7 +57,7 @@ def ask(
     unit: Annotated[
         str, typer.Option("--unit", metavar="COLUMN", help="With --where: the column with the currency of the figures.")
     ] = "",
-    limit: Annotated[int, typer.Option("--limit", min=0, help="With --where: show only the first N.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="With --where: show only the first N.")] = 0,
     rest: Annotated[bool, typer.Option("--rest", help="With --conversation: the next rows of its last list.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the conversations, newest first.")] = False,
     json: Json = False,

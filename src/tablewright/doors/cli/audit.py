@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def audit(
     action: Annotated[str, typer.Option(help="Only these, e.g. login, share, export, remove, settings.")] = "",
     who: Annotated[str, typer.Option(help="Only what this user did.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most entries to show.")] = 50,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="The most entries to show.")] = 50,
     before: Annotated[int | None, typer.Option(help="Only entries before this number.")] = None,
     json: Json = False,
 ) -> None:

@@ -30,7 +30,9 @@ DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A documen
 def add(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, and folders with everything in them.")],
     kind: Annotated[str, typer.Option("--kind", help="What all of them are, in one or two words: receipt.")] = "",
-    workers: Annotated[int, typer.Option("--workers", min=0, help="Files to read at once; 0: one per core.")] = 0,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=0, help="Files to read at once; 0: one per core.")
+    ] = 0,
     json: Json = False,
 ) -> None:
     """Read files into the collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images (with OCR installed).

@@ -67,15 +67,19 @@ def enrich(
         bool, typer.Option("--with-evidence", help="With --out: add source, quote, confidence and basis.")
     ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="With --out: add what each cell cost.")] = False,
-    rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
+    rows: Annotated[int | None, typer.Option("--rows", metavar="N", min=1, help="Only the first N rows.")] = None,
     row: Annotated[
-        list[int] | None, typer.Option("--row", min=1, help="Only the row with this number; repeatable.")
+        list[int] | None, typer.Option("--row", metavar="N", min=1, help="Only the row with this number; repeatable.")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Look elsewhere for what earlier runs did not find.")] = False,
     concurrency: Annotated[
         int | None,
         typer.Option(
-            "--concurrency", min=1, max=1_000, help="Rows to work on at once, instead of the strategy's default."
+            "--concurrency",
+            metavar="N",
+            min=1,
+            max=1_000,
+            help="Rows to work on at once, instead of the strategy's default.",
         ),
     ] = None,
     review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
@@ -113,11 +117,13 @@ def enrich(
     ] = False,
     attempts: Annotated[
         int | None,
-        typer.Option("--attempts", min=1, max=10, help="How often to try a row while cells are weak or empty. [3]"),
+        typer.Option(
+            "--attempts", metavar="N", min=1, max=10, help="How often to try a row while cells are weak or empty. [3]"
+        ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0, max=1, help="The confidence below which a cell is weak. [0.6]"),
+        typer.Option("--threshold", metavar="N", min=0, max=1, help="The confidence below which a cell is weak. [0.6]"),
     ] = None,
     new: Annotated[
         bool,

@@ -27,7 +27,7 @@ def find(
     where: Annotated[
         str, typer.Option("--where", help="Conditions that every row must meet: “Staff > 100 and Country = Norway”.")
     ] = "",
-    rows: Annotated[int, typer.Option("--rows", min=0, max=2_000, help="The most rows to find. [50]")] = 0,
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=0, max=2_000, help="The most rows to find. [50]")] = 0,
     more: Annotated[
         str,
         typer.Option("--more", metavar="TABLE", help="Find more rows for a table, or continue an interrupted search."),

@@ -23,7 +23,7 @@ def mcp(
     host: Annotated[
         str, typer.Option("--host", help="With --http: the address to bind to; any but this machine needs a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65_535, help="With --http: the port.")] = 8001,
+    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65_535, help="With --http: the port.")] = 8001,
     files: Annotated[
         list[Path] | None,
         typer.Option("--files", metavar="FOLDER", help="A folder the assistant may read; repeatable. Default: none."),

@@ -19,7 +19,8 @@ ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal'
 Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]
 Fields = Annotated[list[str] | None, typer.Option("--field", help="Only this column; may be repeated.")]
 Above = Annotated[
-    float | None, typer.Option("--min-confidence", min=0, max=1, help="Only values with at least this confidence.")
+    float | None,
+    typer.Option("--min-confidence", metavar="N", min=0, max=1, help="Only values with at least this confidence."),
 ]
 
 Force = Annotated[
@@ -49,7 +50,7 @@ def list_(
 @commands.command()
 def show(
     proposal: ProposalId,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="The number of cells to show.")] = 40,
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="The number of cells to show.")] = 40,
     failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty, and why.")] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Show how each value was found.")] = False,
     json: Json = False,
@@ -128,7 +129,8 @@ def review(
     row: Rows = None,
     field: Fields = None,
     below: Annotated[
-        float | None, typer.Option("--below", min=0, max=1, help="Only values with a lower confidence than this.")
+        float | None,
+        typer.Option("--below", metavar="N", min=0, max=1, help="Only values with a lower confidence than this."),
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty.")] = False,
     force: Force = False,

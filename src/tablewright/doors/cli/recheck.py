@@ -24,7 +24,7 @@ def recheck(
     table: TableName,
     field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
     row: Annotated[
-        list[int] | None, typer.Option("--row", min=1, help="Only the row with this number; repeatable.")
+        list[int] | None, typer.Option("--row", metavar="N", min=1, help="Only the row with this number; repeatable.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, but flag nothing.")] = False,
     search: Annotated[

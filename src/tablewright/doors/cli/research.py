@@ -25,7 +25,9 @@ def research(
     type: Annotated[
         str, typer.Option("--type", help="narrative, comparison, answer or catalog, instead of what the plan says.")
     ] = "",
-    items: Annotated[int, typer.Option("--items", min=0, max=50, help="The number of things in a catalog.")] = 0,
+    items: Annotated[
+        int, typer.Option("--items", metavar="N", min=0, max=50, help="The number of things in a catalog.")
+    ] = 0,
     field: Annotated[
         list[str] | None, typer.Option("--field", metavar="NAME", help="A detail to find for each thing; repeatable.")
     ] = None,
@@ -38,7 +40,13 @@ def research(
     ] = "",
     tasks: Annotated[
         int | None,
-        typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.  [default: research_searches]"),
+        typer.Option(
+            "--tasks",
+            metavar="N",
+            min=1,
+            max=200,
+            help="Searches in all rounds together.  [default: research_searches]",
+        ),
     ] = None,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
     search: Annotated[
@@ -50,7 +58,9 @@ def research(
     model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
-    minutes: Annotated[float, typer.Option("--minutes", min=0, help="The most minutes it may take; 0: no limit.")] = 0,
+    minutes: Annotated[
+        float, typer.Option("--minutes", metavar="N", min=0, help="The most minutes it may take; 0: no limit.")
+    ] = 0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Start at once, without showing the plan first.")] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Resume research that was interrupted.")] = "",
     refine: Annotated[

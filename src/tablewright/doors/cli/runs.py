@@ -23,7 +23,7 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")]
 @commands.command("list")
 def list_(
     table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="The most entries to show.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The most entries to show.")] = 20,
     json: Json = False,
 ) -> None:
     """List the runs, newest first."""
@@ -102,7 +102,7 @@ def show(run: RunId, json: Json = False) -> None:
 @commands.command()
 def watch(
     run: RunId,
-    after: Annotated[int, typer.Option("--after", min=0, help="Only what comes after this number.")] = 0,
+    after: Annotated[int, typer.Option("--after", metavar="N", min=0, help="Only what comes after this number.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
 ) -> None:
     """Watch a run until it ends, whichever process does the work. Ctrl-C stops watching, not the run."""
@@ -176,7 +176,10 @@ def worker(
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            min=0, max=65535, help="Where Prometheus reads this worker's metrics, on 127.0.0.1, without a token."
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Where Prometheus reads this worker's metrics, on 127.0.0.1, without a token.",
         ),
     ] = None,
 ) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @app.command()
 def serve(
     host: Annotated[str, typer.Option("--host", help="The address to bind to.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0: any free one.")] = 8000,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0: any free one.")
+    ] = 8000,
     public_host: Annotated[
         list[str] | None,
         typer.Option(

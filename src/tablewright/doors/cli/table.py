@@ -91,7 +91,7 @@ def list_(json: Json = False) -> None:
 @commands.command()
 def show(
     table: TableName,
-    rows: Annotated[int, typer.Option("--rows", min=0, help="The number of rows to show.")] = 20,
+    rows: Annotated[int, typer.Option("--rows", metavar="N", min=0, help="The number of rows to show.")] = 20,
     row: RowOption = None,
     field: FieldOption = None,
     cost: Annotated[bool, typer.Option("--cost", help="Show what each filled cell cost.")] = False,
@@ -263,7 +263,7 @@ def history(
     table: TableName,
     row: RowOption = None,
     field: FieldOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="The number of changes to show.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The number of changes to show.")] = 20,
     json: Json = False,
 ) -> None:
     """The changes of a table, or with --row and --field every value a cell has had."""

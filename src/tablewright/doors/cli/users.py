@@ -17,7 +17,8 @@ commands = typer.Typer(help="Manage the users of a server: their roles, tokens a
 app.add_typer(commands, name="users")
 
 DaysOption = Annotated[
-    int | None, typer.Option("--days", min=0, help="Days until the token expires; 0: never. Default: token_days.")
+    int | None,
+    typer.Option("--days", metavar="N", min=0, help="Days until the token expires; 0: never. Default: token_days."),
 ]
 UserName = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
 RoleName = Annotated[
