@@ -64,7 +64,9 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
     for path, each in zip(paths, (manual, *receipts), strict=True):
         path.write_bytes(each.content)
     hostile = tmp_path / f"{SHOWN}.pdf"
-    hostile.write_bytes(write_pdf("<script>alert(2)</script>", [["Rated width: 1.20 m", "<svg onload=alert(3)>"]]))
+    hostile.write_bytes(
+        write_pdf("<script>alert(2)</script>", [["script alert 2", "Rated width: 1.20 m", "<svg onload=alert(3)>"]])
+    )
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.4 nonsense")
     async with browser() as page:
