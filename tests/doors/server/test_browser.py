@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,18 +14,17 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from tests.chromium import CHROMIUM, FLAGS
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN
 from tests.doors.server.test_serve import started
 from tests.patience import PATIENCE
 
 playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)"),
     pytest.mark.asyncio(loop_scope="module"),
 ]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 
 EVIL = """<!doctype html><title>working</title><script>
 const target = "%s", results = {};
@@ -57,7 +55,7 @@ const script = () => new Promise(done => {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Any]:
     async with playwright.async_playwright() as driver:
-        opened = await driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        opened = await driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield opened
         await opened.close()
 

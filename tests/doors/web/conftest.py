@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -20,21 +19,11 @@ import pytest_asyncio
 from tablewright.app import Tablewright
 from tablewright.settings import Settings
 from tests import patience
+from tests.chromium import CHROMIUM, FLAGS
 from tests.doors.conftest import launcher
 
 playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 STARTING = patience.PATIENCE
 PATIENCE = 180_000
 """Milliseconds for which a page may keep a test waiting."""

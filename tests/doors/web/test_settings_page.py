@@ -60,6 +60,7 @@ def part(page: playwright.Page, name: str) -> playwright.Locator:
 async def choose(page: playwright.Page, box: playwright.Locator, option: str) -> None:
     await box.click()
     await page.get_by_role("option", name=option).click()
+    await expect(page.locator("[id^=q-portal--menu]")).to_have_count(0)  # while one list closes, no other opens
 
 
 async def test_the_first_steps_lead_from_a_model_on_this_computer_to_a_table(
