@@ -147,6 +147,20 @@ async def test_a_model_opens_the_page_of_its_choice_and_sees_it_whole(
     assert shown.count("The works stand by the river") == 60
 
 
+@pytest.mark.parametrize("found_by", ["", "nothing"], ids=["found itself too", "found by the redirect alone"])
+async def test_a_result_that_leads_to_another_address_is_read_once_and_cited_there(
+    found_by: str, web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    moved = Page(title="Acme Turbines", body="", status=301, headers={"Location": "/acme"}, snippet="Acme Turbines.")
+    web.pages, web.others = {"/home": moved, "/acme": replace(web.pages["/acme"], found_by=found_by)}, []
+    model.otherwise = steering(call("fetch_page", number=1), call("fetch_page", number=2), STATED)
+    settings = thinking(web.settings(tmp_path), model)
+    cells, operations, _ = await fill(settings, tmp_path, TABLE, FOUNDED, strategy="research")
+    assert cells["Founded"].value == 1987
+    assert {each.origin for each in cells["Founded"].evidence} == {web.url("/acme")}
+    assert len(notes(operations[0], "fetch")) == 1
+
+
 async def test_an_answer_from_memory_is_refused_and_left_out(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
     web.pages, web.others = {"/acme": Page(title="Acme Turbines", body="<p>All about turbines.</p>")}, []
     model.otherwise = steering(otherwise=answers(said("1955", "everybody knows it was founded in 1955")))

@@ -26,8 +26,9 @@ Answer from what you have read, never from memory, and only about the very thing
 name. `value` goes into a table cell: in the column's type, unit and options, without a preamble; where the question \
 asks for a description, a comparison or guidelines, put together in a few plain sentences what the pages say. \
 `quotes` are the passages that show it, each with the number of its result or page, copied exactly. `basis` is \
-"stated" if a quote says it, be it in other words; "judged" if you conclude it from the quotes; a name, number, date \
-or amount is never judged. Give a second answer only where another page says something different. `same_row` is \
+"stated" if a quote says it, be it in other words; "computed" if it follows from figures of the quotes by the \
+arithmetic in `calculation`, such as "this_year - 1987" or "4.20 / 1.5"; "judged" if you conclude it from the quotes; \
+a name is never judged, and a number, date or amount is stated or computed. Give a second answer only where another page says something different. `same_row` is \
 "unclear" if the pages may be about another thing of that name, with the `reason`. No answer at all if nothing you \
 found has one.
 """
@@ -76,7 +77,7 @@ def page(number: int, source: Retrieved, field: Field, room: int) -> str:
 
 
 def check(
-    field: Field, sources: Sequence[Retrieved], reply: Reply, *, strict: bool = False
+    field: Field, sources: Sequence[Retrieved], reply: Reply, *, strict: bool = False, today: str = ""
 ) -> tuple[list[Candidate], str]:
     """What can be verified of the answer, and what is wrong with the rest, "" where nothing is."""
     verdicts = {
@@ -87,7 +88,7 @@ def check(
     candidates: list[Candidate] = []
     problems = []
     for answer in reply.answers:
-        found, problem = verified(field, answer, sources, verdicts, strict=strict)
+        found, problem = verified(field, answer, sources, verdicts, strict=strict, today=today, is_whole=False)
         candidates += found
         if problem:
             problems.append(problem)

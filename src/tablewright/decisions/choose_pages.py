@@ -68,11 +68,8 @@ class Choose:
         results = listed(list(enumerate(asked.offers, start=1)))
         read = f"\nRead already, without finding these columns: {', '.join(asked.read)}" if asked.read else ""
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}",
-            text=(
-                f"Columns to fill:\n{question_block(columns(asked.fields, {}))}\n\n"
-                f"The row:\n{row_block(asked.subject, asked.notes)}{read}\n\n{results}\n\nChoose at most {asked.most}."
-            ),
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(columns(asked.fields, {}))}",
+            text=f"The row:\n{row_block(asked.subject, asked.notes)}{read}\n\n{results}\n\nChoose at most {asked.most}.",
             reply=Choice,
             max_tokens=80,
         )

@@ -53,7 +53,7 @@ def work_out_date(calculation: str, texts: Sequence[str], known: Sequence[float]
     return day.isoformat(), ""
 
 
-def work_out_number(calculation: str, texts: Sequence[str], known: Sequence[float]) -> tuple[float | None, str]:
+def work_out_number(calculation: str, texts: Sequence[str], known: Sequence[float] = ()) -> tuple[float | None, str]:
     """As `figures.work_out`; the difference of two dates of the texts is a number of days."""
     held = days_in(texts)
     found: list[float] = []

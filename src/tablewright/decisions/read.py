@@ -15,10 +15,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
-from tablewright.decisions.date_figures import work_out_date
+from tablewright.decisions.date_figures import work_out_date, work_out_number
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import fitted
-from tablewright.decisions.figures import unproved, work_out
+from tablewright.decisions.figures import unproved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
@@ -78,8 +78,12 @@ newest unless the column asks for another time. No answer where no text has one.
 column that asks for a description or a summary gets one or two plain sentences.
 - `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
 show it.
-- `basis`: "stated" if a quote says it, be it in other words, units or formats; "judged" if you conclude it from the \
-quotes: a category, a yes or no, a summary. A name, number, date or amount is never judged.
+- `basis`: "stated" if a quote says it, be it in other words, units or formats; "computed" if no text states it but \
+the quotes have every figure that it follows from, such as an age from a year, or a price per litre; "judged" if you \
+conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, date or amount is \
+stated or computed.
+- `calculation`: for "computed", the arithmetic, in plain numbers of the quotes such as "4.20 / 1.5"; `this_year` and \
+`today` stand for the current year and date, as in "this_year - 1987". Else "".
 
 Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
 of the whole, one model of a series for another. Nothing from memory.
@@ -99,6 +103,7 @@ class RowToRead(Noun, frozen=True, gc=True):
     examples: Mapping[str, tuple[str, ...]] = {}
     notes: Mapping[str, str] = {}
     strict: bool = False
+    today: str = ""
     beside: tuple[Retrieved, ...] = ()
     """Texts that were read before: they tell which thing of a name a page is about."""
 
@@ -129,8 +134,9 @@ class Quoted(BaseModel):
 class CellAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore")
     value: str
-    basis: Literal["stated", "judged"]
+    basis: Literal["stated", "computed", "judged"]
     quotes: list[Quoted] = Key(max_length=MOST_QUOTES)
+    calculation: str = ""
 
 
 class TextVerdict(BaseModel):
@@ -160,7 +166,7 @@ class ReadRow:
 
     def check(self, asked: RowToRead, reply: Any) -> RowReading:
         verdicts = {verdict.text - 1: verdict for verdict in reply.texts if 1 <= verdict.text <= len(asked.sources)}
-        answers = [[(each, "") for each in getattr(reply.cells, f"f{place}")] for place in range(len(asked.fields))]
+        answers = [getattr(reply.cells, f"f{place}") for place in range(len(asked.fields))]
         return reading_of(asked, answers, verdicts)
 
     def fallback(self, asked: RowToRead) -> RowReading:
@@ -220,22 +226,17 @@ def heading(source: Retrieved) -> str:
 
 
 def reading_of(
-    asked: RowToRead, answers: Sequence[Sequence[tuple[CellAnswer, str]]], verdicts: Mapping[int, TextVerdict]
+    asked: RowToRead, answers: Sequence[Sequence[CellAnswer]], verdicts: Mapping[int, TextVerdict]
 ) -> RowReading:
-    """The answers of each column, each with its calculation if it has one, as far as code can verify them."""
+    """The answers of each column, as far as code can verify them."""
     is_whole = sum(len(source.text) for source in asked.sources) <= asked.room
     found: dict[str, list[Candidate]] = {}
     refused: dict[str, str] = {}
     for field, given in zip(asked.fields, answers, strict=True):
         found[field.name] = []
-        for answer, calculation in given:
+        for answer in given:
             candidates, problem = verified(
-                field,
-                answer,
-                asked.sources,
-                verdicts,
-                strict=asked.strict,
-                calculation=calculation if is_whole else "",  # of a text shown in part, parts of the sum may be missing
+                field, answer, asked.sources, verdicts, strict=asked.strict, today=asked.today, is_whole=is_whole
             )
             found[field.name] += candidates
             if problem:
@@ -258,10 +259,16 @@ def verified(
     verdicts: Mapping[int, TextVerdict],
     *,
     strict: bool = False,
-    calculation: str = "",
+    today: str = "",
+    is_whole: bool = True,
 ) -> tuple[list[Candidate], str]:
-    """The answer as candidates, one for each text that it was proved from; else what is wrong with it."""
-    value = in_column_unit(answer.value.strip(), field)
+    """The answer as candidates, one for each text that it was proved from; else what is wrong with it. `is_whole`: the
+    texts were shown whole."""
+    calculation = with_date(answer.calculation, today)
+    said, problem = value_of(answer, calculation, today)
+    if problem:
+        return [], problem
+    value = in_column_unit(said, field)
     if not value or is_not_found(value):
         return [], ""
     if problem := wrong_form(value, field):
@@ -291,8 +298,10 @@ def verified(
             candidate(field, value, [span, *beside[span.source]], rule, verdicts)
             for span, rule in first_of_each_source(proved)
         ], ""
-    if calculation.strip() and field.type in COMPUTED_TYPES:
-        texts = [sources[span.source].text[span.start : span.end] for span, _ in spans]
+    if calculation and field.type in COMPUTED_TYPES:
+        if "+" in calculation and not is_whole:
+            return [], f"the texts are shown in part, so the sum {calculation!r} may lack something."
+        texts = [today, *(sources[span.source].text[span.start : span.end] for span, _ in spans)]
         if problem := wrong_result(value, calculation, field, texts):
             return [], problem
         return [candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)], ""
@@ -380,13 +389,27 @@ def first_of_each_source(proved: Sequence[tuple[SourceSpan, str]]) -> list[tuple
     return list(first.values())
 
 
+def with_date(calculation: str, today: str) -> str:
+    """With the current year and date in place of their names."""
+    return " ".join(calculation.split()).replace("this_year", today[:4]).replace("today", today)
+
+
+def value_of(answer: CellAnswer, calculation: str, today: str) -> tuple[str, str]:
+    """The value that was answered, or worked out by code where it follows from the current date, which a model does not
+    know; and what is wrong with the calculation."""
+    if with_date(answer.calculation, "") == calculation:
+        return answer.value.strip(), ""
+    result, problem = work_out_number(calculation, [today, *(quoted.quote for quoted in answer.quotes)])
+    return ("", problem) if result is None else (f"{round(result, 2):g}", "")
+
+
 def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[str]) -> str:
     """Why the value does not follow from figures of the quotes by the calculation, "" where it does."""
     if field.type == "date":
         day, problem = work_out_date(calculation, quotes)
         is_other = day and coerce(value, field).value != day
         return f"the calculation {calculation!r} gives {day}, not {value!r}." if is_other else problem
-    result, problem = work_out(calculation, quotes)
+    result, problem = work_out_number(calculation, quotes)
     if result is None:
         return problem
     wanted = coerce(value, field).value
@@ -411,7 +434,7 @@ def unjudgeable(
     """Why a value that no quote states cannot be taken as a judgement either."""
     quote = shortened(answer.quotes[0].quote, 120)
     if field.type not in JUDGED_TYPES:
-        return f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated; quote the words that state it."
+        return f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated or computed; quote the words that state it, or every figure of its calculation."
     if strict:
         return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
     texts = " ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
@@ -441,7 +464,7 @@ def candidate(
         score=SCORES[basis] if same == "same" else min(SCORES[basis], UNCLEAR),
         how=f"model, {rule}",
         basis=basis,
-        converted_by=conversion(rule) if basis == "converted" else " ".join(calculation.split()),
+        converted_by=conversion(rule) if basis == "converted" else calculation,
         more=tuple(more),
         same_row=same,
         doubt=verdict.reason if verdict is not None and same == "unclear" else "",

@@ -79,13 +79,11 @@ class ReadDocument(ReadRow):
     def check(self, asked: RowToRead, reply: Any) -> RowReading:
         answers = [
             [
-                (
-                    CellAnswer(
-                        value=each.value,
-                        basis="judged" if each.basis == "judged" else "stated",
-                        quotes=[Quoted(text=1, quote=quote) for quote in each.quotes],
-                    ),
-                    each.calculation,
+                CellAnswer(
+                    value=each.value,
+                    basis=each.basis,
+                    quotes=[Quoted(text=1, quote=quote) for quote in each.quotes],
+                    calculation=each.calculation,
                 )
                 for each in getattr(reply, f"f{place}")
             ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
@@ -141,21 +142,25 @@ class Exploration:
         return await self._read([origin]) or "That page could not be read. Try another."
 
     async def _read(self, origins: Sequence[str]) -> str:
-        pages = await self.notebook.open(origins)
-        numbers = {origin: number for number, origin in enumerate(self._numbered, start=1)}
-        return "\n\n".join(words.page(numbers[page.origin], page, self.field, self._room) for page in pages)
+        await self.notebook.open(origins)
+        return "\n\n".join(
+            words.page(self._numbered.index(origin) + 1, page, self.field, self._room)
+            for origin in origins
+            if (page := self.notebook.page_of(origin))
+        )
 
     def _texts(self) -> tuple[Retrieved, ...]:
         """What each number stands for: the page where it was opened, else the search result."""
-        texts = {snippet.origin: snippet for snippet in self.notebook.snippets()}
-        texts |= {page.origin: page for page in self.notebook.pages}
+        snippets = {snippet.origin: snippet for snippet in self.notebook.snippets()}
         nothing = Retrieved(origin="", text="")
-        return tuple(texts.get(origin, nothing) for origin in self._numbered)
+        return tuple(self.notebook.page_of(origin) or snippets.get(origin, nothing) for origin in self._numbered)
 
     async def check(self, reply: Reply) -> Reply:
         """Takes what can be verified; a failed check goes back once, and before enough was read the model goes on."""
         texts = self._texts()
-        candidates, problem = words.check(self.field, texts, reply, strict=self.notebook.strict)
+        candidates, problem = words.check(
+            self.field, texts, reply, strict=self.notebook.strict, today=date.today().isoformat()
+        )
         if candidates:
             self._answer = candidates, texts
         if problem:

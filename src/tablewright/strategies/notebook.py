@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -83,6 +84,8 @@ class Notebook:
         self._only = tuple(only)
         self._avoided: frozenset[str] = frozenset()
         self._tried: set[str] = set()
+        self._led_to: dict[str, str] = {}
+        """By the address of a result, that of the page it led to."""
         self._declined: set[str] = set()
         self._snippets_read: set[str] = set()
         self._refusals: list[Refusal] = []
@@ -204,7 +207,9 @@ class Notebook:
                         data={"url": origin, "reason": page.reason},
                     )
                 )
-            else:
+                continue
+            self._led_to[origin] = page.origin
+            if page.origin not in {each.origin for each in (*self.pages, *pages)}:
                 pages.append(page)
                 self.note(
                     Step(
@@ -216,9 +221,14 @@ class Notebook:
         self.pages += pages
         return tuple(pages)
 
+    def page_of(self, origin: str) -> Retrieved | None:
+        """The page that a result led to, be it by a redirect."""
+        led_to = self._led_to.get(origin, origin)
+        return next((page for page in self.pages if page.origin == led_to), None)
+
     def snippets(self) -> tuple[Retrieved, ...]:
         """The results whose pages were not read: those that refused, and those that were not opened."""
-        read = {page.origin for page in self.pages}
+        read = {*self._led_to, *(page.origin for page in self.pages)}
         return tuple(
             Retrieved(
                 origin=hit.origin,
@@ -274,6 +284,7 @@ class Notebook:
             examples={field.name: each for field in fields if (each := self.examples_of(field))},
             notes={name: note for name, note in self.notes.items() if any(field.name == name for field in fields)},
             strict=self.strict,
+            today=date.today().isoformat(),
         )
         outcome = await self.decide(decision, asked)
         reading: RowReading = outcome.decided
