@@ -27,10 +27,10 @@ name. `value` goes into a table cell: in the column's type, unit and options, wi
 asks for a description, a comparison or guidelines, put together in a few plain sentences what the pages say. \
 `quotes` are the passages that show it, each with the number of its result or page, copied exactly. `basis` is \
 "stated" if a quote says it, be it in other words; "computed" if it follows from figures of the quotes by the \
-arithmetic in `calculation`, such as "this_year - 1987" or "4.20 / 1.5"; "judged" if you conclude it from the quotes; \
-a name is never judged, and a number, date or amount is stated or computed. Give a second answer only where another page says something different. `same_row` is \
-"unclear" if the pages may be about another thing of that name, with the `reason`. No answer at all if nothing you \
-found has one.
+arithmetic in `calculation`, such as "this_year - 1987" or "4.20 / 1.5"; "judged" if you conclude it from the \
+quotes; a name is never judged, and a number, date or amount is stated or computed. Give a second answer only where \
+another page says something different. `same_row` is "unclear" if the pages may be about another thing of that name, \
+with the `reason`. No answer at all if nothing you found has one.
 """
 EXPLORATORY = f"""\
 You research one question about one row of a table. Open the results most likely to state the answer and read them; \

@@ -67,9 +67,10 @@ class Choose:
     def prompt(self, asked: ChoosePages) -> Prompt:
         results = listed(list(enumerate(asked.offers, start=1)))
         read = f"\nRead already, without finding these columns: {', '.join(asked.read)}" if asked.read else ""
+        row = f"The row:\n{row_block(asked.subject, asked.notes)}{read}"
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(columns(asked.fields, {}))}",
-            text=f"The row:\n{row_block(asked.subject, asked.notes)}{read}\n\n{results}\n\nChoose at most {asked.most}.",
+            text=f"{row}\n\n{results}\n\nChoose at most {asked.most}.",
             reply=Choice,
             max_tokens=80,
         )

@@ -434,7 +434,10 @@ def unjudgeable(
     """Why a value that no quote states cannot be taken as a judgement either."""
     quote = shortened(answer.quotes[0].quote, 120)
     if field.type not in JUDGED_TYPES:
-        return f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated or computed; quote the words that state it, or every figure of its calculation."
+        return (
+            f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated or computed: quote the words that "
+            "state it, or every figure of its calculation."
+        )
     if strict:
         return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
     texts = " ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)

@@ -196,7 +196,7 @@ class Notebook:
         """The pages that could be read; the others are noted with the reason."""
         wanted = [origin for origin in origins if origin not in self._tried]
         self._tried.update(wanted)
-        pages = []
+        pages: list[Retrieved] = []
         for origin, page in zip(wanted, await asyncio.gather(*map(self._web.open, wanted)), strict=True):
             if isinstance(page, Refusal):
                 self._refusals.append(page)
