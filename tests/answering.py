@@ -19,7 +19,8 @@ ReadText: TypeAlias = Callable[[str], Cells]
 
 def said(value: str, *quotes: str, text: int = 1, basis: str = "stated") -> dict[str, Any]:
     """An answer of a cell, with quotes of the text of that number."""
-    return {"value": value, "basis": basis, "quotes": [{"text": text, "quote": quote} for quote in quotes]}
+    quoted = [{"text": text, "quote": quote} for quote in quotes]
+    return {"value": value, "basis": basis, "quotes": quoted, "calculation": ""}
 
 
 def call(name: str, **arguments: Any) -> Reply:

@@ -35,7 +35,8 @@ ROW = RowToRead(subject=ACME, fields=(FOUNDED, CITY), sources=(PAGE,))
 
 
 def said(value: str, *quotes: str, basis: str = "stated", text: int = 1) -> dict[str, Any]:
-    return {"value": value, "basis": basis, "quotes": [{"text": text, "quote": quote} for quote in quotes]}
+    quoted = [{"text": text, "quote": quote} for quote in quotes]
+    return {"value": value, "basis": basis, "quotes": quoted, "calculation": ""}
 
 
 def reply(same_row: str = "same", **cells: list[dict[str, Any]]) -> dict[str, Any]:
@@ -358,7 +359,7 @@ def test_what_a_model_concluded_stays_judged_though_its_word_stands_in_the_quote
     size = Field(name="Size", type="select", options=("small", "large"))
     page = Retrieved(origin="http://acme.example/jobs", text="A small team, a big hall.")
     answers = [
-        CellAnswer(value="small", basis=basis, quotes=[Quoted(text=1, quote="A small team")])
+        CellAnswer(value="small", basis=basis, quotes=[Quoted(text=1, quote="A small team")], calculation="")
         for basis in ("stated", "judged")
     ]
     found = [verified(size, each, [page], {})[0] for each in answers]

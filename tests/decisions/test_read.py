@@ -15,7 +15,7 @@ SPEED = Field(name="Speed", type="number", unit="km/h")
 def answered(value: str, quote: str) -> tuple[list[str], str]:
     """The values that were proved, and what is wrong with the answer."""
     source = Retrieved(origin="https://ships.example/maren", title="Maren", text=f"The Maren. {quote}")
-    answer = CellAnswer(value=value, basis="stated", quotes=[Quoted(text=1, quote=quote)])
+    answer = CellAnswer(value=value, basis="stated", quotes=[Quoted(text=1, quote=quote)], calculation="")
     candidates, problem = verified(SPEED, answer, [source], {})
     return [candidate.value for candidate in candidates], problem
 

@@ -170,7 +170,11 @@ def filled(form: dict[str, Any], shared: dict[str, Any], text: str, name: str = 
 def facts(column: str, text: str) -> list[dict[str, Any]]:
     pattern = next(pattern for word, pattern in FACTS.items() if word in column.lower())
     found = pattern.search(text)
-    return [{"value": found[1], "basis": "stated", "quotes": [{"text": 1, "quote": found[0]}]}] if found else []
+    return (
+        [{"value": found[1], "basis": "stated", "quotes": [{"text": 1, "quote": found[0]}], "calculation": ""}]
+        if found
+        else []
+    )
 
 
 class Endpoint:

@@ -120,7 +120,11 @@ def read_floors(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """The answer for a row, or several: three floors where a page says so."""
     quote = "It has 3 floors."
     says = quote in text
-    cells = {"Floors": [{"value": "3", "basis": "stated", "quotes": [{"text": 1, "quote": quote}]}] if says else []}
+    cells = {
+        "Floors": [{"value": "3", "basis": "stated", "quotes": [{"text": 1, "quote": quote}], "calculation": ""}]
+        if says
+        else []
+    }
     row = {"texts": [{"text": 1, "same_row": "same", "reason": "its own page"}], "cells": cells}
     return dict.fromkeys(schema["properties"], row) if "row 1" in schema["properties"] else row
 

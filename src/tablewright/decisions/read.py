@@ -136,7 +136,7 @@ class CellAnswer(BaseModel):
     value: str
     basis: Literal["stated", "computed", "judged"]
     quotes: list[Quoted] = Key(max_length=MOST_QUOTES)
-    calculation: str = ""
+    calculation: str
 
 
 class TextVerdict(BaseModel):
