@@ -51,3 +51,14 @@ def test_an_unknown_price_is_never_shown_as_nothing() -> None:
     assert output.spent(used, {"settings": {"model": "ollama:qwen3"}}, "openai:in-house") == "$0.00"
     assert output.spent({**used, "input_tokens": 0}, {}, "openai:in-house") == "$0.00"
     assert output.spent({**used, "cost_usd": 0.25}, {}, "openai:in-house") == "$0.25"
+
+
+def test_columns_get_narrow_before_one_is_left_out() -> None:
+    assert output.fitting({"Company": 23, "Known for": 40, "CEO": 17, "Founded": 7}, 80) == {
+        "Company": 23,
+        "Known for": 24,
+        "CEO": 14,
+        "Founded": 7,
+    }
+    assert output.fitting({"Company": 23, "Known for": 40, "CEO": 17}, 36) == {"Company": 16, "Known for": 14}
+    assert output.fitting({"Company": 23}, 5) == {"Company": 14}

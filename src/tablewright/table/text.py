@@ -12,7 +12,7 @@ BASES: dict[Basis, str] = {
     "given": "Given by a person, not looked up",
     "stated": "Stated in the source",
     "converted": "Converted from what the source states",
-    "computed": "Computed by a formula",
+    "computed": "Computed",
     "judged": "Judged by the model from these quotes",
 }
 

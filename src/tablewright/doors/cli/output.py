@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, OverflowMethod
 from rich.padding import Padding
 from rich.progress import (
     BarColumn,
@@ -41,6 +41,10 @@ from tablewright.table.text import cell_text
 if TYPE_CHECKING:
     from tablewright.app import Progress as News
 
+FRAME = 3
+"""Characters that a column takes beside its text."""
+NARROW, WIDE = 14, 40
+"""Characters of a column's text where others want room too, and at most."""
 STYLES = {"high": "green", "medium": "yellow", "low": "dark_orange", "none": "dim"}
 
 
@@ -114,11 +118,15 @@ def print_sentences(console: Console, content: Text, *, indent: int = 0, style: 
         console.print(Text(" " * indent) + content, style=style, highlight=False, soft_wrap=True)
 
 
-def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]], *, fold: bool = True) -> Grid:
-    """With `fold` long texts wrap; without, each line of the grid stays one line and is cut to fit."""
+def grid(
+    title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]], *, widths: Sequence[int] = ()
+) -> Grid:
+    """Long texts wrap; with `widths` each line of the grid stays one line, and its texts are cut to fit."""
     table = Grid(title=plain(title, 500), title_justify="left", header_style="bold", title_style="bold")
-    for column in columns:
-        table.add_column(plain(column), overflow="fold" if fold else "ellipsis", no_wrap=not fold)
+    for place, column in enumerate(columns):
+        overflow: OverflowMethod = "ellipsis" if widths else "fold"
+        width = widths[place] if widths else None
+        table.add_column(plain(column), overflow=overflow, no_wrap=bool(widths), max_width=width)
     for line in lines:
         table.add_row(*(plain(item) if isinstance(item, str) else item for item in line))
     return table
@@ -129,32 +137,43 @@ def print_rows(
 ) -> None:
     """As many columns as the terminal is wide: the names of the rows, then the columns in `first`, then others that
     were asked for. With `cost` each cell that a run has worked on says what it cost."""
-    fields = table.shown_fields
-    widths = {field.name: natural_width(field, rows, cost=cost) for field in fields}
-    budget = stdout().width - 8
-    chosen: set[str] = set()
 
     def order(field: Field) -> tuple[bool, bool, bool]:
         return field.name != table.key_field, field.name not in first, not field.is_asked
 
-    for field in sorted(fields, key=order):
-        if not chosen or widths[field.name] <= budget:
-            chosen.add(field.name)
-            budget -= widths[field.name]
-    visible = [field for field in fields if field.name in chosen]
+    numbers = max(len(str(row.id)) for row in rows) if rows else 1
+    wanted = {field.name: natural_width(field, rows, cost=cost) for field in sorted(table.shown_fields, key=order)}
+    widths = fitting(wanted, stdout().width - numbers - FRAME - 1)
+    visible = [field for field in table.shown_fields if field.name in widths]
     lines: list[list[str | Text]] = [
         [str(row.id), *(shown(row.cell(field.name), cost=cost) for field in visible)] for row in rows
     ]
-    stdout().print(grid(title, ["#", *(heading(field) for field in visible)], lines, fold=False))
-    hidden = [field.name for field in fields if field.name not in chosen]
-    if hidden:
-        say(f"Not shown for want of width: {', '.join(hidden)}.")
+    cut = [numbers, *(widths[field.name] for field in visible)]
+    stdout().print(grid(title, ["#", *(heading(field) for field in visible)], lines, widths=cut))
+    if hidden := [field.name for field in table.shown_fields if field.name not in widths]:
+        say(f"The terminal is too narrow for: {', '.join(hidden)}.")
+
+
+def fitting(wanted: Mapping[str, int], room: int) -> dict[str, int]:
+    """The columns that fit beside each other, and the width of each: all of them narrow before one is left out, then
+    what is left goes to those that need more. The first is always there."""
+    widths: dict[str, int] = {}
+    for name, width in wanted.items():
+        narrow = min(width, NARROW)
+        if not widths or narrow + FRAME <= room:
+            widths[name] = narrow
+            room -= narrow + FRAME
+    for name in widths:
+        more = max(0, min(wanted[name] - widths[name], room))
+        widths[name] += more
+        room -= more
+    return widths
 
 
 def natural_width(field: Field, rows: Sequence[Row], *, cost: bool = False) -> int:
-    """What a column needs, frame included; a very long text does not push all others out."""
+    """What a column needs; a very long text does not push all others out."""
     longest = max((cell_len(shown(row.cell(field.name), cost=cost).plain) for row in rows), default=0)
-    return min(max(longest, cell_len(heading(field))), 40) + 3
+    return min(max(longest, cell_len(heading(field))), WIDE)
 
 
 def heading(field: Field) -> str:
