@@ -196,7 +196,7 @@ def natural_strategy(fields: Sequence[Field], usual: str = "pipeline") -> str:
     return "computation" if all(formulas) else usual
 
 
-_OPERATION = re.compile(r"[\w)}'\"]\s*(?:[-+*/^&%<>=]\s*)+(?:[\d({'\"]|$)|^\s*=|^\s*\w+\(.*\)\s*$")
+_OPERATION = re.compile(r"[\w)}'\"]\s*(?:[-+*/^&%<>=]\s*)+(?:[\d({'\"]|$)|^\s*=|^\s*\w+\((?:.*\)\s*|[^)]*)$")
 _WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}(?:\s+[^\W\d_]{2,}){2,}|\?\s*$")
 
 
