@@ -104,3 +104,28 @@ def test_an_answer_of_any_kind_in_a_sentence_is_never_called_high() -> None:
     found = candidates(Field(name="Owner"), "Brindle Works is owned by Halden Group.", **OWN_PAGE)
     assert found[0].value == "Halden Group"
     assert found[0].score < 0.8
+
+
+@pytest.mark.parametrize("where", ["7 Mill Lane, Orsett, Denmark", "Orsett, Denmark"])
+def test_where_something_is_does_not_say_who_leads_it_nor_how_many_there_are(where: str) -> None:
+    page = f"Head office: {where}"
+    assert answer(Field(name="Head office", question="Where is the head office?"), page, **OWN_PAGE) == where
+    assert not candidates(Field(name="Head", question="Who is in charge at {Company}?"), page, **OWN_PAGE)
+    assert not candidates(Field(name="Offices", type="number", question="How many offices?"), page, **OWN_PAGE)
+
+
+def test_since_when_is_not_how_many() -> None:
+    field = Field(name="Offices", type="number", question="How many offices does it have?")
+    assert answer(field, "Other offices: Orsett (since 2018)", **OWN_PAGE) is None
+    assert answer(field, "Other offices: 3", **OWN_PAGE) == "3"
+
+
+def test_a_bare_number_of_a_sentence_is_no_amount_of_money() -> None:
+    field = Field(name="Sales", type="money", question="How much did it sell last year?")
+    assert not candidates(field, "Brindle Works will sell 25 chairs for their wood.", **OWN_PAGE)
+    assert answer(field, "Sales last year: 25000", **OWN_PAGE) == "25000"
+
+
+def test_a_person_may_stand_after_a_year() -> None:
+    field = Field(name="Founder", question="Who founded {Company}?")
+    assert answer(field, "Brindle Works: in 1994 Jane Hart founded Brindle Works.", **OWN_PAGE) == "Jane Hart"

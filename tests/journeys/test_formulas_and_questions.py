@@ -7,7 +7,9 @@ import pytest
 from tablewright.journeys.enrich import is_formula
 
 
-@pytest.mark.parametrize("text", ["ROUND({Price}, 2)", "{Price} *", "round({Price}, 2", "round({Price", "ROND({Price})"])
+@pytest.mark.parametrize(
+    "text", ["ROUND({Price}, 2)", "{Price} *", "round({Price}, 2", "round({Price", "ROND({Price})"]
+)
 def test_a_formula_with_a_mistake_is_still_one(text: str) -> None:
     assert is_formula(text)
 

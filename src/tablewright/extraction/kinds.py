@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Wanted
 from tablewright.table.choices import NEGATIONS, plain_boolean
+from tablewright.table.countries import COUNTRIES, STATES
 from tablewright.table.dates import read_date
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.text import show
@@ -66,17 +67,32 @@ def whole(want: Wanted, value: str) -> TypedSpan | None:
             # A part with a number in it is of the street, or the code of a post office.
             parts = [part.strip() for part in text.split(",")]
             text = next((part for part in parts if not any(map(str.isdigit, part))), parts[0])
-        if not 0 < len(text) <= LONGEST_TEXT:
+        if not 0 < len(text) <= LONGEST_TEXT or (want.kind == "person" and _is_no_name(text)):
             return None
         if want.kind != "text" and (len(text.split()) > LONGEST_NAME or text.islower()):
             return TypedSpan(value=text, start=0, end=len(text), sure=0.5)
         return TypedSpan(value=text, start=0, end=len(text))
     found = typed(want, value)
+    if want.kind == "count" and _is_address(value):
+        return None  # the number of a house
     if want.kind in ("count", "number") and (date := read_date(value)) and date.clean and len(date.iso) > 4:
         return None  # a year may be a number, a day is none
     if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
         return TypedSpan(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
-    return max(found, key=lambda span: (span.sure, -span.start)) if found else None
+    best = max(found, key=lambda span: (span.sure, -span.start), default=None)
+    # A year beside the label of a count says when, not how many.
+    return None if best is not None and want.kind == "count" and best.sure <= UNSURE else best
+
+
+def _is_no_name(text: str) -> bool:
+    """Whether it cannot be a person: it has a digit, or is where something is."""
+    return any(map(str.isdigit, text)) or _is_address(text)
+
+
+def _is_address(text: str) -> bool:
+    """Whether it ends in a country or a state: "4 Mill Lane, Lyon, France"."""
+    before, _, last = text.rpartition(",")
+    return bool(before) and last.strip(" .") in COUNTRIES | STATES
 
 
 _GROUPS = re.compile(r"\+?[\d(][\d\s()./-]*\d(?!\w)")

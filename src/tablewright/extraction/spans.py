@@ -96,7 +96,8 @@ def _amounts(text: str, unit: str) -> Iterator[TypedSpan]:
     for amount in read_amounts(text, unit):
         written = text[amount.start : amount.end]
         cents = re.search(r"\d[.,]\d{2}(?!\d)", written)
-        sure = 1.0 if amount.money.currency else 0.8 if cents else 0.5
+        is_marked = any(each.money.currency for each in read_amounts(written))
+        sure = 1.0 if is_marked else 0.8 if cents else 0.4  # a bare number is an amount only beside a label
         yield TypedSpan(value=written.strip(), start=amount.start, end=amount.end, sure=sure)
 
 
@@ -202,10 +203,14 @@ def _unowned(name: str, text: str, start: int) -> str:
     return _POSSESSIVE.sub("", name) if len(follows) == 2 and follows[0] == " " and follows[1].isalpha() else name
 
 
+_HOUSE = re.compile(r"(?<![\d.,])\d{1,3}[a-z]?\s$")
+"""What a street has before its name, and a person has not: "7 Mill Lane", but "in 1994 Jane Hart"."""
+
+
 def _people(text: str) -> Iterator[TypedSpan]:
     for match in _PERSON.finditer(text):
         name, start = _trim(match)
-        if " " in name:
+        if " " in name and not _HOUSE.search(text, max(0, start - 8), start):
             yield TypedSpan(value=name, start=start, end=start + len(name))
 
 
