@@ -33,6 +33,13 @@ def test_a_figure_in_another_unit_than_the_quote_gives_is_refused_and_says_so() 
     assert problem.startswith("'23 km/h' is not in the quote “Max speed 23 kn.”.")
 
 
+def test_a_unit_that_was_answered_is_not_added_again() -> None:
+    share = Field(name="Share", type="number", unit="%")
+    answer = CellAnswer(value="45 %", basis="stated", quotes=[Quoted(text=1, quote="45 % of them")], calculation="")
+    (found,), _ = verified(share, answer, [Retrieved(origin="https://acme.example", text="45 % of them are new.")], {})
+    assert found.value == "45 %"
+
+
 def computed(field: Field, value: str, calculation: str, *quotes: str, is_whole: bool = True) -> tuple[str, str, str]:
     """The value, its calculation as the cell shows it, and what is wrong with the answer."""
     source = Retrieved(origin="https://acme.example", title="Acme", text=f"Acme. {' '.join(quotes)} Turbines.")
@@ -77,3 +84,36 @@ def test_a_sum_over_a_text_that_was_shown_in_part_is_refused() -> None:
     value, _, problem = computed(parts, "30", "10 + 20", "10 in Ost, 20 in West.", is_whole=False)
     assert value == ""
     assert "shown in part" in problem
+
+
+def test_a_result_with_the_current_year_keeps_its_digits_and_its_currency() -> None:
+    a_year = Field(name="Revenue a year", type="money")
+    found = computed(a_year, "£5.4 million", "212000000 / (this_year - 1987)", "Founded in 1987.", "£212 million.")
+    assert found == ("£5435897.44", "212000000 / (2026 - 1987)", "")
+    tiny = Field(name="Fires", type="number")
+    assert computed(tiny, "", "3 / 100 / (this_year - 1987)", "Founded in 1987.", "3 fires.")[0] == "0.0007692"
+
+
+def test_a_text_column_takes_a_computed_figure_and_no_other() -> None:
+    age = Field(name="Age", type="text", question="How old is {Company}?")
+    assert computed(age, "38 years", "this_year - 1987", "Founded in 1987.") == ("39 years", "2026 - 1987", "")
+    assert computed(age, "39 years, since 1987", "this_year - 1987", "Founded in 1987.")[0] == "39 years, since 1987"
+    value, _, problem = computed(age, "38 years, since 1987", "this_year - 1987", "Founded in 1987.")
+    assert (value, problem) == ("", "the calculation '2026 - 1987' gives 39, not '38'.")
+
+
+def test_a_calculation_beside_a_stated_or_judged_answer_does_not_replace_it() -> None:
+    source = Retrieved(origin="https://acme.example", title="Acme", text="Acme was founded in 1987.")
+    quotes = [Quoted(text=1, quote="founded in 1987")]
+    stated = CellAnswer(value="1987", basis="stated", quotes=quotes, calculation="this_year - 1987")
+    (founded,), _ = verified(Field(name="Founded", type="number"), stated, [source], {}, today="2026-11-18")
+    judged = CellAnswer(value="yes", basis="judged", quotes=quotes, calculation="this_year - 1987")
+    (old,), _ = verified(Field(name="Over 30", type="boolean"), judged, [source], {}, today="2026-11-18")
+    assert [(each.value, each.basis) for each in (founded, old)] == [("1987", "stated"), ("yes", "judged")]
+
+
+def test_a_date_and_a_period_give_a_date_also_where_a_text_was_shown_in_part() -> None:
+    until = Field(name="Until", type="date")
+    text = "Bought on 2026-03-01, guaranteed for 24 months."
+    assert computed(until, "2028-03-01", "2026-03-01 + 24 months", text, is_whole=False)[0] == "2028-03-01"
+    assert computed(until, "", "today + 24 months", text)[:2] == ("2028-11-18", "2026-11-18 + 24 months")

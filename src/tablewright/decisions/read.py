@@ -41,7 +41,7 @@ from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_number, read_numbers
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.table.rowkey import fold, tokenize
-from tablewright.table.text import shortened
+from tablewright.table.text import shortened, show_float
 from tablewright.table.untrusted import WARNING, block, is_tainted, marked, question_block
 
 SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
@@ -52,7 +52,7 @@ WORDS_ALONE = frozenset({"option", "words", FROM_STATEMENT})
 """Rules by which a value's words stand in a quote that may mean something else by them: "a small team" does not make a
 firm small. They prove what a model says is stated, and not what it says it concluded."""
 JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
-COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date"})
+COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date", "text"})
 ALIKE = 0.7
 """The share of a quote's words that a passage must have to be the one that was meant."""
 NEAR = 400
@@ -265,7 +265,7 @@ def verified(
     """The answer as candidates, one for each text that it was proved from; else what is wrong with it. `is_whole`: the
     texts were shown whole."""
     calculation = with_date(answer.calculation, today)
-    said, problem = value_of(answer, calculation, today)
+    said, problem = value_of(answer, field, calculation, today)
     if problem:
         return [], problem
     value = in_column_unit(said, field)
@@ -298,8 +298,8 @@ def verified(
             candidate(field, value, [span, *beside[span.source]], rule, verdicts)
             for span, rule in first_of_each_source(proved)
         ], ""
-    if calculation and field.type in COMPUTED_TYPES:
-        if "+" in calculation and not is_whole:
+    if calculation and field.type in COMPUTED_TYPES and (field.type != "text" or read_numbers(value)):
+        if "+" in calculation and field.type != "date" and not is_whole:
             return [], f"the texts are shown in part, so the sum {calculation!r} may lack something."
         texts = [today, *(sources[span.source].text[span.start : span.end] for span, _ in spans)]
         if problem := wrong_result(value, calculation, field, texts):
@@ -313,7 +313,7 @@ def verified(
 def in_column_unit(value: str, field: Field) -> str:
     """With the column's unit, where it is a bare number: a reader is asked to answer in that unit."""
     number = read_number(value) if field.type == "number" and field.unit else None
-    if number is None or (number.start, number.end) != (0, len(value)):
+    if number is None or (number.start, number.end) != (0, len(value)) or value.endswith(field.unit):
         return value
     measured = f"{value} {field.unit}"
     return measured if coerce(measured, field).value == coerce(value, field).value else value
@@ -394,13 +394,27 @@ def with_date(calculation: str, today: str) -> str:
     return " ".join(calculation.split()).replace("this_year", today[:4]).replace("today", today)
 
 
-def value_of(answer: CellAnswer, calculation: str, today: str) -> tuple[str, str]:
-    """The value that was answered, or worked out by code where it follows from the current date, which a model does not
-    know; and what is wrong with the calculation."""
-    if with_date(answer.calculation, "") == calculation:
-        return answer.value.strip(), ""
-    result, problem = work_out_number(calculation, [today, *(quoted.quote for quoted in answer.quotes)])
-    return ("", problem) if result is None else (f"{round(result, 2):g}", "")
+def value_of(answer: CellAnswer, field: Field, calculation: str, today: str) -> tuple[str, str]:
+    """The value that was answered, with the result that code works out where it follows from the current date, which a
+    model does not know; and what is wrong with the calculation."""
+    value = answer.value.strip()
+    is_dated = with_date(answer.calculation, "") != calculation
+    if not is_dated or answer.basis != "computed" or field.type not in COMPUTED_TYPES:
+        return value, ""
+    texts = [today, *(quoted.quote for quoted in answer.quotes)]
+    if field.type == "date":
+        return work_out_date(calculation, texts)
+    result, problem = work_out_number(calculation, texts)
+    if result is None:
+        return "", problem
+    shown = show_float(round(result, 2) if abs(result) >= 1 else float(f"{result:.4g}"))
+    match read_numbers(value):
+        case []:
+            return shown, ""
+        case [number]:
+            return f"{value[: number.start]}{shown}{value[number.end :]}", ""
+        case _:
+            return value, ""
 
 
 def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[str]) -> str:
@@ -413,6 +427,9 @@ def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[st
     if result is None:
         return problem
     wanted = coerce(value, field).value
+    if field.type == "text":
+        made_up = unproved(value, quotes, [result])
+        return f"the calculation {calculation!r} gives {result:g}, not {made_up[0]!r}." if made_up else ""
     amount = wanted.amount if isinstance(wanted, Money) else wanted
     if not isinstance(amount, int | float) or not rounds_to(result, amount):
         return f"the calculation {calculation!r} gives {result:g}, not {value!r}."
