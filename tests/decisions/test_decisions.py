@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import decide
 from tablewright.decisions.excerpt import excerpt, fitted
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.read import CellAnswer, Quoted, ReadRow, RowReading, RowToRead, verified
+from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel

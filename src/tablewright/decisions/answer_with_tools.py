@@ -12,9 +12,10 @@ from typing import Literal
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.read import CellAnswer, TextVerdict, described, heading, row_block, verified
+from tablewright.decisions.read import described, heading, row_block
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.table.model import Field

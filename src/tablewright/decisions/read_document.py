@@ -13,20 +13,10 @@ from msgspec import structs
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.decisions.cell_answer import MOST_QUOTES, CellAnswer, Quoted
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
-from tablewright.decisions.read import (
-    MOST_QUOTES,
-    CellAnswer,
-    Quoted,
-    ReadRow,
-    RowReading,
-    RowToRead,
-    columns,
-    heading,
-    reading_of,
-    row_block,
-)
+from tablewright.decisions.read import ReadRow, RowReading, RowToRead, columns, heading, reading_of, row_block
 from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = """\

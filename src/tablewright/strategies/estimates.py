@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
+from tablewright.decisions.cell_answer import JUDGED_TYPES
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.read import JUDGED_TYPES, ReadRow, RowToRead
+from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.read_document import ReadDocument
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula

@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
+from tablewright.decisions.cell_answer import UNCLEAR
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
 from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
-from tablewright.decisions.read import UNCLEAR, ReadRow, RowReading, RowToRead
+from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.errors import OverBudget, SearchError
 from tablewright.extraction.about import Subject, about

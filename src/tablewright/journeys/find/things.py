@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from tablewright.decisions.read import SCORES
+from tablewright.decisions.cell_answer import SCORES
 from tablewright.engine.cells import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE, agree
 from tablewright.table.coerce import coerce

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.read import CellAnswer, Quoted, verified
+from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
 from tablewright.table.coerce import coerce
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved

@@ -1,0 +1,314 @@
+"""A model's answer for a cell, and what code proves of it.
+
+Every quote stands in its text; the value follows from the quotes by a rule (table/evidence.py), by a calculation that
+code repeats, or, where the column allows it, by the model's judgement. What cannot be proved says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Key
+
+from tablewright.decisions.date_figures import work_out_date, work_out_number
+from tablewright.decisions.figures import unproved
+from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
+from tablewright.extraction.passages import passages
+from tablewright.table.choices import exact_option
+from tablewright.table.coerce import coerce, is_not_found
+from tablewright.table.evidence import (
+    FROM_STATEMENT,
+    basis_of,
+    conversion,
+    follows,
+    is_address_of,
+    locate,
+    rounds_to,
+    stands_in,
+)
+from tablewright.table.model import Basis, Field, FieldType, Money
+from tablewright.table.money_text import read_amounts
+from tablewright.table.numbers import read_number, read_numbers
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.text import shortened, show_float
+from tablewright.table.untrusted import is_tainted
+
+SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
+"""How likely an answer is right that a model gave and code has checked, by its basis."""
+UNCLEAR = 0.65
+"""At most, where the text may be about something else than the row."""
+WORDS_ALONE = frozenset({"option", "words", FROM_STATEMENT})
+"""Rules by which a value's words stand in a quote that may mean something else by them: "a small team" does not make a
+firm small. They prove what a model says is stated, and not what it says it concluded."""
+JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
+COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date", "text"})
+ALIKE = 0.7
+"""The share of a quote's words that a passage must have to be the one that was meant."""
+NEAR = 400
+"""Characters around a quote in which the name may stand that the quote speaks of."""
+MOST_QUOTES = 8
+"""Of an answer; a summary may stand on several pages."""
+
+
+# No lengths here: a schema with them is one that providers do not enforce.
+
+
+class Quoted(BaseModel):
+    text: int
+    quote: str
+
+
+class CellAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    value: str
+    basis: Literal["stated", "computed", "judged"]
+    quotes: list[Quoted] = Key(max_length=MOST_QUOTES)
+    calculation: str
+
+
+class TextVerdict(BaseModel):
+    text: int
+    same_row: Literal["same", "other", "unclear"]
+    reason: str
+
+
+def verified(
+    field: Field,
+    answer: CellAnswer,
+    sources: Sequence[Retrieved],
+    verdicts: Mapping[int, TextVerdict],
+    *,
+    strict: bool = False,
+    today: str = "",
+    is_whole: bool = True,
+) -> tuple[list[Candidate], str]:
+    """The answer as candidates, one for each text that it was proved from; else what is wrong with it. `is_whole`: the
+    texts were shown whole."""
+    calculation = with_date(answer.calculation, today)
+    said, problem = value_of(answer, field, calculation, today)
+    if problem:
+        return [], problem
+    value = in_column_unit(said, field)
+    if not value or is_not_found(value):
+        return [], ""
+    if problem := wrong_form(value, field):
+        return [], problem
+    quotes = [quoted for quoted in answer.quotes if quoted.quote.strip()]
+    if not quotes:
+        return [], f"{value!r} has no quote. Quote the passage that shows it, or give no answer."
+    problems: list[str] = []
+    spans: list[tuple[SourceSpan, str]] = []
+    for quoted in quotes:
+        span, problem = found_quote(quoted, value, field, sources, verdicts)
+        if span is None:
+            problems.append(problem)
+        else:
+            spans.append(proof(value, span, field, sources[span.source]))
+    if not spans:
+        return [], problems[0]
+    concluded = WORDS_ALONE if answer.basis == "judged" and not strict else frozenset()
+    proved = [(span, rule) for span, rule in spans if rule and rule not in concluded]
+    if not proved:
+        whole = " … ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
+        if (rule := follows(value, whole, field)) and rule not in concluded:  # the parts of a list, each with its quote
+            proved = [(spans[0][0], rule)]
+    if proved:
+        beside = {span.source: [other for other, _ in spans if other.source == span.source] for span, _ in proved}
+        return [
+            candidate(field, value, [span, *beside[span.source]], rule, verdicts)
+            for span, rule in first_of_each_source(proved)
+        ], ""
+    if calculation and field.type in COMPUTED_TYPES and (field.type != "text" or read_numbers(value)):
+        if "+" in calculation and field.type != "date" and not is_whole:
+            return [], f"the texts are shown in part, so the sum {calculation!r} may lack something."
+        texts = [today, *(sources[span.source].text[span.start : span.end] for span, _ in spans)]
+        if problem := wrong_result(value, calculation, field, texts):
+            return [], problem
+        return [candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)], ""
+    if problem := unjudgeable(value, field, answer, spans, sources, strict=strict):
+        return [], problem
+    return [candidate(field, value, [span for span, _ in spans], "judged", verdicts)], ""
+
+
+def in_column_unit(value: str, field: Field) -> str:
+    """With the column's unit, where it is a bare number: a reader is asked to answer in that unit."""
+    number = read_number(value) if field.type == "number" and field.unit else None
+    if number is None or (number.start, number.end) != (0, len(value)) or value.endswith(field.unit):
+        return value
+    measured = f"{value} {field.unit}"
+    return measured if coerce(measured, field).value == coerce(value, field).value else value
+
+
+def wrong_form(value: str, field: Field) -> str:
+    if field.options and exact_option(value, field.options) is None:
+        return f"{value!r} is not one of: {', '.join(field.options)}."
+    read = coerce(value, field)
+    if read.value is None:
+        return f"{value!r} is not a {field.type}{f' ({read.note})' if read.note else ''}."
+    return ""
+
+
+def found_quote(
+    quoted: Quoted, value: str, field: Field, sources: Sequence[Retrieved], verdicts: Mapping[int, TextVerdict]
+) -> tuple[SourceSpan | None, str]:
+    """Where the quote stands: in its own text word for word, or as the passage of it that was plainly meant."""
+    number = quoted.text - 1
+    shown = f"“{shortened(quoted.quote, 120)}”"
+    if not 0 <= number < len(sources):
+        return None, f"there is no text {quoted.text}; the texts are numbered 1 to {len(sources)}."
+    verdict = verdicts.get(number)
+    if verdict is not None and verdict.same_row == "other":
+        return None, f"text {quoted.text} is about something else, as you say; it cannot fill this row."
+    text = sources[number].text
+    place = locate(quoted.quote, text) or meant(quoted.quote, value, field, text)
+    if place is None:
+        others = (n for n, other in enumerate(sources) if n != number and locate(quoted.quote, other.text))
+        if (elsewhere := next(others, None)) is not None:
+            return found_quote(Quoted(text=elsewhere + 1, quote=quoted.quote), value, field, sources, verdicts)
+        return None, f"the quote {shown} does not stand in text {quoted.text}. Copy it exactly, or give no answer."
+    if is_tainted(text, *place):
+        return None, f"the passage {shown} gives orders to machines; it is no evidence."
+    return SourceSpan(source=number, start=place[0], end=place[1]), ""
+
+
+def meant(quote: str, value: str, field: Field, text: str) -> tuple[int, int] | None:
+    """The passage that has most of the quote's words and gives the value, where a word or two was copied otherwise."""
+    words = set(tokenize(fold(quote)))
+    for start, end in passages(text).pieces:
+        shared = len(words & set(tokenize(fold(text[start:end]))))
+        if words and shared >= ALIKE * len(words) and follows(value, text[start:end], field):
+            return start, end
+    return None
+
+
+def proof(value: str, span: SourceSpan, field: Field, source: Retrieved) -> tuple[SourceSpan, str]:
+    """The passage that the value follows from, and by which rule: the quote, the sentence or line around it, or, for a
+    name that the quote only refers to, from the name to the quote; for an address, the one that the quote was retrieved
+    from. "" where code cannot see that it follows."""
+    text = source.text
+    if rule := follows(value, text[span.start : span.end], field):
+        return span, rule
+    around = next(((s, e) for s, e in passages(text).pieces if s <= span.start and span.end <= e), None)
+    if around is not None and (rule := follows(value, text[slice(*around)], field)):
+        return SourceSpan(source=span.source, start=around[0], end=around[1]), rule
+    if field.type == "url" and is_address_of(value, source.origin):
+        return span, "address"
+    if field.type == "text" and not field.options and not read_numbers(value):
+        near = max(0, span.start - NEAR)
+        place = text.casefold().find(value.casefold(), near, span.end + NEAR)
+        if place >= 0 and stands_in(value, text[near : span.end + NEAR]):
+            start, end = min(place, span.start), max(place + len(value), span.end)
+            return SourceSpan(source=span.source, start=start, end=end), "verbatim"
+    return span, ""
+
+
+def first_of_each_source(proved: Sequence[tuple[SourceSpan, str]]) -> list[tuple[SourceSpan, str]]:
+    first: dict[int, tuple[SourceSpan, str]] = {}
+    for span, rule in proved:
+        first.setdefault(span.source, (span, rule))
+    return list(first.values())
+
+
+def with_date(calculation: str, today: str) -> str:
+    """With the current year and date in place of their names."""
+    return " ".join(calculation.split()).replace("this_year", today[:4]).replace("today", today)
+
+
+def value_of(answer: CellAnswer, field: Field, calculation: str, today: str) -> tuple[str, str]:
+    """The value that was answered, with the result that code works out where it follows from the current date, which a
+    model does not know; and what is wrong with the calculation."""
+    value = answer.value.strip()
+    is_dated = with_date(answer.calculation, "") != calculation
+    if not is_dated or answer.basis != "computed" or field.type not in COMPUTED_TYPES:
+        return value, ""
+    texts = [today, *(quoted.quote for quoted in answer.quotes)]
+    if field.type == "date":
+        return work_out_date(calculation, texts)
+    result, problem = work_out_number(calculation, texts)
+    if result is None:
+        return "", problem
+    shown = show_float(round(result, 2) if abs(result) >= 1 else float(f"{result:.4g}"))
+    match read_numbers(value):
+        case []:
+            return shown, ""
+        case [number]:
+            return f"{value[: number.start]}{shown}{value[number.end :]}", ""
+        case _:
+            return value, ""
+
+
+def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[str]) -> str:
+    """Why the value does not follow from figures of the quotes by the calculation, "" where it does."""
+    if field.type == "date":
+        day, problem = work_out_date(calculation, quotes)
+        is_other = day and coerce(value, field).value != day
+        return f"the calculation {calculation!r} gives {day}, not {value!r}." if is_other else problem
+    result, problem = work_out_number(calculation, quotes)
+    if result is None:
+        return problem
+    wanted = coerce(value, field).value
+    if field.type == "text":
+        made_up = unproved(value, quotes, [result])
+        return f"the calculation {calculation!r} gives {result:g}, not {made_up[0]!r}." if made_up else ""
+    amount = wanted.amount if isinstance(wanted, Money) else wanted
+    if not isinstance(amount, int | float) or not rounds_to(result, amount):
+        return f"the calculation {calculation!r} gives {result:g}, not {value!r}."
+    named = {each.money.currency for quote in quotes for each in read_amounts(quote, field.unit)} - {""}
+    if isinstance(wanted, Money) and wanted.currency and named and named != {wanted.currency}:
+        return f"{value!r} is computed from amounts in {', '.join(sorted(named))}."
+    return ""
+
+
+def unjudgeable(
+    value: str,
+    field: Field,
+    answer: CellAnswer,
+    spans: Sequence[tuple[SourceSpan, str]],
+    sources: Sequence[Retrieved],
+    *,
+    strict: bool,
+) -> str:
+    """Why a value that no quote states cannot be taken as a judgement either."""
+    quote = shortened(answer.quotes[0].quote, 120)
+    if field.type not in JUDGED_TYPES:
+        return (
+            f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated or computed: quote the words that "
+            "state it, or every figure of its calculation."
+        )
+    if strict:
+        return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
+    texts = " ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
+    if made_up := unproved(value, [texts]):
+        return f"the figure {made_up[0]} in {shortened(value, 80)!r} is in none of the quotes."
+    return ""
+
+
+def candidate(
+    field: Field,
+    value: str,
+    spans: Sequence[SourceSpan],
+    rule: str,
+    verdicts: Mapping[int, TextVerdict],
+    calculation: str = "",
+) -> Candidate:
+    first, *more = dict.fromkeys(spans)
+    basis: Basis = "computed" if calculation else "judged" if rule == "judged" else basis_of(rule)
+    verdict = verdicts.get(first.source)
+    same: SameRow = "same" if verdict is None or verdict.same_row == "same" else "unclear"
+    return Candidate(
+        field=field.name,
+        value=value,
+        source=first.source,
+        start=first.start,
+        end=first.end,
+        score=SCORES[basis] if same == "same" else min(SCORES[basis], UNCLEAR),
+        how=f"model, {rule}",
+        basis=basis,
+        converted_by=conversion(rule) if basis == "converted" else calculation,
+        more=tuple(more),
+        same_row=same,
+        doubt=verdict.reason if verdict is not None and same == "unclear" else "",
+    )
