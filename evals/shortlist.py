@@ -33,6 +33,7 @@ from tablewright.table.typed import typed
 from tablewright.table.usage import Usage, metered
 
 OUT = Path(__file__).resolve().parent / "out"
+NONE = ("", "0", "none", "no")
 CLOSE = 0.02
 """The part by which a number may differ: 1 lb 3 oz is 0.54 kg."""
 
@@ -163,8 +164,10 @@ def same(cell: Cell, unit: str, expected: Any, true_unit: str, product: dict[str
     if isinstance(cell.value, Money):
         prices = [expected, *(offer["price"] for offer in product.get("offers", []))]
         return any((each["amount"], each["currency"]) == (cell.value.amount, cell.value.currency) for each in prices)
-    if isinstance(expected, bool) or isinstance(cell.value, bool):
-        return bool(cell.value) == (expected is True)
+    if isinstance(cell.value, bool) and not isinstance(expected, bool):
+        return cell.value == (str(expected).casefold() not in NONE)  # a size, or a kind, of what is there
+    if isinstance(expected, bool):
+        return bool(cell.value) == expected
     if isinstance(expected, int | float) and isinstance(cell.value, int | float):
         ours, theirs = typed(f"{cell.value} {unit}"), typed(f"{expected} {true_unit}")
         one, other = (ours.si, theirs.si) if ours.si is not None and theirs.si is not None else (cell.value, expected)

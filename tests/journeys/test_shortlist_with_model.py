@@ -302,6 +302,79 @@ async def test_a_column_that_nobody_fills_is_said_to_be_empty_and_nothing_is_adv
         assert chat.state.phase == "advise"
 
 
+# ── what is done with a comparison ───────────────────────────────────────────────────────────────────────────────────
+
+
+def offer(text: int, shop: str, price: str, quote: str, offered_as: str = "new") -> dict[str, Any]:
+    return {"text": text, "shop": shop, "price": price, "stock": "", "offered_as": offered_as, "quote": quote}
+
+
+SHOPS = {
+    "/dear": Page("Mall", "<p>The Zorbler 3 by Zorb weighs 900 g and costs £30.00.</p>"),
+    "/used": Page("Attic", "<p>The Zorbler 3 used costs £9.00.</p>"),
+    "/cheap": Page("Corner", "<p>The Zorbler 3 here costs £20.00.</p>"),
+}
+
+
+def read_offers(prompt: str) -> dict[str, Any]:
+    found = re.findall(r"<<TEXT (\d+) \w+ \| (\w+) [^<]*?costs (£[\d.]+)", prompt)
+    return {
+        "offers": [
+            offer(int(text), shop, price, f"costs {price}", "used" if shop == "Attic" else "new")
+            for text, shop, price in found
+        ]
+    }
+
+
+async def test_offers_are_asked_for_where_it_is_to_be_bought_and_the_cheapest_new_one_comes_first(
+    tmp_path: Path,
+) -> None:
+    async with scripted(tmp_path, SHOPS, ProductsReply=products("Zorbler 3"), OffersReply=read_offers) as parts:
+        chat, web, _script = parts
+        await chat.say("/form product: zorbler | budget: 25 GBP | region: Wales", CONFIRM, ENRICH)
+        reply = await chat.say("/links 1")
+        assert {"buy Zorbler 3 Wales", "Zorbler 3 price Wales"} <= set(web.queries)
+        told = [(each.shop, str(each.price), each.offered_as, each.misses) for each in reply.listings]
+        assert told == [
+            ("Corner", "20.00 GBP", "new", ()),
+            ("Mall", "30.00 GBP", "new", ("25 GBP",)),
+            ("Attic", "9.00 GBP", "used", ()),
+        ]
+        assert chat.state.phase == "advise"
+
+
+async def test_where_no_shop_offers_it_that_is_said(tmp_path: Path) -> None:
+    async with scripted(tmp_path, SHOPS, ProductsReply=products("Zorbler 3"), OffersReply={"offers": []}) as parts:
+        chat, _web, _script = parts
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        assert "No shop was found that offers Zorbler 3." in (await chat.say("/links 1")).text
+
+
+async def test_what_was_taken_out_is_not_found_again_and_an_empty_comparison_says_how_to_go_on(
+    tmp_path: Path,
+) -> None:
+    async with scripted(tmp_path, ZORBLERS) as (chat, _, script):
+        await chat.say("/form product: zorbler | nice: Weight < 1 kg", CONFIRM, ENRICH)
+        await chat.say("/remove 1", "/remove 1", "/drop 1")
+        reply = await chat.say(CONFIRM)
+        assert "Zorbler 3" in script.prompts(PLANS)[-1], "it is told what need not be found"
+        assert (await chat.table()).rows == ()
+        assert reply.text.startswith("No product was found.\n")
+        assert (chat.state.phase, reply.buttons) == ("advise", (TRY_AGAIN, EDIT))
+
+
+async def test_what_changed_since_the_first_comparison_is_remembered_with_its_trigger(tmp_path: Path) -> None:
+    colour = WEIGHT | {"name": "Colour", "type": "text", "unit": "", "question": "Which colour has {Product}?"}
+    replies = [turn("columns", columns=[colour]), turn("more", like=1)]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=replies) as (chat, _, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        await chat.say("which colours?", "more like the first, please")
+        assert [(each.loop, each.changed, each.trigger) for each in chat.state.refinements] == [
+            (1, "added Colour", "which colours?"),
+            (2, "more options like Zorbler 3", "more like the first, please"),
+        ]
+
+
 # ── other languages ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 

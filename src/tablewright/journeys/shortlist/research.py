@@ -46,7 +46,7 @@ class ProductSearch:
             state.requirements,
             self._context.tools,
             self._context.limits,
-            known=known,
+            known=(*known, *state.removed),
             tried=state.tried,
             like=like,
             most=count,

@@ -134,7 +134,8 @@ class Shortlist:
                 reply = await advising.look_again(turn, message)
                 state = refined(state, "a value was looked up again", message)
             case "remove" if turn.products:
-                await comparison.remove_products(turn.products)
+                names = await comparison.remove_products(turn.products)
+                state = structs.replace(state, removed=(*state.removed, *names))
                 return await self._where_we_are(state, (*turn.said, *lines(say(state, "taken out"))))
             case _:
                 return await self._where_we_are(state, turn.said)
