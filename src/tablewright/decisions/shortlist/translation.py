@@ -19,7 +19,8 @@ You translate lines that a buying adviser's program says beside its own sentence
 `lines`: each line in the language that is asked for, in the order of the list, short and natural, as a native \
 adviser would say it; the polite form of address where there are two. Words in braces, such as {count}, are filled \
 in by the program: keep every one of them as it is, and add none. Where a line has two forms with "|" between them, \
-for one and for several, give both forms the same way. Words after a slash, such as /drop, stay as they are."""
+for one and for several, give both forms the same way. Words after a slash, such as /drop, stay as they are. Single \
+words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
 
 
 class LinesToTranslate(Noun, frozen=True):
