@@ -24,6 +24,7 @@ from typing import Any
 
 from models import add_model_options, column, model_settings
 from tablewright.app import Tablewright
+from tablewright.journeys.shortlist.wording import pressed
 from tablewright.settings import Settings
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Money, Row, Table
@@ -89,7 +90,7 @@ async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, ar
             state = await tablewright.begin_shortlist()
             for turn in dialogue["turns"]:
                 message = turn["say"].strip("[]")
-                if message in BUTTONS and message not in state.buttons:
+                if message in BUTTONS and message not in map(pressed, state.buttons):
                     tally.pressed_in_vain += 1
                     turns.append({"say": turn["say"], "skipped": "the button is not there"})
                     continue

@@ -102,6 +102,8 @@ class Script:
         reply = read_weights if schema in READ else self.replies[schema]
         if isinstance(reply, list):
             reply = reply.pop(0) if len(reply) > 1 else reply[0]
+        if isinstance(reply, Reply):
+            return reply
         if schema in READ:
             reply = reply(prompt, request.body["response_format"]["json_schema"]["schema"])
         return answer(reply(prompt) if callable(reply) else reply)
@@ -428,3 +430,11 @@ async def test_a_model_that_cannot_translate_is_not_asked_again_and_the_lines_st
         asked = len(script.prompts(TRANSLATED))
         assert (await chat.say("zz")).buttons == (CONFIRM, EDIT)
         assert len(script.prompts(TRANSLATED)) == asked
+
+
+async def test_an_outage_while_translating_lasts_one_turn(tmp_path: Path, language: str) -> None:
+    translated = {"lines": [in_zz(line) for line in LINES.values()]}
+    wish, replies = turn(language=language), [Reply(status=401), translated]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines=replies) as (chat, _, _script):
+        assert "Looking for: zorbler." in (await chat.say("zz zz")).text
+        assert "LOOKING FOR: zorbler." in (await chat.say("zz")).text

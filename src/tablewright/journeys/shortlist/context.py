@@ -59,14 +59,16 @@ class TurnContext:
         self._folder = folder
 
     async def speak(self, language: str) -> None:
-        """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once; of
-        a model that cannot translate them nobody asks it again."""
+        """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once; a
+        model that cannot translate them is not asked again."""
         code = primary_code(language)
         is_given_up = CATALOGUE.get(code) == CATALOGUE["en"]
         if self.tools.model is None or code in OURS or not code.isalpha() or is_given_up:
             return
         asked = LinesToTranslate(language=code, lines=LINES)
-        learn(code, (await decide(TranslateLines(), asked, self.tools.model, self.tell)).decided)
+        outcome = await decide(TranslateLines(), asked, self.tools.model, self.tell)
+        if not outcome.degraded:  # the next turn asks a model that could not be reached again
+            learn(code, outcome.decided)
 
     async def has_table(self, state: ShortlistState) -> bool:
         try:
