@@ -24,6 +24,7 @@ from typing import Any
 
 from models import add_model_options, column, model_settings
 from tablewright.app import Tablewright
+from tablewright.journeys.shortlist.wording import pressed
 from tablewright.settings import Settings
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Money, Row, Table
@@ -33,6 +34,7 @@ from tablewright.table.typed import typed
 from tablewright.table.usage import Usage, metered
 
 OUT = Path(__file__).resolve().parent / "out"
+NONE = ("", "0", "none", "no")
 CLOSE = 0.02
 """The part by which a number may differ: 1 lb 3 oz is 0.54 kg."""
 
@@ -88,7 +90,7 @@ async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, ar
             state = await tablewright.begin_shortlist()
             for turn in dialogue["turns"]:
                 message = turn["say"].strip("[]")
-                if message in BUTTONS and message not in state.buttons:
+                if message in BUTTONS and message not in map(pressed, state.buttons):
                     tally.pressed_in_vain += 1
                     turns.append({"say": turn["say"], "skipped": "the button is not there"})
                     continue
@@ -163,8 +165,10 @@ def same(cell: Cell, unit: str, expected: Any, true_unit: str, product: dict[str
     if isinstance(cell.value, Money):
         prices = [expected, *(offer["price"] for offer in product.get("offers", []))]
         return any((each["amount"], each["currency"]) == (cell.value.amount, cell.value.currency) for each in prices)
-    if isinstance(expected, bool) or isinstance(cell.value, bool):
-        return bool(cell.value) == (expected is True)
+    if isinstance(cell.value, bool) and not isinstance(expected, bool):
+        return cell.value == (str(expected).casefold() not in NONE)  # a size, or a kind, of what is there
+    if isinstance(expected, bool):
+        return bool(cell.value) == expected
     if isinstance(expected, int | float) and isinstance(cell.value, int | float):
         ours, theirs = typed(f"{cell.value} {unit}"), typed(f"{expected} {true_unit}")
         one, other = (ours.si, theirs.si) if ours.si is not None and theirs.si is not None else (cell.value, expected)

@@ -576,6 +576,14 @@ async def shortlist_follow_ups(stage: Stage) -> Any:
     )
 
 
+@scenario
+async def shortlist_spanish(stage: Stage) -> Any:
+    """In a language that has no catalogue of ours: the lines beside the model's sentences are translated, too."""
+    return await stage.shortlist(
+        "Busco un hervidor eléctrico con temperatura regulable por menos de 50 libras. No me pregunte más, busque ya."
+    )
+
+
 KETTLE = Requirements(
     product_type="electric kettle",
     region="UK",

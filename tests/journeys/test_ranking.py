@@ -226,3 +226,10 @@ def test_a_price_over_the_budget_is_told_in_the_words_of_the_wish_and_one_near_a
         if missed_by(Money(amount=amount, currency=currency), wanted, RATES) == ("Price wish",)
     ]
     assert over == ["50 GBP", "99 EUR"]
+
+
+def test_what_nobody_knows_counts_no_more_than_the_least_that_is_known() -> None:
+    products = table(Silent={"Keep warm": True}, Small={"Capacity": 0.5, "Keep warm": True}, Large={"Capacity": 2.0})
+    found = ranked(products, wish("Capacity", "highest", hard=False), wish("Keep warm", "=", "yes", hard=False))
+    scores = {each.name: each.parts[0].score for each in found.ranked}
+    assert scores == {"Large": 1.0, "Small": 0.0, "Silent": 0.0}

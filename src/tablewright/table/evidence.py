@@ -19,7 +19,7 @@ from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.model import Basis, Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
-from tablewright.table.number_words import OTHER_LANGUAGES
+from tablewright.table.number_words import OTHER_LANGUAGES, with_fractions
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
@@ -207,7 +207,8 @@ def _number_follows(wanted: Value, quote: str, field: Field) -> str:
 
 
 def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
-    measures = (*read_measures(_BETWEEN_CELLS.sub(" ", quote), unit), *_measures_after_unit(quote))
+    quantities = with_fractions(_BETWEEN_CELLS.sub(" ", quote))
+    measures = (*read_measures(quantities, unit), *_measures_after_unit(quote))
     if unit:
         rule, is_other = _measured(wanted, measures, unit)
         if rule or is_other:
@@ -309,7 +310,8 @@ def _close(one: int | float, other: int | float) -> bool:
 
 
 _SPOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_CELL = re.compile(r"[:|]")
+_CELL = re.compile(r"[:|?]|\.{3,}")
+"""What parts a label from its value: "Waterproof? No", "RAIN COVER ....... NO"."""
 FROM_STATEMENT = "yes or no from a statement"
 _BESIDE = re.compile(r"\s(?:[^\W_]+\s){0,2}")
 """What may stand between a denial and what it denies: two words, as in "does not have a lid"."""

@@ -1,7 +1,7 @@
 """What the program says in its own words beside a model's, in the language of the question.
 
-A language that is not here gets English. In a message "one|many" the count says which; `things` are names of kinds,
-which are not translated.
+A language that is not here gets English, unless its lines were translated (`learn`). In a message "one|many" the count
+says which; `things` are names of kinds, which are not translated.
 """
 
 from __future__ import annotations
@@ -182,10 +182,11 @@ GERMAN = {
     "quarter": "Quartal",
     "month": "Monat",
 }
-CATALOGUE = {
+CATALOGUE: dict[str, dict[str, str]] = {
     "en": {**ENGLISH, **REPORT_ENGLISH, **SHORTLIST_ENGLISH},
     "de": {**GERMAN, **REPORT_GERMAN, **SHORTLIST_GERMAN},
 }
+OURS = frozenset(CATALOGUE)
 NAMES = {"english": "en", "german": "de", "deutsch": "de"}
 """Languages as a plan names them."""
 MARKS = {"de": str.maketrans(",.", ".,")}
@@ -224,6 +225,17 @@ def figure(written: str, language: str = "") -> str:
 
 def code_of(language: str) -> str:
     """ "de" of "de-AT" and of "German"; English for what is not in the catalogue."""
-    first = language.strip().lower().replace("-", " ").partition(" ")[0]
-    code = NAMES.get(first, first)
+    code = primary_code(language)
     return code if code in CATALOGUE else "en"
+
+
+def primary_code(language: str) -> str:
+    """ "es" of "es-MX", whether it is in the catalogue or not."""
+    first = language.strip().lower().replace("-", " ").partition(" ")[0]
+    return NAMES.get(first, first)
+
+
+def learn(code: str, lines: Mapping[str, str]) -> None:
+    """What is translated of a language; the rest of it stays English. The languages that come with us stay ours."""
+    if code not in OURS:
+        CATALOGUE[code] = CATALOGUE["en"] | dict(lines)

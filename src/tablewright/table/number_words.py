@@ -52,6 +52,15 @@ _PHRASE = re.compile(
 )
 
 
+_FRACTION = re.compile(r"\b(half|(?:an? |one )?quarter|three[ -]quarters)(?: of)? an? ", re.IGNORECASE)
+_FRACTIONS = {"h": "0.5", "t": "0.75"}
+
+
+def with_fractions(text: str) -> str:
+    """ "a quarter of a minute" as "0.25 minute"."""
+    return _FRACTION.sub(lambda found: f"{_FRACTIONS.get(found[1][0].lower(), '0.25')} ", text)
+
+
 def numbers_in_words(text: str, most: int) -> Iterator[tuple[int | float, int, int]]:
     """Value, start and end of up to `most` of them."""
     whole = text.strip(" .!").casefold().removeprefix("minus ").removeprefix("negative ")

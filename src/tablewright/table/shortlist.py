@@ -89,10 +89,6 @@ class Requirements(Noun, frozen=True):
     region: str = ""
     wishes: tuple[Wish, ...] = ()
 
-    @property
-    def are_sufficient(self) -> bool:
-        return bool(self.product_type and self.wishes)
-
 
 # ── what a search may take ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -282,6 +278,8 @@ class ShortlistState(Noun, frozen=True):
     has_presented: bool = False
     tried: tuple[str, ...] = ()
     """Queries that were sent already."""
+    removed: tuple[str, ...] = ()
+    """Products that the person took out: no search brings them back."""
     shown: tuple[RowId, ...] = ()
     offers: tuple[ShopListing, ...] = ()
     """Where products can be bought, as it was asked last."""

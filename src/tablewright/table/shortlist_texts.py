@@ -129,7 +129,7 @@ SHORTLIST_ENGLISH = {
     "shortlist: other source": "Another source says {values}.",
     "shortlist: gone": "{name} was looked for again and not found; it is empty now.",
     "shortlist: still": "{name} was looked for again: the source still says {value}{quote}.",
-    "shortlist: now": "{name} was looked for again and is now {value}.",
+    "shortlist: now": "{name} was looked for again and is now {value}{quote}.",
 }
 SHORTLIST_GERMAN = {
     # buttons
@@ -262,5 +262,5 @@ SHORTLIST_GERMAN = {
     "shortlist: other source": "Eine andere Quelle sagt {values}.",
     "shortlist: gone": "{name} wurde noch einmal gesucht und nicht gefunden; die Zelle ist jetzt leer.",
     "shortlist: still": "{name} wurde noch einmal gesucht: die Quelle sagt weiterhin {value}{quote}.",
-    "shortlist: now": "{name} wurde noch einmal gesucht und ist jetzt {value}.",
+    "shortlist: now": "{name} wurde noch einmal gesucht und ist jetzt {value}{quote}.",
 }

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
 from tablewright.table.evidence import evidence_for, locate
@@ -42,6 +43,7 @@ there, copied exactly.
 or models that the pages mention and do not describe.
 
 {WARNING}"""
+CLOSED = "Results that could not be opened; a maker's own page among them is official, too:"
 LINKS = 25
 """Links of a page that are shown."""
 
@@ -52,6 +54,8 @@ class PagesForProducts(Noun, frozen=True, gc=True):
     known: tuple[str, ...] = ()
     queries: int = 6
     room: int = 20_000
+    closed: tuple[Offer, ...] = ()
+    """Results whose pages could not be opened."""
     addresses: frozenset[str] = frozenset()
     """Addresses that searches and pages have shown so far."""
 
@@ -86,6 +90,8 @@ class FindProducts:
         texts = pages_text(asked.sources, asked.room, page_text)
         known = "\n".join(asked.known)
         there = f"Known already:\n{block(0, known, 'products')}\n\n" if known else ""
+        if asked.closed:
+            there += f"{CLOSED}\n{listed(list(enumerate(asked.closed, start=1)))}\n\n"
         return Prompt(
             instructions=INSTRUCTIONS.replace("{queries}", str(asked.queries)),
             text=f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{there}{texts}",

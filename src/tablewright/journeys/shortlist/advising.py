@@ -30,7 +30,7 @@ from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.messages import column_name
-from tablewright.table.model import Cell, Field, Row, RowId, Step, Table, column_key
+from tablewright.table.model import Cell, Evidence, Field, Row, RowId, Step, Table, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     EDIT,
@@ -341,8 +341,15 @@ class Adviser:
             value=shown_cell(row, field, language),
             quotes="; ".join(quotes) or self._say("no source"),
         )
-        rivals = "; ".join(shown_value(each.value, field, language) for each in cell.conflict)
-        return f"{told} {self._say('other source', values=rivals)}" if rivals else told
+        return f"{told} {self._rivals(cell, field)}".strip()
+
+    def _rivals(self, cell: Cell, field: Field) -> str:
+        """What other sources say of it; "" where they agree."""
+        told = [
+            ", ".join(filter(None, (shown_value(each.value, field, self._state.language), *domains(each.evidence)[:1])))
+            for each in cell.conflict
+        ]
+        return self._say("other source", values="; ".join(told)) if told else ""
 
     def _value_of(self, row: Row, field: Field) -> str:
         column = column_name(field.name, self._state.language)
@@ -354,10 +361,15 @@ class Adviser:
         before, now = shown_cell(row, field, language), shown_value(again.value, field, language)
         if not now:
             return self._say("gone", name=name)
-        if now == before:
-            quote = f" ({again.evidence[0].domain}: “{again.evidence[0].quote}”)" if again.evidence else ""
-            return self._say("still", name=name, value=now, quote=quote)
-        return self._say("now", name=name, value=now)
+        maker = registrable_domain(cell_text(row.cell(PAGE)))
+        quotes = sorted(again.evidence, key=lambda each: each.domain != maker)
+        quote = f" ({quotes[0].domain}: “{quotes[0].quote}”)" if quotes else ""
+        told = self._say("still" if now == before else "now", name=name, value=now, quote=quote)
+        return f"{told} {self._rivals(again, field)}".strip()
+
+
+def domains(evidence: Sequence[Evidence]) -> list[str]:
+    return [each.domain for each in evidence if each.domain]
 
 
 def with_values(ranking: Ranking, table: Table) -> Ranking:
@@ -383,6 +395,8 @@ def problems(table: Table, state: ShortlistState) -> list[str]:
     """Columns that hardly any candidate has: the column is the problem, not the products."""
     found, all_ = [], len(table.rows)
     for field in asked_fields(table):
+        if field not in table.shown_fields:
+            continue
         column = column_name(field.name, state.language)
         known = sum(row.cell(field.name).value is not None for row in table.rows)
         if pending(table, [field]):

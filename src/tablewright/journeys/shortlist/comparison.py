@@ -98,8 +98,11 @@ class Comparison:
             await self._commit(edits, f"found {len(edits)} products")
         return len(new)
 
-    async def remove_products(self, row_ids: Sequence[RowId]) -> None:
+    async def remove_products(self, row_ids: Sequence[RowId]) -> list[str]:
+        """Their names."""
+        names = [cell_text(row.cell(KEY)) for row in (await self.table()).rows if row.id in row_ids]
         await self._commit([RemoveRow(row_id=row_id) for row_id in row_ids], f"removed {len(row_ids)} products")
+        return names
 
     async def add_fields(self, fields: Sequence[Field]) -> list[str]:
         """The names of those that were not there; one that was hidden is shown again."""

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from msgspec import structs
 
+from tablewright.decisions.decision import decide
+from tablewright.decisions.shortlist.translation import LinesToTranslate, TranslateLines
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
@@ -17,11 +19,15 @@ from tablewright.journeys.shortlist.ranking import rank
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
+from tablewright.table.messages import CATALOGUE, OURS, learn, primary_code
 from tablewright.table.model import Step, Table
 from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import USUAL_LIMITS, ChatReply, Ranking, ReplySentence, ShortlistLimits, ShortlistState
+from tablewright.table.shortlist_texts import SHORTLIST_ENGLISH
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
+LINES = {**SHORTLIST_ENGLISH, "or": CATALOGUE["en"]["or"]}
+"""What a comparison says in our own words."""
 
 
 class TurnContext:
@@ -51,6 +57,18 @@ class TurnContext:
         self._concurrency = concurrency
         self._watch = watch
         self._folder = folder
+
+    async def speak(self, language: str) -> None:
+        """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once; a
+        model that cannot translate them is not asked again."""
+        code = primary_code(language)
+        is_given_up = CATALOGUE.get(code) == CATALOGUE["en"]
+        if self.tools.model is None or code in OURS or not code.isalpha() or is_given_up:
+            return
+        asked = LinesToTranslate(language=code, lines=LINES)
+        outcome = await decide(TranslateLines(), asked, self.tools.model, self.tell)
+        if not outcome.degraded:  # the next turn asks a model that could not be reached again
+            learn(code, outcome.decided)
 
     async def has_table(self, state: ShortlistState) -> bool:
         try:

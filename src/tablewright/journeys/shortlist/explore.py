@@ -92,7 +92,10 @@ class _Search:
         self._failed: list[str] = []
         self._hits: dict[str, Hit] = {}
         self._pages: dict[str, Retrieved] = {}
-        self._offered: set[str] = set()
+        self._news: dict[str, Hit] = {}
+        """What the last queries found, also where earlier ones had found it: it may be wanted now."""
+        self._closed: dict[str, Hit] = {}
+        """Pages that could not be opened; the maker's own may be among them."""
         self._degraded: dict[str, None] = {}
         self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
@@ -149,19 +152,17 @@ class _Search:
 
         sent = list(filter(None, map(without_personal_data, queries)))
         self._sent += sent
+        self._news = {}
         for found in await asyncio.gather(*map(one, sent)):
             if isinstance(found, str):
                 self._failed.append(found)
             else:
-                self._hits |= {hit.origin: hit for hit in found if hit.origin not in self._hits}
+                self._news |= {hit.origin: hit for hit in found if hit.origin not in self._news}
+        self._hits |= {origin: hit for origin, hit in self._news.items() if origin not in self._hits}
 
     async def _open(self, most: int) -> list[Retrieved]:
-        offers = tuple(
-            Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
-            for hit in self._hits.values()
-            if hit.origin not in self._offered
-        )
-        self._offered |= {offer.origin for offer in offers}
+        seen = self._pages.keys() | self._closed.keys()
+        offers = tuple(offered(hit) for origin, hit in self._news.items() if origin not in seen)
         if not offers:
             return []
         lacking = tuple(each.name for each in self.products if not each.official_url)
@@ -174,6 +175,8 @@ class _Search:
         opened = await asyncio.gather(*map(self._web.open, new))
         pages = [page for page in opened if isinstance(page, Retrieved) and page.text.strip()]
         self._pages |= {page.origin: page for page in pages}
+        shut = [origin for origin, page in zip(new, opened, strict=True) if page not in pages]
+        self._closed |= {origin: self._hits[origin] for origin in shut if origin in self._hits}
         return pages
 
     async def _read(self, pages: Sequence[Retrieved]) -> tuple[str, ...]:
@@ -189,6 +192,7 @@ class _Search:
                 sources=tuple(batch),
                 known=(*self._known.values(), *(each.name for each in self.products)),
                 room=room,
+                closed=tuple(map(offered, self._closed.values())),
                 addresses=frozenset(self._hits),
             )
             outcome = await decide(FindProducts(), asked, self._tools.model, self._tell)
@@ -217,6 +221,10 @@ class _Search:
             notes=tuple(notes),
             failed=failed,
         )
+
+
+def offered(hit: Hit) -> Offer:
+    return Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
 
 
 def batches(pages: Sequence[Retrieved], room: int) -> list[list[Retrieved]]:

@@ -124,7 +124,7 @@ class Judging:
             value = self._number(row, wish.column)
             ends = self._ends[wish]
             if value is None or ends is None:
-                return SOFT_UNKNOWN, self._said("is not known", wish)
+                return 0.0, self._said("is not known", wish)  # no more than the least that is known
             low, high = ends
             best = high if wish.operator == "highest" else low
             share = 1.0 if low == high else 1 - abs(best - value) / (high - low)

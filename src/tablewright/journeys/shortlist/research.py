@@ -46,16 +46,18 @@ class ProductSearch:
             state.requirements,
             self._context.tools,
             self._context.limits,
-            known=known,
+            known=(*known, *state.removed),
             tried=state.tried,
             like=like,
             most=count,
             language=state.language,
             tell=self._context.tell,
         )
-        if found.failed or not (found.products or known):
+        if found.failed:
             return self._nothing(state, found)
         state = structs.replace(state, tried=(*state.tried, *found.queries))
+        if not (found.products or known):
+            return self._nothing(state, found)
         new = await comparison.add_products(found.products)
         if not state.has_presented:
             return await self._propose(state, found, len(known) + new)
@@ -122,7 +124,12 @@ class ProductSearch:
             return state, await self._context.advising(state, comparison).look_up(turn, names)
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
-        return await self._context.present(state, said, heading=heading, notes=notes, new=names)
+        table = await comparison.table()
+        cells = [row.cell(name) for row in table.rows for name in names]
+        if any(cell.value is not None or cell.needs_work for cell in cells):
+            return await self._context.present(state, said, heading=heading, notes=notes, new=names)
+        none = [say(state, "found for none", column=name) for name in names]
+        return state, reply_of((*lines(heading), *said), *none, *notes)  # the order and the advice stay as they are
 
     async def more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         comparison = await self._context.comparison(state)

@@ -56,6 +56,7 @@ class Shortlist:
         """Reads the state, takes the turn, writes the state."""
         state = await self._context.store.shortlists.get(state_id)
         said = clean(message).strip()
+        await self._context.speak(state.language)
         state, reply = await self._routed(with_message(state, "user", said), said)
         reply = structs.replace(reply, buttons=tuple(button(label, state.language) for label in reply.buttons))
         state = structs.replace(with_message(state, "advisor", reply.whole(state.language)), buttons=reply.buttons)
@@ -79,7 +80,9 @@ class Shortlist:
             turn, note = await understood(state, said, table, ranking, self._context.tools.model, self._context.tell)
         except UsageError as error:
             return await self._where_we_are(state, lines(str(error)))
-        state = structs.replace(state, language=turn.language or state.language)
+        if turn.language and turn.language != state.language:
+            state = structs.replace(state, language=turn.language)
+            await self._context.speak(state.language)
         turn = structs.replace(turn, said=(*turn.said, *lines(note, unverified(turn.left_out, state))))
         return await self._carried_out(state, turn, said)
 
@@ -131,7 +134,8 @@ class Shortlist:
                 reply = await advising.look_again(turn, message)
                 state = refined(state, "a value was looked up again", message)
             case "remove" if turn.products:
-                await comparison.remove_products(turn.products)
+                names = await comparison.remove_products(turn.products)
+                state = structs.replace(state, removed=(*state.removed, *names))
                 return await self._where_we_are(state, (*turn.said, *lines(say(state, "taken out"))))
             case _:
                 return await self._where_we_are(state, turn.said)

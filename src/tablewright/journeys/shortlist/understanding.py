@@ -12,7 +12,7 @@ from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.wording import compared_rows, say, step_told
 from tablewright.table.model import Field, Table, column_key
-from tablewright.table.shortlist import MEETS, Ranking, ShortlistState
+from tablewright.table.shortlist import Ranking, ShortlistState
 from tablewright.table.shortlist_form import parse_command
 from tablewright.table.untrusted import block
 
@@ -35,13 +35,14 @@ async def understood(
         return turn_of(command, state, table, rows), ""
     if model is None:
         return as_search_words(state, said)
+    wished = {column_key(wish.column) for wish in state.requirements.wishes}
     asked = TurnToTake(
         message=said,
         step=step_told(state, len(table.rows)),
         requirements=state.requirements,
         messages=state.messages[:-1],
         fields=(
-            *(field for field in table.fields if field.name != MEETS.name),
+            *(each for each in table.fields if each in table.shown_fields or column_key(each.name) in wished),
             *missing(table, (*state.columns, *state.proposed)),
         ),
         rows=rows,

@@ -1,0 +1,440 @@
+"""The adviser with a model whose replies are told: what is asked of it, and what is made of its answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.journeys.shortlist.context import LINES
+from tablewright.table.messages import CATALOGUE
+from tablewright.table.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
+
+from ..models.endpoint import Asked, Reply, answer, running_endpoint
+from ..pages import Page, SmallWeb, small_web
+from ..recorded import schema_of
+from .chatting import Chat, chatting
+
+ZORBLERS = {
+    "/3": Page("Zorbler 3", "<p>The Zorbler 3 by Zorb weighs 900 g.</p>"),
+    "/4": Page("Zorbler 4", "<p>The Zorbler 4 by Zorb weighs 800 g.</p>"),
+}
+WEIGHT = {"name": "Weight", "type": "number", "unit": "kg", "options": [], "question": "How heavy is {Product}?"}
+LIGHT = {"words": "light", "kind": "priority", "hard": False, "column": "Weight", "operator": "lowest", "values": []}
+PLANS, PICKS, PRODUCTS, COLUMNS = "PlannedQueries", "PickedResults", "ProductsReply", "ProposedColumns"
+TURN, ADVICE, TRANSLATED = "TurnReply", "AdviceReply", "TranslatedLines"
+READ = ("RowReply", "Rows")
+
+
+def turn(intent: str = "wish", **values: Any) -> dict[str, Any]:
+    given = {
+        "intent": intent,
+        "product_type": "zorbler",
+        "region": "",
+        "wishes": [],
+        "columns": [],
+        "drop_columns": [],
+        "about_columns": [],
+        "products": [],
+        "like": 0,
+        "count": 0,
+        "path": "",
+        "ready": True,
+        "language": "en",
+        "reply": [{"text": "All right.", "cells": [], "calculation": ""}],
+    }
+    return given | values
+
+
+def products(*names: str, pages: dict[str, str] | None = None) -> Callable[[str], dict[str, Any]]:
+    """Names those of them that stand in the texts of the prompt, each by the first text that has it."""
+
+    def read(prompt: str) -> dict[str, Any]:
+        texts = prompt.split("<<TEXT ")[1:]
+        found = []
+        for name in names:
+            number = next((int(text.split()[0]) for text in texts if f"The {name} " in text), None)
+            if number is not None:
+                mentions = [{"text": number, "quote": name}]
+                page = (pages or {}).get(name, "")
+                found.append({"name": name, "maker": "Zorb", "official_page": page, "offered_as": "new"})
+                found[-1]["mentions"] = mentions
+        return {"products": found, "queries": []}
+
+    return read
+
+
+def read_weights(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
+    """Reads the weights, alone; chooses no further result to open."""
+
+    def row(text: str) -> dict[str, Any]:
+        if "Cells" not in form["$defs"]:
+            return {"numbers": []}
+        cells: dict[str, list[Any]] = {name: [] for name in form["$defs"]["Cells"]["properties"]}
+        found = re.search(r"<<TEXT (\d+) [^<]*?weighs (\d+) g", text)
+        if "Weight" in cells and found:
+            quotes = [{"text": int(found[1]), "quote": f"weighs {found[2]} g"}]
+            cells["Weight"] = [{"value": f"{found[2]} g", "basis": "stated", "quotes": quotes}]
+        texts = [int(number) for number in re.findall(r"<<TEXT (\d+) ", text) if number != "0"]
+        return {"texts": [{"text": each, "same_row": "same", "reason": "named"} for each in texts], "cells": cells}
+
+    names = [name for name in form["properties"] if name.startswith("row ")]
+    sections = re.split(r"=== ROW \d+ ===", prompt)[1:]
+    return dict(zip(names, map(row, sections), strict=True)) if names else row(prompt)
+
+
+@dataclass
+class Script:
+    """Replies by the form that is asked for: one for all requests, or a list of which the last one stays."""
+
+    replies: dict[str, Any]
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def __call__(self, request: Asked) -> Reply:
+        schema = schema_of(request.body)
+        prompt = str(request.body["messages"][-1]["content"])
+        self.asked.append((schema, f"{request.body['messages'][0]['content']}\n{prompt}"))
+        reply = read_weights if schema in READ else self.replies[schema]
+        if isinstance(reply, list):
+            reply = reply.pop(0) if len(reply) > 1 else reply[0]
+        if isinstance(reply, Reply):
+            return reply
+        if schema in READ:
+            reply = reply(prompt, request.body["response_format"]["json_schema"]["schema"])
+        return answer(reply(prompt) if callable(reply) else reply)
+
+    def prompts(self, schema: str) -> list[str]:
+        return [prompt for each, prompt in self.asked if each == schema]
+
+
+@asynccontextmanager
+async def scripted(home: Path, pages: dict[str, Page], **replies: Any) -> AsyncIterator[tuple[Chat, SmallWeb, Script]]:
+    usual: dict[str, Any] = {
+        TURN: turn(),
+        PLANS: {"queries": ["zorbler"]},
+        PICKS: {"numbers": list(range(1, 31))},
+        PRODUCTS: products("Zorbler 3", "Zorbler 4"),
+        COLUMNS: {"columns": [WEIGHT]},
+        ADVICE: {"intro": [], "cards": [], "closing": []},
+        "Patterns": {"patterns": ["%entity"]},
+        "NewPatterns": {"patterns": []},
+        "Choice": {"numbers": []},
+    }
+    script = Script(usual | replies)
+    async with small_web(pages) as web, running_endpoint() as endpoint:
+        endpoint.otherwise = script
+        asked = replace(web.settings(home), model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k")
+        async with chatting(asked) as chat:
+            yield chat, web, script
+
+
+# ── searching ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_ten_to_fifteen_queries_from_several_angles_are_asked_for_and_no_more_are_sent(tmp_path: Path) -> None:
+    planned = [f"zorbler angle {number}" for number in range(1, 17)]
+    async with scripted(tmp_path, ZORBLERS, PlannedQueries={"queries": ["zorbler angle 1", *planned]}) as parts:
+        chat, web, script = parts
+        await chat.say("/form product: zorbler", CONFIRM)
+        (prompt,) = script.prompts(PLANS)
+        assert "Give at least 10 and at most 12 queries." in prompt
+        for angle in (
+            "catalogues",
+            "tests and comparisons",
+            "forums",
+            "price limit",
+            "features",
+            "use",
+            "alternatives",
+        ):
+            assert angle in prompt
+        assert sorted(web.queries) == sorted(planned[:12]), "each once, and none beyond the limit"
+        assert set(chat.state.tried) == set(planned[:12])
+
+
+async def test_where_nothing_is_found_it_is_looked_for_once_more_and_more_broadly(tmp_path: Path) -> None:
+    plans = [{"queries": ["quiet red thing"]}, {"queries": ["zorbler"]}]
+    async with scripted(tmp_path, ZORBLERS, PlannedQueries=plans) as (chat, web, script):
+        reply = await chat.say("/form product: zorbler | nice: quiet", CONFIRM)
+        assert "2 candidates found." in reply.text
+        first, second = script.prompts(PLANS)
+        assert "more broadly" not in first
+        assert "They found nothing: search more broadly" in second
+        assert "quiet red thing" in second, "it sees what found nothing"
+        assert (web.queries[0], web.queries[-1]) == ("quiet red thing", "zorbler")
+
+
+async def test_where_nothing_is_found_twice_that_is_said_and_nobody_searches_on(tmp_path: Path) -> None:
+    plans = [{"queries": ["quiet red thing"]}, {"queries": ["red thing"]}, {"queries": ["zorbler"]}]
+    async with scripted(tmp_path, ZORBLERS, PlannedQueries=plans) as (chat, web, script):
+        reply = await chat.say("/form product: zorbler", CONFIRM)
+        assert "No product was found." in reply.text
+        assert "zorbler" not in web.queries
+        assert (chat.state.phase, reply.buttons) == ("intake", (TRY_AGAIN, EDIT))
+        assert len(script.prompts(PLANS)) == 2
+        reply = await chat.say(TRY_AGAIN)
+        assert "2 candidates found." in reply.text
+        assert "red thing" in script.prompts(PLANS)[-1], "what found nothing is not sent again"
+
+
+async def test_searches_that_all_fail_are_made_once_more_before_that_is_said(tmp_path: Path) -> None:
+    async with scripted(tmp_path, ZORBLERS, PlannedQueries=[{"queries": ["one"]}, {"queries": ["two"]}]) as parts:
+        chat, web, script = parts
+        web.search_status = 403
+        reply = await chat.say("/form product: zorbler", CONFIRM)
+        assert "The search failed" in reply.text
+        assert set(web.queries) == {"one", "two"}
+        assert len(script.prompts(PLANS)) == 2
+
+
+async def test_a_result_that_was_left_out_is_offered_again_where_it_is_found_again(tmp_path: Path) -> None:
+    """A page that seemed of no use may be the one of a maker that is looked for now."""
+
+    def read(prompt: str) -> dict[str, Any]:
+        return products("Zorbler 3", "Zorbler 4")(prompt) | {"queries": ["zorbler 4 maker"]}
+
+    picks = [{"numbers": [1]}, {"numbers": [1]}]
+    async with scripted(tmp_path, ZORBLERS, ProductsReply=read, PickedResults=picks) as (chat, _, script):
+        reply = await chat.say("/form product: zorbler", CONFIRM)
+        first, second = script.prompts(PICKS)
+        assert ("[2] Zorbler" in first, "[1] Zorbler" in second, "[2] Zorbler" in second) == (True, True, False)
+        assert "2 candidates found." in reply.text
+
+
+async def test_a_makers_page_that_refuses_visitors_is_still_the_official_one(tmp_path: Path) -> None:
+    pages = {
+        "/shop": Page("A shop", "<p>The Zorbler 3 costs £20.</p>"),
+        "/own": Page("Zorbler 3 by Zorb", "<p>zorbler</p>", status=403, snippet="The zorbler of the future."),
+    }
+
+    def read(prompt: str) -> dict[str, Any]:
+        address = next(line.split(" — ")[1] for line in prompt.splitlines() if line.startswith("[1] Zorbler 3 by Zorb"))
+        return products("Zorbler 3", pages={"Zorbler 3": address})(prompt)
+
+    async with scripted(tmp_path, pages, ProductsReply=read) as (chat, web, script):
+        await chat.say("/form product: zorbler", CONFIRM)
+        assert "could not be opened" in script.prompts(PRODUCTS)[0]
+        (row,) = (await chat.table()).rows
+        assert row.cell(PAGE).value == web.url("/own")
+
+
+# ── a fresh start ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_changed_category_starts_over_with_nothing_of_the_one_before(tmp_path: Path) -> None:
+    wish = turn(wishes=[LIGHT], columns=[WEIGHT])
+    kettle = {"product_type": "kettle", "wishes": [], "reply": []}
+    pages = ZORBLERS | {"/k": Page("Kettle 9", "<p>The Kettle 9 by Zorb is a kettle.</p>")}
+    async with scripted(
+        tmp_path,
+        pages,
+        TurnReply=[wish, turn("other product", **kettle)],
+        PlannedQueries=[{"queries": ["zorbler"]}, {"queries": ["kettle"]}],
+        ProductsReply=products("Zorbler 3", "Zorbler 4", "Kettle 9"),
+    ) as (chat, _, script):
+        await chat.say("a light zorbler", CONFIRM)
+        before = chat.state
+        assert (before.buttons, before.requirements.wishes[0].words) == ((ENRICH, MODIFY), "light")
+        reply = await chat.say("no, I need a kettle after all")
+        assert "We start over with kettle." in reply.text
+        assert f"The table {before.table_id} is kept." in reply.text
+        after = chat.state
+        assert (after.requirements.product_type, after.requirements.wishes) == ("kettle", ())
+        assert (after.table_id, after.tried, after.proposed, after.columns, after.shown) == ("", (), (), (), ())
+        await chat.say(CONFIRM)
+        assert chat.state.table_id not in ("", before.table_id)
+        assert [row.cell(KEY).value for row in (await chat.table()).rows] == ["Kettle 9"]
+        assert "Known already" not in script.prompts(PRODUCTS)[-1]
+        kept = await chat.app.load(before.table_id)
+        assert [row.cell(KEY).value for row in kept.rows] == ["Zorbler 3", "Zorbler 4"]
+
+
+async def test_who_starts_over_is_asked_anew_and_keeps_the_table(tmp_path: Path) -> None:
+    replies = [turn(wishes=[LIGHT], columns=[WEIGHT]), turn("start over", wishes=[LIGHT], reply=[])]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=replies) as (chat, _, _script):
+        await chat.say("a light zorbler", CONFIRM)
+        before = chat.state.table_id
+        reply = await chat.say("let's start from scratch")
+        assert reply.text == "What are you looking for?"
+        assert (chat.state.phase, chat.state.table_id, chat.state.buttons) == ("intake", "", ())
+        assert chat.state.requirements.product_type == ""
+        assert chat.state.requirements.wishes == ()
+        assert len((await chat.app.load(before)).rows) == 2
+
+
+# ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_hidden_column_is_shown_to_nobody_any_more(tmp_path: Path) -> None:
+    colour = WEIGHT | {"name": "Colour", "type": "text", "unit": "", "question": "Which colour has {Product}?"}
+    hide, talk = turn("columns", drop_columns=["Colour"]), turn("talk")
+    async with scripted(
+        tmp_path,
+        ZORBLERS,
+        ProposedColumns={"columns": [WEIGHT, colour]},
+        TurnReply=[hide, talk],
+    ) as (chat, _, script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        assert "No longer shown: Colour." in (await chat.say("leave out the colour")).text
+        await chat.say("hm")
+        shown, hidden = script.prompts(TURN)
+        assert "- Colour (text)" in shown
+        assert "Colour (text)" not in hidden
+        assert "- Weight (number, kg)" in hidden
+
+
+async def test_a_column_that_nobody_fills_is_said_to_be_empty_and_nothing_is_advised_anew(tmp_path: Path) -> None:
+    comfort = WEIGHT | {"name": "Comfort", "type": "text", "unit": "", "question": "How comfortable is {Product}?"}
+    add = turn("columns", columns=[comfort])
+    async with scripted(tmp_path, ZORBLERS, TurnReply=add) as (chat, _, script):
+        assert (await chat.say("/form product: zorbler", CONFIRM, ENRICH)).cards
+        before = len(script.prompts(ADVICE))
+        reply = await chat.say("how comfortable are they?")
+        assert reply.text.splitlines() == [
+            "Now part of the comparison: Comfort.",
+            "All right.",
+            "Comfort was found for none of the candidates.",
+        ]
+        assert (reply.cards, len(script.prompts(ADVICE))) == ((), before)
+        assert chat.state.phase == "advise"
+
+
+# ── what is done with a comparison ───────────────────────────────────────────────────────────────────────────────────
+
+
+def offer(text: int, shop: str, price: str, quote: str, offered_as: str = "new") -> dict[str, Any]:
+    return {"text": text, "shop": shop, "price": price, "stock": "", "offered_as": offered_as, "quote": quote}
+
+
+SHOPS = {
+    "/dear": Page("Mall", "<p>The Zorbler 3 by Zorb weighs 900 g and costs £30.00.</p>"),
+    "/used": Page("Attic", "<p>The Zorbler 3 used costs £9.00.</p>"),
+    "/cheap": Page("Corner", "<p>The Zorbler 3 here costs £20.00.</p>"),
+}
+
+
+def read_offers(prompt: str) -> dict[str, Any]:
+    found = re.findall(r"<<TEXT (\d+) \w+ \| (\w+) [^<]*?costs (£[\d.]+)", prompt)
+    return {
+        "offers": [
+            offer(int(text), shop, price, f"costs {price}", "used" if shop == "Attic" else "new")
+            for text, shop, price in found
+        ]
+    }
+
+
+async def test_offers_are_asked_for_where_it_is_to_be_bought_and_the_cheapest_new_one_comes_first(
+    tmp_path: Path,
+) -> None:
+    async with scripted(tmp_path, SHOPS, ProductsReply=products("Zorbler 3"), OffersReply=read_offers) as parts:
+        chat, web, _script = parts
+        await chat.say("/form product: zorbler | budget: 25 GBP | region: Wales", CONFIRM, ENRICH)
+        reply = await chat.say("/links 1")
+        assert {"buy Zorbler 3 Wales", "Zorbler 3 price Wales"} <= set(web.queries)
+        told = [(each.shop, str(each.price), each.offered_as, each.misses) for each in reply.listings]
+        assert told == [
+            ("Corner", "20.00 GBP", "new", ()),
+            ("Mall", "30.00 GBP", "new", ("25 GBP",)),
+            ("Attic", "9.00 GBP", "used", ()),
+        ]
+        assert chat.state.phase == "advise"
+
+
+async def test_where_no_shop_offers_it_that_is_said(tmp_path: Path) -> None:
+    async with scripted(tmp_path, SHOPS, ProductsReply=products("Zorbler 3"), OffersReply={"offers": []}) as parts:
+        chat, _web, _script = parts
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        assert "No shop was found that offers Zorbler 3." in (await chat.say("/links 1")).text
+
+
+async def test_what_was_taken_out_is_not_found_again_and_an_empty_comparison_says_how_to_go_on(
+    tmp_path: Path,
+) -> None:
+    async with scripted(tmp_path, ZORBLERS) as (chat, _, script):
+        await chat.say("/form product: zorbler | nice: Weight < 1 kg", CONFIRM, ENRICH)
+        await chat.say("/remove 1", "/remove 1", "/drop 1")
+        reply = await chat.say(CONFIRM)
+        assert "Zorbler 3" in script.prompts(PLANS)[-1], "it is told what need not be found"
+        assert (await chat.table()).rows == ()
+        assert reply.text.startswith("No product was found.\n")
+        assert (chat.state.phase, reply.buttons) == ("advise", (TRY_AGAIN, EDIT))
+
+
+async def test_what_changed_since_the_first_comparison_is_remembered_with_its_trigger(tmp_path: Path) -> None:
+    colour = WEIGHT | {"name": "Colour", "type": "text", "unit": "", "question": "Which colour has {Product}?"}
+    replies = [turn("columns", columns=[colour]), turn("more", like=1)]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=replies) as (chat, _, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        await chat.say("which colours?", "more like the first, please")
+        assert [(each.loop, each.changed, each.trigger) for each in chat.state.refinements] == [
+            (1, "added Colour", "which colours?"),
+            (2, "more options like Zorbler 3", "more like the first, please"),
+        ]
+
+
+# ── other languages ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def language() -> Iterator[str]:
+    """One that nobody else speaks, and that is forgotten again."""
+    yield "zz"
+    CATALOGUE.pop("zz", None)
+
+
+def in_zz(line: str) -> str:
+    """Every word in capitals, but those in braces."""
+    return re.sub(r"\{\w+\}|[^{}]+", lambda part: part[0] if part[0][0] == "{" else part[0].upper(), line)
+
+
+async def test_our_own_lines_and_buttons_are_translated_once_for_a_language(tmp_path: Path, language: str) -> None:
+    translated = {"lines": [in_zz(line) for line in LINES.values()]}
+    wish = turn(language=language, wishes=[LIGHT], columns=[WEIGHT])
+    async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines=translated) as (chat, _, script):
+        reply = await chat.say("zz zz")
+        assert reply.text.startswith("All right.\nLOOKING FOR: zorbler.\n1. light: Weight LOWEST (COUNTS)\n")
+        assert reply.buttons == chat.state.buttons == (CONFIRM.upper(), EDIT.upper())
+        assert "2 CANDIDATES FOUND." in (await chat.say(CONFIRM.upper())).text
+        assert len(script.prompts(TRANSLATED)) == 1, "what the model answered is kept"
+        CATALOGUE.pop(language)
+        other = await chat.app.begin_shortlist()
+        _, reply = await chat.app.shortlist_turn(other.id, "zz zz")
+        assert "LOOKING FOR: zorbler." in reply.text
+        assert len(script.prompts(TRANSLATED)) == 1
+
+
+async def test_a_translation_with_other_places_for_values_stays_english(tmp_path: Path, language: str) -> None:
+    lines = [in_zz(line) for line in LINES.values()]
+    lines[list(LINES).index("shortlist: looking for")] = "{product.__class__}: ZZ"
+    wish = turn(language=language)
+    async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines={"lines": lines}) as (chat, _, script):
+        reply = await chat.say("zz zz")
+        assert "Looking for: zorbler." in reply.text
+        assert reply.buttons == (CONFIRM.upper(), EDIT.upper())
+        told, again = script.prompts(TRANSLATED)
+        assert "the words in braces are not the same in: 'Looking for: {product}.'" in again
+        assert "1. Confirm Requirements" in told
+
+
+async def test_a_model_that_cannot_translate_is_not_asked_again_and_the_lines_stay_english(
+    tmp_path: Path, language: str
+) -> None:
+    wish = turn(language=language)
+    async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines={"lines": []}) as (chat, _, script):
+        assert "Looking for: zorbler." in (await chat.say("zz zz")).text
+        asked = len(script.prompts(TRANSLATED))
+        assert (await chat.say("zz")).buttons == (CONFIRM, EDIT)
+        assert len(script.prompts(TRANSLATED)) == asked
+
+
+async def test_an_outage_while_translating_lasts_one_turn(tmp_path: Path, language: str) -> None:
+    translated = {"lines": [in_zz(line) for line in LINES.values()]}
+    wish, replies = turn(language=language), [Reply(status=401), translated]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines=replies) as (chat, _, _script):
+        assert "Looking for: zorbler." in (await chat.say("zz zz")).text
+        assert "LOOKING FOR: zorbler." in (await chat.say("zz")).text
