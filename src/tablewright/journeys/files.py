@@ -26,7 +26,8 @@ from tablewright.store.store import Store
 from tablewright.table.coerce import coerce
 from tablewright.table.edits import AddRow
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
-from tablewright.table.files.objects import as_imported, from_mappings
+from tablewright.table.files.objects import from_mappings
+from tablewright.table.files.own_json import as_imported
 from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.table.rowkey import row_key

@@ -75,7 +75,10 @@ def test_the_first_visible_sheet_with_values_is_read_and_said(tmp_path: Path) ->
     book.save(path)
     table = read_table(path)
     assert [field.name for field in table.fields] == ["a"]
-    assert table.warnings == ("t.xlsx has 2 sheets with values; 'Main' was read, name another with --sheet.",)
+    assert table.warnings == (
+        "t.xlsx has 2 sheets with values; 'Main' was read, name another with --sheet.",
+        "t.xlsx has the hidden sheet 'Hidden', not read; name it with --sheet to read it.",
+    )
 
 
 def test_a_sheet_can_be_named(tmp_path: Path) -> None:
@@ -154,6 +157,13 @@ def test_a_workbook_named_csv_is_read_with_a_warning(tmp_path: Path) -> None:
     table = read_table(path)
     assert values(table) == [["x", 1]]
     assert table.warnings == ("t.csv is really an XLSX file and was read as one.",)
+
+
+def test_a_workbook_named_xls_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", Data=[["a", "b"], ["x", 1]]).rename(tmp_path / "t.xls")
+    table = read_table(path)
+    assert values(table) == [["x", 1]]
+    assert table.warnings == ("t.xls is really an XLSX file and was read as one.",)
 
 
 def test_a_workbook_without_values(tmp_path: Path) -> None:

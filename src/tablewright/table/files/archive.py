@@ -43,6 +43,8 @@ class SheetSize:
     rows: int = 0
     columns: int = 0
     errors: int = 0
+    disordered: bool = False
+    """Whether cells claim the same place, of which only the last would be read."""
 
     def reach(self, row: int, column: int) -> None:
         self.rows = max(self.rows, row)
@@ -69,6 +71,7 @@ def look_through(path: Path) -> dict[str, SheetSize]:
                 if measure is not None:
                     measure.feed(chunk)
                     _check_area(path, measure.size)
+                    _check_order(path, measure.size)
             if measure is not None:
                 sizes[member.filename] = measure.size
     return sizes
@@ -86,6 +89,14 @@ def _check_area(path: Path, size: SheetSize) -> None:
         raise BadFile(
             f"{path.name} has a sheet of {size.rows:,} rows by {size.columns:,} columns, too large to open.",
             advice="Delete stray cells far from the table, or save the sheet as CSV.",
+        )
+
+
+def _check_order(path: Path, size: SheetSize) -> None:
+    if size.disordered:
+        raise BadFile(
+            f"{path.name} is damaged: it has two rows of the same number, or two cells in the same place.",
+            advice="Open it and save it again.",
         )
 
 
@@ -147,18 +158,24 @@ class _XlsxMeasure(_Measure):
         super().__init__()
         self._row = self._column = 0
         self._columns: dict[bytes, int] = {}
+        self._seen: set[int] = set()
 
     def _read(self, tags: bytes) -> None:
         self.size.errors += len(_XLSX_ERROR.findall(tags))
-        row, column, columns = self._row, self._column, self._columns
+        row, column, columns, seen = self._row, self._column, self._columns, self._seen
         last_row, last_column = self.size.rows, self.size.columns
         for is_row, letters, digits, closed in _XLSX_TAG.findall(tags):
             if is_row:
                 row, column = (int(digits) if digits else row + 1), 0
+                if row in seen:
+                    self.size.disordered = True
+                seen.add(row)
                 continue
             if letters:
-                row = int(digits)
-                column = columns.get(letters) or columns.setdefault(letters, _column_number(letters))
+                at = columns.get(letters) or columns.setdefault(letters, _column_number(letters))
+                if int(digits) != row or at <= column:
+                    self.size.disordered = True
+                row, column = int(digits), at
             else:
                 column += 1
             if not closed:

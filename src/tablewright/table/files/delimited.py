@@ -22,7 +22,7 @@ from tablewright.table.model import Cell, given
 SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
 # unclosed quote shows: the csv module itself says nothing. No text has NULs (`Text` refused them).
-END = "\0end of file\0"
+END = "\0"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 if TYPE_CHECKING:

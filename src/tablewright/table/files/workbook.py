@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -52,15 +53,18 @@ def _batches(sheet: CalamineSheet, formats: dict[Place, MoneyFormat]) -> Iterato
     lines: list[int] = []
     size = max(1, BATCH_CELLS // max(1, sheet.width))
     first_column = sheet.start[1] if sheet.start else 0  # calamine gives the empty rows above a table, not the columns
+    without_value: list[int] = []
     for line, record in enumerate(sheet.iter_rows(), start=1):
         if all(map(is_empty, record)):
+            if any(isinstance(value, float) for value in record):  # no finite number; a row that is only empty is none
+                without_value.append(line)
             continue
         records.append(with_money(record, line - 1, first_column, formats) if formats else record)
         lines.append(line)
         if len(records) >= size:
             yield Batch(records=list(records), lines=lines)
             records, lines = [], []
-    yield Batch(records=list(records), lines=lines)
+    yield Batch(records=list(records), lines=lines, without_value=without_value)
 
 
 def _choose(
@@ -91,10 +95,15 @@ def _choose(
                 others.append(name)
     if chosen is None:
         raise BadFile(f"{path.name} is empty: no visible sheet has a value in it.")
-    if not others:
-        return chosen, []
-    count = len(others) + 1
-    return chosen, [f"{path.name} has {count} sheets with values; '{chosen.name}' was read, name another with --sheet."]
+    said = []
+    if others:
+        count = len(others) + 1
+        said.append(f"{path.name} has {count} sheets with values; '{chosen.name}' was read, name another with --sheet.")
+    hidden = [name for name in names if name not in visible]
+    if hidden:
+        sheets = f"the hidden sheet '{hidden[0]}'" if len(hidden) == 1 else f"{len(hidden):,} hidden sheets"
+        said.append(f"{path.name} has {sheets}, not read; name it with --sheet to read it.")
+    return chosen, said
 
 
 def _members_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, str]:
@@ -122,7 +131,8 @@ def _xml(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
 
 def _opened(path: Path) -> CalamineWorkbook:
     with _Calamine(path):
-        return CalamineWorkbook.from_path(path)
+        # By its content: from_path goes by the name, and an XLSX is often called .xls
+        return CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
 
 
 def _sheet(path: Path, book: CalamineWorkbook, name: str) -> CalamineSheet:
