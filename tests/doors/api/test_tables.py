@@ -45,6 +45,55 @@ def test_rows_of_a_request_become_a_table(api: Api) -> None:
     assert values(api, made["table_id"], "Age") == [31, None]
 
 
+def test_what_is_left_out_of_a_file_is_said_in_the_words_of_the_api(api: Api) -> None:
+    def warnings(name: str, content: bytes) -> Any:
+        answer = api.send("POST", "/tables/import", files={"file": (name, content)})
+        assert answer.status_code == 201, answer.text
+        return answer.json()["warnings"]
+
+    rows = b'[{"n": "x", "a": 1e999999999, "b": NaN}, {"n": null}]'
+    assert warnings("odd.json", rows) == [
+        "Left out: 1 object without a value; the first is object 2.",
+        "Left empty: 1 number (NaN, Infinity) of 'b'.",
+    ]
+    assert values(api, "odd", "a") == ["1e999999999"]
+    book = openpyxl.Workbook()
+    for sheet in (book.active, book.create_sheet("Hidden")):
+        sheet.append(["Name"])
+        sheet.append(["Ann"])
+    book["Hidden"].sheet_state = "hidden"
+    file = io.BytesIO()
+    book.save(file)
+    hidden = "The hidden sheet 'Hidden' was not read. Name a sheet with `sheet` to read it."
+    assert warnings("book.xlsx", file.getvalue()) == [hidden]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("deep.json", b'[{"a":' + b"[" * 100_000),
+        ("twice.jsonl", b'{"a": 1, "a": 2}'),
+        ("lying.xlsx", b"a,b\n1,2\n"),
+        ("cut.parquet", b"PAR1" + bytes(40) + b"PAR1"),
+        ("quote.csv", b'a,b\n1,"2\n'),
+        ("nul.tsv", b"name\tcity\n" + b"Ada\tLon\0don\n" * 30),
+        ("cut.ods", b"PK\x03\x04" + bytes(60)),
+        ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_and_leaves_nothing(api: Api, name: str, content: bytes) -> None:
+    error = api.refused(422, "POST", "/tables/import", files={"file": (name, content)})
+    assert error["type"] == "BadFile"
+    assert name in error["message"]
+    assert api.get("/tables")["tables"] == []
+
+
+@pytest.mark.parametrize("option", [{"encoding": "undefined"}, {"encoding": "utf-16"}, {"delimiter": "ab"}])
+def test_an_option_that_cannot_read_the_file_is_refused(api: Api, option: dict[str, str]) -> None:
+    file = {"file": ("t.csv", "a,b\nx,é\n".encode())}
+    assert api.refused(422, "POST", "/tables/import", files=file, data=option)["type"] == "BadFile"
+
+
 def test_lists_go_on_after_what_was_seen_also_when_that_is_gone(api: Api) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         api.bring_in(name=name)

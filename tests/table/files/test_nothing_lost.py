@@ -79,7 +79,7 @@ def test_digits_that_no_float_holds_are_kept_beside_the_number(put: Put, literal
 
 
 def test_what_is_no_finite_number_is_left_empty_and_said(put: Put, tmp_path: Path) -> None:
-    said = "2 values were left empty, no finite number (NaN or infinity): in 'a'."
+    said = "Left empty: 2 numbers (NaN, Infinity) of 'a'."
     cells = '<row r="{0}"><c r="A{0}" t="inlineStr"><is><t>x</t></is></c><c r="B{0}"><v>{1}</v></c></row>'
     rows = words(1, "n", "a") + cells.format(2, "NaN") + cells.format(3, "1e999")
     for path in (
@@ -96,19 +96,19 @@ def test_the_columns_of_such_values_are_not_all_named(tmp_path: Path) -> None:
     columns = {f"c{number}": [NAN, 1.0] for number in range(900)}
     table = read_table(parquet(tmp_path / "t.parquet", key=["x", "y"], **columns))
     (said,) = table.warnings
-    assert said.startswith("900 values were left empty")
+    assert said.startswith("Left empty: 900 numbers")
     assert said.endswith("'c4' and 895 more columns.")
 
 
 def test_rows_without_a_value_are_left_out_and_counted(put: Put, tmp_path: Path) -> None:
     objects = put('[{"a": "x"}, {"a": null}, {}, {"a": NaN}]', "t.json")
-    assert read_table(objects).warnings == ("3 objects without a value were left out; the first is object 2.",)
+    assert read_table(objects).warnings == ("Left out: 3 objects without a value; the first is object 2.",)
     lines = put('{"a": "x"}\n\n{"a": ""}\n', "t.jsonl")
-    assert read_table(lines).warnings == ("1 line without a value was left out; the first is line 3.",)
+    assert read_table(lines).warnings == ("Left out: 1 line without a value; the first is line 3.",)
     rows = parquet(tmp_path / "t.parquet", a=[None, "x", None])
-    assert read_table(rows).warnings == ("2 rows without a value were left out; the first is row 1.",)
+    assert read_table(rows).warnings == ("Left out: 2 rows without a value; the first is row 1.",)
     sheet = sheet_of(tmp_path / "t.xlsx", words(1, "a") + words(2, "x") + '<row r="4"><c r="A4"><v>1e999</v></c></row>')
-    assert read_table(sheet).warnings == ("1 row without a value was left out; the first is row 4.",)
+    assert read_table(sheet).warnings == ("Left out: 1 row without a value; the first is row 4.",)
 
 
 def test_empty_lines_need_no_warning(put: Put) -> None:
@@ -118,17 +118,17 @@ def test_empty_lines_need_no_warning(put: Put) -> None:
 @pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
 @pytest.mark.parametrize("thing", ['{"a": 1, "b": 2, "a": 3}', '{"b": {"a": 1, "a": 2}}', '{"b": [{"a": 1, "a": 2}]}'])
 def test_a_key_twice_in_one_object_is_refused(put: Put, name: str, thing: str) -> None:
-    with pytest.raises(BadFile, match="the key 'a' stands twice in one object"):
+    with pytest.raises(BadFile, match="the key 'a' appears twice in one object"):
         read_table(put(f"[{thing}]" if name == "t.json" else thing, name))
 
 
 def test_characters_that_no_text_has_are_replaced_and_said(put: Put, tmp_path: Path) -> None:
-    said = "{} for what is no character (a NUL, or broken Unicode): in {}."
+    said = "Replaced by \ufffd: NULs or invalid Unicode in {} of {}."
     odd = put('[{"a": "x\\u0000y", "b": {"c": "\\ud800"}, "d": ["\\udc00"]}, {"a": "z"}]', "t.json")
-    assert read_table(odd).warnings == (said.format("3 values have \ufffd", "'a', 'b', 'd'"),)
+    assert read_table(odd).warnings == (said.format("3 values", "'a', 'b', 'd'"),)
     binary = read_table(parquet(tmp_path / "t.parquet", n=["x"], a=[b"\xff\x00z"]))
     assert texts(binary) == [["x", "\ufffd\ufffdz"]]
-    assert binary.warnings == (said.format("1 value has \ufffd", "'a'"),)
+    assert binary.warnings == (said.format("1 value", "'a'"),)
     assert read_table(parquet(tmp_path / "fine.parquet", n=["x"], a=["é".encode()])).warnings == ()
 
 
@@ -138,7 +138,7 @@ def test_characters_that_no_text_has_are_replaced_and_said(put: Put, tmp_path: P
         ('[{"x": "Ada"}]', "row 1 is not a row as Tablewright exports it: it has no cells"),
         ('[{"cells": {}}, ["Ada"]]', "row 2 is not a row as Tablewright exports it: it has no cells"),
         ('[{"cells": {"x": {"value": NaN}}}]', "row 1 holds a number that is not finite"),
-        ('[{"cells": {"x": {"value": 1, "value": 2}}}]', "the key 'value' stands twice"),
+        ('[{"cells": {"x": {"value": 1, "value": 2}}}]', "the key 'value' appears twice"),
     ],
 )
 def test_what_only_looks_like_our_export_is_refused(put: Put, rows: str, said: str) -> None:
@@ -164,8 +164,8 @@ def test_what_our_export_has_beyond_a_cell_is_said(put: Put) -> None:
     table = read_table(put(json.dumps(document), "t.json"))
     assert texts(table) == [["a\ufffdb"]]
     assert table.warnings == (
-        "Parts of cells that this version does not know were left out: mood.",
-        "1 text has \ufffd for what is no character (a NUL, or broken Unicode).",
+        "Left out: properties of cells that this version does not know (mood).",
+        "Replaced by \ufffd: NULs or invalid Unicode in 1 text.",
     )
 
 
@@ -207,7 +207,7 @@ def test_nanoseconds_are_kept(tmp_path: Path, kind: pyarrow.DataType) -> None:
     ids=["year 318857", "year 5881580", "no such time zone"],
 )
 def test_a_date_beyond_the_calendar_is_refused_by_its_column(tmp_path: Path, column: pyarrow.Array) -> None:
-    with pytest.raises(BadFile, match="has a value in 'when' that no calendar or clock here can show"):
+    with pytest.raises(BadFile, match="has a date or time in 'when' that cannot be read"):
         read_table(parquet(tmp_path / "t.parquet", when=column))
 
 

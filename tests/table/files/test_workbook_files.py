@@ -76,8 +76,8 @@ def test_the_first_visible_sheet_with_values_is_read_and_said(tmp_path: Path) ->
     table = read_table(path)
     assert [field.name for field in table.fields] == ["a"]
     assert table.warnings == (
-        "t.xlsx has 2 sheets with values; 'Main' was read, name another with --sheet.",
-        "t.xlsx has the hidden sheet 'Hidden', not read; name it with --sheet to read it.",
+        "t.xlsx has 2 sheets with values; 'Main' was read. Name another with --sheet.",
+        "The hidden sheet 'Hidden' was not read. Name a sheet with --sheet to read it.",
     )
 
 

@@ -95,7 +95,7 @@ def _check_area(path: Path, size: SheetSize) -> None:
 def _check_order(path: Path, size: SheetSize) -> None:
     if size.disordered:
         raise BadFile(
-            f"{path.name} is damaged: it has two rows of the same number, or two cells in the same place.",
+            f"{path.name} is damaged: it has two rows with the same number, or two cells in the same place.",
             advice="Open it and save it again.",
         )
 

@@ -170,16 +170,16 @@ class _Survey:
         """What the table will not have of the file."""
         said = []
         if count := self.without_value:
-            lines = f"{count:,} {plural(self.grid.line, count)} without a value {'was' if count == 1 else 'were'}"
-            said.append(f"{lines} left out; the first is {self.grid.line} {self.without_value_line:,}.")
+            first = f"the first is {self.grid.line} {self.without_value_line:,}"
+            said.append(f"Left out: {count:,} {plural(self.grid.line, count)} without a value; {first}.")
         infinite = {name: column.infinite for name, column in zip(names, self.columns, strict=True) if column.infinite}
         if count := sum(infinite.values()):
-            values = "1 value was" if count == 1 else f"{count:,} values were"
-            said.append(f"{values} left empty, no finite number (NaN or infinity): {_listed(infinite)}.")
+            said.append(f"Left empty: {count:,} {plural('number', count)} (NaN, Infinity) {_listed(infinite)}.")
         mended = {name: column.mended for name, column in zip(names, self.columns, strict=True) if column.mended}
         if count := sum(mended.values()):
-            values = "1 value has" if count == 1 else f"{count:,} values have"
-            said.append(f"{values} \ufffd for what is no character (a NUL, or broken Unicode): {_listed(mended)}.")
+            said.append(
+                f"Replaced by \ufffd: NULs or invalid Unicode in {count:,} {plural('value', count)} {_listed(mended)}."
+            )
         return said
 
     def _cells(self, kept: Sequence[int]) -> CellBatches:
@@ -198,4 +198,4 @@ class _Survey:
 def _listed(columns: Iterable[str]) -> str:
     names = [f"'{name[:60]}'" for name in columns]
     more = f" and {len(names) - SOME_NAMES:,} more columns" if len(names) > SOME_NAMES else ""
-    return f"in {', '.join(names[:SOME_NAMES])}{more}"
+    return f"of {', '.join(names[:SOME_NAMES])}{more}"

@@ -22,7 +22,7 @@ class DuplicateKey(ValueError):
     """An object that has one key twice: whichever value were taken, the other would be lost."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the key {key[:60]!r} stands twice in one object")
+        super().__init__(f"the key {key[:60]!r} appears twice in one object")
 
 
 class LongFloat(float):

@@ -17,6 +17,7 @@ from tablewright.table.files.limits import MAX_COLUMNS
 from tablewright.table.files.names import column_names
 from tablewright.table.files.native_column import is_broken, plain_text
 from tablewright.table.model import PENDING, Cell, Evidence, Field
+from tablewright.table.text import plural
 
 CELL_KEYS = frozenset(Cell.__struct_fields__)
 
@@ -131,10 +132,10 @@ class _OwnRows:
         said = []
         if self._unknown:
             keys = ", ".join(sorted(key[:60] for key in self._unknown)[:5])
-            said.append(f"Parts of cells that this version does not know were left out: {keys}.")
+            said.append(f"Left out: properties of cells that this version does not know ({keys}).")
         if self._mended:
-            texts = "1 text has" if self._mended == 1 else f"{self._mended:,} texts have"
-            said.append(f"{texts} \ufffd for what is no character (a NUL, or broken Unicode).")
+            texts = f"{self._mended:,} {plural('text', self._mended)}"
+            said.append(f"Replaced by \ufffd: NULs or invalid Unicode in {texts}.")
         return said
 
 

@@ -77,7 +77,7 @@ def _values(path: Path, name: str, column: Any) -> list[Any]:
         values: list[Any] = column.to_pylist()
     except (OverflowError, LookupError) as error:
         raise BadFile(
-            f"{path.name} has a value in '{name[:60]}' that no calendar or clock here can show: {str(error)[:100]}.",
+            f"{path.name} has a date or time in '{name[:60]}' that cannot be read: {str(error)[:100]}.",
             advice="Write the column as text or as numbers.",
         ) from None
     return values

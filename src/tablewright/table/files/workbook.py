@@ -98,11 +98,11 @@ def _choose(
     said = []
     if others:
         count = len(others) + 1
-        said.append(f"{path.name} has {count} sheets with values; '{chosen.name}' was read, name another with --sheet.")
+        said.append(f"{path.name} has {count} sheets with values; '{chosen.name}' was read. Name another with --sheet.")
     hidden = [name for name in names if name not in visible]
     if hidden:
-        sheets = f"the hidden sheet '{hidden[0]}'" if len(hidden) == 1 else f"{len(hidden):,} hidden sheets"
-        said.append(f"{path.name} has {sheets}, not read; name it with --sheet to read it.")
+        sheets = f"The hidden sheet '{hidden[0]}' was" if len(hidden) == 1 else f"{len(hidden):,} hidden sheets were"
+        said.append(f"{sheets} not read. Name a sheet with --sheet to read it.")
     return chosen, said
 
 
