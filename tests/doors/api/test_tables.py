@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 
 from tablewright.app import Operation
-from tablewright.doors.api import answers
+from tablewright.doors.api import answers, rows
 from tablewright.doors.api.rows import RowShown
 from tablewright.table.document import document
 from tests.doors.api.using import COMPANIES, Api
@@ -36,6 +36,21 @@ def test_a_file_becomes_a_table_that_can_be_read_page_by_page(api: Api) -> None:
         seen.append([row["row_id"] for row in page["rows"]])
         after = page["next"]
     assert seen == [[1, 2, 3], [4, 5, 6], [7]]
+
+
+def test_a_page_of_a_wide_table_has_fewer_rows_and_says_where_to_go_on(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "MOST_CELLS", 5)
+    table_id = api.bring_in("Name,Price\n" + "".join(f"Thing {number},{number}\n" for number in range(1, 6)))
+    for asked in ({}, {"status": "ENRICHED"}):
+        seen: list[list[int]] = []
+        after: int | None = 0
+        while after is not None:
+            page = api.get(f"/tables/{table_id}/rows", after=after, **asked)
+            seen.append([row["row_id"] for row in page["rows"]])
+            after = page["next"]
+        assert seen == [[1, 2], [3, 4], [5]]
 
 
 def test_rows_of_a_request_become_a_table(api: Api) -> None:
