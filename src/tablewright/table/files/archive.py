@@ -10,8 +10,10 @@ import re
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +35,8 @@ _XLSX_TAG = re.compile(
 )
 _XLSX_ERROR = re.compile(rb"\st\s*=\s*[\"']e[\"']")
 _ODS_TAG = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*?)(/?)>")
+_ODS_NAME = re.compile(rb"table:name\s*=\s*[\"']([^\"']*)")
+_ODS_ERROR = re.compile(rb"calcext:value-type\s*=\s*[\"']error")
 _ODS_REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']([0-9]{1,9})")
 
 
@@ -45,6 +49,8 @@ class SheetSize:
     errors: int = 0
     disordered: bool = False
     """Whether cells claim the same place, of which only the last would be read."""
+    errors_in: Counter[str] = field(default_factory=Counter)
+    """Of an ODS, whose sheets are in one file: by the sheet's name."""
 
     def reach(self, row: int, column: int) -> None:
         self.rows = max(self.rows, row)
@@ -193,6 +199,7 @@ class _OdsMeasure(_Measure):
     def __init__(self) -> None:
         super().__init__()
         self._row = self._repeated = self._column = 0
+        self._name = ""
 
     def _read(self, tags: bytes) -> None:
         for tag, attributes, closed in _ODS_TAG.findall(tags):
@@ -200,11 +207,15 @@ class _OdsMeasure(_Measure):
             repeated = int(match[1]) if match else 1
             if tag == b"table":
                 self._row = self._repeated = self._column = 0
+                name = _ODS_NAME.search(attributes)
+                self._name = unescape(name[1].decode("utf-8", "replace")) if name else ""
             elif tag == b"table-row":
                 self._row += self._repeated
                 self._repeated, self._column = repeated, 0
             else:
                 self._column += repeated
+                if _ODS_ERROR.search(attributes):
+                    self.size.errors_in[self._name] += 1
                 if not closed or b"value" in attributes:
                     self.size.reach(self._row + self._repeated, self._column)
 

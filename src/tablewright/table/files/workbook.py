@@ -18,6 +18,7 @@ from tablewright.table.files.incoming import Incoming
 from tablewright.table.files.limits import BATCH_CELLS
 from tablewright.table.files.money_formats import MoneyFormat, Place, money_cells, with_money
 from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
+from tablewright.table.files.xls_errors import errors_of_sheets
 
 MAX_INDEX_BYTES = 4 * 1024**2
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -30,7 +31,7 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
     by_name = {name: sizes[member] for name, member in members.items()}
     book = _opened(path)
     chosen, warnings = _choose(path, book, sheet, by_name)
-    errors = by_name[chosen.name].errors if chosen.name in by_name else 0
+    errors = _errors(path, kind, book, by_name, sizes).get(chosen.name, 0)
     if errors:
         cells = "1 cell holds an error" if errors == 1 else f"{errors:,} cells hold errors"
         warnings.append(f"{cells} such as #N/A in the sheet '{chosen.name}'; left empty.")
@@ -46,6 +47,17 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
         line="row",
     )
     return survey(grid, header=header, warnings=warnings)
+
+
+def _errors(
+    path: Path, kind: str, book: CalamineWorkbook, by_name: dict[str, SheetSize], sizes: dict[str, SheetSize]
+) -> dict[str, int]:
+    """The cells with errors such as #N/A, by sheet: calamine gives them as empty."""
+    if kind == "xls":
+        return dict(zip((about.name for about in book.sheets_metadata), errors_of_sheets(path), strict=False))
+    if kind == "ods":
+        return {name: count for size in sizes.values() for name, count in size.errors_in.items()}
+    return {name: size.errors for name, size in by_name.items()}
 
 
 def _batches(sheet: CalamineSheet, formats: dict[Place, MoneyFormat]) -> Iterator[Batch]:
