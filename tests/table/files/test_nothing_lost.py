@@ -229,3 +229,9 @@ def test_an_encoding_that_reads_nothing_is_refused(put: Put, encoding: str) -> N
 def test_any_character_may_separate_columns(put: Put, delimiter: str) -> None:
     table = read_table(put(f"k{delimiter}v\nx{delimiter}y\n"), delimiter=delimiter)
     assert texts(table) == [["x", "y"]]
+
+
+def test_quotes_that_are_left_out_are_said(put: Put) -> None:
+    table = read_table(put('name,city\n"Ann ""A""",Rome\n"Ada" Lovelace,London\n'))
+    assert texts(table) == [['Ann "A"', "Rome"], ["Ada Lovelace", "London"]]
+    assert table.warnings == ("Line 3 has text after a closing quote; such values are read without their quotes.",)

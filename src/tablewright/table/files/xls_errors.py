@@ -72,7 +72,7 @@ class _CompoundFile:
         raise ValueError("no workbook")
 
     def _chain(self, sector: int) -> bytes:
-        found = []
+        found: list[bytes] = []
         while sector < _END_OF_CHAIN:
             if len(found) > len(self._fat):
                 raise ValueError("it goes round in a circle")
