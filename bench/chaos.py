@@ -161,7 +161,11 @@ def workers_part(options: Options) -> bool:
             for victim, share in ((0, 0.3), (1, 0.6)):
                 wait_for(lambda: len(world.counts().model) >= share * rows, LONGEST, every=0.2)  # noqa: B023
                 killed_at.append(killed(workers[victim]))
-            assert ended(command, LONGEST) == 0, command.err
+            if ended(command, LONGEST) != 0:
+                # Of few slices, the second to be killed may have taken over what the first was about.
+                assert "Set aside" in command.out, command.err
+                print("both were killed over the same rows: set aside, and resumed")
+                here.json("runs", "resume", here.run_id())
             outcome = here.outcome(here.run_id())
             counts = world.counts()
             held = compared(f"workers: {rows:,} rows, 4 workers, 2 killed", alone, outcome, counts, killed_at)
@@ -336,7 +340,7 @@ def restart_and_cancel(world: World, server: Any, alone: Alone) -> bool:
 
 def begun(here: Place, world: World, *more: str) -> tuple[Command, str]:
     """A run of which a part is done, and which waits for the model until it is let answer again."""
-    world.let(max(4, world.size // 40))  # a request is about several rows
+    world.let(max(12, world.size // 40))  # plans come first; then a request is about several rows, or one
     command = here.enrich(FIELDS, *more)
     wait_for(lambda: world.is_held() or command.poll() is not None, LONGEST, every=0.05)
     return command, here.run_id()

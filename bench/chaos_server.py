@@ -87,6 +87,7 @@ def server_part(options: Options) -> bool:
                 back = time.time()
                 wait_for(lambda: http.get(f"/api/v1/runs/{run_id}").json().get("status") in OVER, LONGEST, every=EVERY)
                 watched.thread.join(LONGEST)
+                wait_for(lambda: all(visitor.of(what, back + HOLD_BACK) for what in ASKED), LONGEST, every=EVERY)
             title = f"server: {rows:,} rows by a server and a worker, PostgreSQL stopped for {options.away:.0f} s"
             outcome = here.outcome(run_id)
             held = compared(title, alone, outcome, world.counts())

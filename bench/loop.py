@@ -147,6 +147,11 @@ def large_csv() -> bytes:
     return file.getvalue().encode()
 
 
+def wide_csv(columns: int = 10_000) -> bytes:
+    line = ",".join(f"{WORDS[at % 10]} {at}" for at in range(columns))
+    return "\n".join([line] * 21).encode()
+
+
 def deep_markdown() -> bytes:
     nested = "".join(f"{'  ' * at}- {'> ' * at}item {at}\n" for at in range(400))
     return (nested + "*_" * 50_000 + "[" * 20_000 + "`" * 2_048 + "\n|a|b|\n|-|-|\n" + "|x|y|\n" * 10_000).encode()
@@ -240,6 +245,9 @@ def shortlist(text: str) -> Send:
 
 CASES: dict[str, Send] = {
     "a CSV file of 50,000 × 20": importing("large.csv", large_csv()),
+    "a CSV file of 20 × 10,000": importing("wide.csv", wide_csv()),
+    "rows of 10,000 columns": lambda http: http.get("/api/v1/tables/wide/rows"),
+    "a value of 3 MB of apostrophes": importing("marks.csv", b"A,B\n" + b"'" * 3_000_000 + b",1\n"),
     "a workbook of 20,000 × 10": importing("book.xlsx", workbook()),
     "a workbook that swells": importing("swelling.xlsx", swelling_workbook()),
     "1.5 MB of rows as JSON": rows_of_json,

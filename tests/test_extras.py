@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -169,3 +170,24 @@ def test_every_extra_is_declared_and_a_part_of_all() -> None:
     assert declared.keys() - {"all", "dev"} == MODULES.keys()
     (everything,) = map(Requirement, declared["all"])
     assert everything.extras == MODULES.keys()
+
+
+def test_the_extra_dev_brings_all_that_tests_and_scripts_import() -> None:
+    """So that `pip install ".[dev]"` is enough, without the lock."""
+    files = [
+        file for folder in ("tests", "bench", "scripts", "evals", "examples") for file in (ROOT / folder).rglob("*.py")
+    ]
+    imported = {module for file in files for module in imports_of(file)}
+    assert {"pytest", "playwright", "xlsxwriter"} <= imported
+    assert imported & modules_beside(installed("dev")) == set()
+
+
+def imports_of(file: Path) -> set[str]:
+    """The top-level names of what a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found

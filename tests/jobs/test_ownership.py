@@ -13,13 +13,13 @@ import pytest
 from sqlalchemy import create_engine, insert, make_url, select
 
 from tablewright.errors import Cancelled, UsageError
-from tablewright.jobs import ownership
+from tablewright.jobs import ownership, report
 from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.conductor import Conductor, RunTools
 from tablewright.jobs.report import seconds_left
 from tablewright.journeys.enrich import no_tools
 from tablewright.models.budget import Budget
-from tablewright.store import schema
+from tablewright.store import runs, schema
 from tablewright.store.runs import Run
 from tablewright.store.slices import RunTally, Todo
 from tablewright.store.store import Store
@@ -235,9 +235,13 @@ async def test_a_run_that_nobody_can_go_on_with_leaves_no_proposal_that_is_never
     assert (await store.proposals.get(proposal_id)).status != "building"
 
 
-def test_the_time_in_which_nobody_worked_does_not_count() -> None:
+def test_the_time_in_which_nobody_worked_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    for module in (runs, report):
+        monkeypatch.setattr(module, "now", noon.isoformat)
+
     def ago(**how_long: float) -> str:
-        return (datetime.now(UTC) - timedelta(**how_long)).isoformat()
+        return (noon - timedelta(**how_long)).isoformat()
 
     run = Run(
         id="r",
@@ -249,8 +253,8 @@ def test_the_time_in_which_nobody_worked_does_not_count() -> None:
         total=160,
         done=120,
     )
-    assert run.seconds_worked() == pytest.approx(60, abs=1)
-    assert seconds_left(run) == pytest.approx(20, abs=1)
+    assert run.seconds_worked() == 60
+    assert seconds_left(run) == 20
     assert seconds_left(msgspec.structs.replace(run, done=110)) is None
     assert seconds_left(msgspec.structs.replace(run, done=160)) is None
 

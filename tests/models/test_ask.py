@@ -11,7 +11,7 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import ModelTimeoutError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import AgentInfo, FunctionDef, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
 from tablewright.errors import BadAnswer, ModelRefused, ModelUnavailable
@@ -45,6 +45,13 @@ def patient(endpoint: Endpoint, naps: Naps, **settings: Any) -> LanguageModel:
     """A model whose retries do not wait."""
     model = openai("gpt-4o-mini", Access(base_url=endpoint.url, **settings))
     retrying = Retrying(StructuredOutput(model), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
+    return LanguageModel(retrying, name="test")
+
+
+def answering_as(respond: FunctionDef, naps: Naps) -> LanguageModel:
+    """A model in this process, whose retries do not wait."""
+    profile = ModelProfile(supports_json_schema_output=True, default_structured_output_mode="native")
+    retrying = Retrying(FunctionModel(respond, profile=profile), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
     return LanguageModel(retrying, name="test")
 
 
@@ -216,16 +223,22 @@ async def test_a_model_that_is_too_slow_is_unavailable(endpoint: Endpoint, naps:
     assert len(naps.taken) == 1, "each try takes as long as the user is willing to wait"
 
 
-async def test_whoever_asks_right_after_nobody_answered_is_told_at_once(endpoint: Endpoint, naps: Naps) -> None:
-    endpoint.otherwise = Reply(never=True)
-    async with patient(endpoint, naps, timeout=0.5) as model:
-        for _ in range(3):
-            with pytest.raises(ModelUnavailable, match="did not answer in time"):
-                await ask_model(model)
-        assert len(naps.taken) == 1
-        endpoint.otherwise = answer({"year": 1987})
-        naps.now += REST
-        assert await ask_model(model) == Founded(year=1987)
+async def test_whoever_asks_right_after_nobody_answered_is_told_at_once(naps: Naps) -> None:
+    is_back = False
+
+    async def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if not is_back:
+            raise ModelTimeoutError(model_name="test", message="too slow")
+        return ModelResponse(parts=[TextPart(content='{"year": 1987}')])
+
+    model = answering_as(respond, naps)
+    for _ in range(3):
+        with pytest.raises(ModelUnavailable, match="did not answer in time"):
+            await ask_model(model)
+    assert len(naps.taken) == 1
+    is_back = True
+    naps.now += REST
+    assert await ask_model(model) == Founded(year=1987)
 
 
 async def test_a_model_that_answers_others_meanwhile_is_asked_again_at_once(naps: Naps) -> None:
@@ -239,9 +252,7 @@ async def test_a_model_that_answers_others_meanwhile_is_asked_again_at_once(naps
         await over.wait()
         raise ModelTimeoutError(model_name="test", message="too slow")
 
-    profile = ModelProfile(supports_json_schema_output=True, default_structured_output_mode="native")
-    retrying = Retrying(FunctionModel(respond, profile=profile), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
-    model = LanguageModel(retrying, name="test")
+    model = answering_as(respond, naps)
     slow = asyncio.create_task(ask_model(model))
     await began.wait()
     naps.now += 1.0

@@ -8,6 +8,7 @@ import os
 import platform
 import tempfile
 from ast import literal_eval
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -26,7 +27,8 @@ from tablewright.store.store import Store
 from tablewright.table.coerce import coerce
 from tablewright.table.edits import AddRow
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
-from tablewright.table.files.objects import as_imported, from_mappings
+from tablewright.table.files.objects import from_mappings
+from tablewright.table.files.own_json import as_imported
 from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.table.rowkey import row_key
@@ -200,12 +202,14 @@ async def import_table(store: Store, table: Table, *, actor: str = "") -> Table:
 
 
 class KnownFile(Noun, frozen=True):
-    """A file that was imported before. `new_rows` are those of the file that its table never had."""
+    """A file that was imported before. `new_rows` are those of the file that its table never had; `warnings` say what
+    of the file they leave out."""
 
     table: Table
     file: ImportedFile
     changed: bool = False
     new_rows: tuple[Mapping[str, Cell], ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 async def recognise(store: Store, path: Path, options: FileOptions) -> KnownFile | None:
@@ -228,22 +232,39 @@ async def recognise(store: Store, path: Path, options: FileOptions) -> KnownFile
         if len(columns) < len(incoming.fields) or table.key_field not in {field.name for _, field in columns}:
             return None
         seen = await store.imports.keys(table_id)
-        new = await asyncio.to_thread(rows_beyond, seen, incoming, columns, table.key_field)
-    return KnownFile(table=table, changed=True, new_rows=new, file=file)
+        new, left_out = await asyncio.to_thread(rows_beyond, seen, incoming, columns, table.key_field)
+    return KnownFile(table=table, changed=True, new_rows=new, file=file, warnings=(*incoming.warnings, *left_out))
 
 
 def rows_beyond(
     seen: set[str], incoming: Incoming, columns: Sequence[tuple[Field, Field]], key_field: str
-) -> tuple[Mapping[str, Cell], ...]:
-    """The rows whose key is new. `columns` are the file's, each as it was read and as the table has it."""
-    new: list[Mapping[str, Cell]] = []
+) -> tuple[tuple[Mapping[str, Cell], ...], list[str]]:
+    """The rows whose key is new, and what is left out. `columns` are the file's, each as it was read and as the table
+    has it."""
+    new: dict[str, Mapping[str, Cell]] = {}
+    nameless, twice, misfits = 0, 0, Counter[str]()
     for cells in incoming.rows():
         read = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(cells, columns, strict=True)}
         key = row_key(cell_text(read[key_field]))
-        if key and key not in seen:
-            seen.add(key)
-            new.append({name: cell for name, cell in read.items() if cell.value is not None})
-    return tuple(new)
+        nameless += not key
+        twice += key in new
+        if key and key not in seen and key not in new:
+            new[key] = {name: cell for name, cell in read.items() if cell.value is not None}
+            misfits.update(
+                field.name
+                for cell, (_, field) in zip(cells, columns, strict=True)
+                if cell.value is not None and field.name not in new[key]
+            )
+    said = []
+    if nameless:
+        said.append(f"Not added: {nameless:,} {plural('row', nameless)} without a value in '{key_field}'.")
+    if twice:
+        said.append(f"Not added: {twice:,} {plural('row', twice)} with the same '{key_field}' as another new row.")
+    if misfits:
+        count = misfits.total()
+        where = ", ".join(f"'{name}'" for name in [*misfits][:5])
+        said.append(f"Left empty: {count:,} {plural('value', count)} of another type than the column, in {where}.")
+    return tuple(new.values()), said
 
 
 async def add_new_rows(store: Store, known: KnownFile, *, actor: str = "") -> None:

@@ -10,8 +10,11 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, TypeVar, get_type_hints
 
@@ -34,7 +37,39 @@ NEEDED = frozenset(
     "TESSDATA_PREFIX TABLEWRIGHT_PLUGINS".split()
 )
 
+AT_ONCE = max(4, os.cpu_count() or 1)
+"""Workers of all sandboxes of this process that do the same kind of work, each with its own share of memory: many
+people who hand in large files at the same moment wait for each other."""
+_NEXT_LOOK = 0.02
+
 T = TypeVar("T")
+
+
+class _Turns:
+    """Who works on what in this process, in whichever event loop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def turn(self, work: str) -> AsyncIterator[None]:
+        while not self._take(work):  # noqa: ASYNC110  # an event belongs to one loop, and there may be several
+            await asyncio.sleep(_NEXT_LOOK)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[work] -= 1
+
+    def _take(self, work: str) -> bool:
+        with self._lock:
+            free = self._taken[work] < AT_ONCE
+            self._taken[work] += free
+            return free
+
+
+_TURNS = _Turns()
 
 
 class Sandbox:
@@ -64,7 +99,7 @@ class Sandbox:
         """What the function returns for these arguments: a function of some module, with types for its arguments and
         for what it returns. An error that it raises on purpose is raised here too; where its process is lost, that is
         said of `about` in an error of the class `raising`."""
-        async with self._places:
+        async with self._places, _TURNS.turn(name_of(function)):
             worker = self._idle.pop() if self._idle else await _Worker.started(self._limits, name_of(function))
             try:
                 outcome = await worker.call(about, name_of(function), args, raising)

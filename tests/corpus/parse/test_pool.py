@@ -105,8 +105,8 @@ async def test_a_parser_that_crashes_leaves_or_errs_costs_its_file_only(tmp_path
 @pytest.mark.usefixtures("misbehaving")
 async def test_a_file_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     paths = written(tmp_path, a_hang=str(tmp_path / "pid").encode(), b_txt=b"still here")
-    found = await outcomes(paths, limits=SandboxLimits(seconds=1))
-    assert "took longer than 1 s" in found["a.hang"]
+    found = await outcomes(paths, limits=SandboxLimits(seconds=5))
+    assert "took longer than 5 s" in found["a.hang"]
     assert found["b.txt"] == "still here"
     assert not is_running(int((tmp_path / "pid").read_text()))
 
@@ -197,7 +197,7 @@ async def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
 async def test_a_swollen_pdf_and_a_broken_one_stop_nothing(tmp_path: Path) -> None:
     good = making.pdf([(72, 72, "good")])
     paths = written(tmp_path, swollen_pdf=making.pdf_with_a_swollen_stream(400), cut_pdf=good[:100], good_pdf=good)
-    found = await outcomes(paths, limits=SandboxLimits(seconds=5, memory=700 * MB))
+    found = await outcomes(paths, limits=SandboxLimits(seconds=60, memory=700 * MB))
     assert found["swollen.pdf"].startswith("! swollen.pdf")
     assert "cut short" in found["cut.pdf"]
     assert found["good.pdf"] == "good"

@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 
 from tablewright.app import Operation
-from tablewright.doors.api import answers
+from tablewright.doors.api import answers, rows
 from tablewright.doors.api.rows import RowShown
 from tablewright.table.document import document
 from tests.doors.api.using import COMPANIES, Api
@@ -38,11 +38,75 @@ def test_a_file_becomes_a_table_that_can_be_read_page_by_page(api: Api) -> None:
     assert seen == [[1, 2, 3], [4, 5, 6], [7]]
 
 
+def test_a_page_of_a_wide_table_has_fewer_rows_and_says_where_to_go_on(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "MOST_CELLS", 5)
+    table_id = api.bring_in("Name,Price\n" + "".join(f"Thing {number},{number}\n" for number in range(1, 6)))
+    for asked in ({}, {"status": "ENRICHED"}):
+        seen: list[list[int]] = []
+        after: int | None = 0
+        while after is not None:
+            page = api.get(f"/tables/{table_id}/rows", after=after, **asked)
+            seen.append([row["row_id"] for row in page["rows"]])
+            after = page["next"]
+        assert seen == [[1, 2], [3, 4], [5]]
+
+
 def test_rows_of_a_request_become_a_table(api: Api) -> None:
     rows = [{"Name": "Ann", "Age": 31}, {"Name": "Bo", "Age": None, "Likes": ["tea", "rain"]}]
     made = api.post("/tables", {"name": "people", "rows": rows}, 201)
     assert (made["rows"], made["key_field"]) == (2, "Name")
     assert values(api, made["table_id"], "Age") == [31, None]
+
+
+def test_what_is_left_out_of_a_file_is_said_in_the_words_of_the_api(api: Api) -> None:
+    def warnings(name: str, content: bytes) -> Any:
+        answer = api.send("POST", "/tables/import", files={"file": (name, content)})
+        assert answer.status_code == 201, answer.text
+        return answer.json()["warnings"]
+
+    rows = b'[{"n": "x", "a": 1e999999999, "b": NaN}, {"n": null}]'
+    assert warnings("odd.json", rows) == [
+        "Left out: 1 object without a value; the first is object 2.",
+        "Left empty: 1 number (NaN, Infinity) of 'b'.",
+    ]
+    assert values(api, "odd", "a") == ["1e999999999"]
+    book = openpyxl.Workbook()
+    for sheet in (book.active, book.create_sheet("Hidden")):
+        sheet.append(["Name"])
+        sheet.append(["Ann"])
+    book["Hidden"].sheet_state = "hidden"
+    file = io.BytesIO()
+    book.save(file)
+    hidden = "The hidden sheet 'Hidden' was not read. Name a sheet with `sheet` to read it."
+    assert warnings("book.xlsx", file.getvalue()) == [hidden]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("deep.json", b'[{"a":' + b"[" * 100_000),
+        ("twice.jsonl", b'{"a": 1, "a": 2}'),
+        ("lying.xlsx", b"a,b\n1,2\n"),
+        ("cut.parquet", b"PAR1" + bytes(40) + b"PAR1"),
+        ("quote.csv", b'a,b\n1,"2\n'),
+        ("nul.tsv", b"name\tcity\n" + b"Ada\tLon\0don\n" * 30),
+        ("cut.ods", b"PK\x03\x04" + bytes(60)),
+        ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_and_leaves_nothing(api: Api, name: str, content: bytes) -> None:
+    error = api.refused(422, "POST", "/tables/import", files={"file": (name, content)})
+    assert error["type"] == "BadFile"
+    assert name in error["message"]
+    assert api.get("/tables")["tables"] == []
+
+
+@pytest.mark.parametrize("option", [{"encoding": "undefined"}, {"encoding": "utf-16"}, {"delimiter": "ab"}])
+def test_an_option_that_cannot_read_the_file_is_refused(api: Api, option: dict[str, str]) -> None:
+    file = {"file": ("t.csv", "a,b\nx,é\n".encode())}
+    assert api.refused(422, "POST", "/tables/import", files=file, data=option)["type"] == "BadFile"
 
 
 def test_lists_go_on_after_what_was_seen_also_when_that_is_gone(api: Api) -> None:

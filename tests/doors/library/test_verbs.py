@@ -56,6 +56,17 @@ def test_every_public_name_is_visible_and_there() -> None:
         tw.enrichh  # noqa: B018
 
 
+def test_what_is_left_out_of_the_data_is_in_the_notes_and_missing_values_are_not(tmp_path: Path) -> None:
+    odd = "Left empty: 1 number (NaN, Infinity) of 'Price'."
+    file = tmp_path / "sales.json"
+    file.write_text('[{"Item": "Pen", "Price": 1e5, "Quantity": 3}, {"Item": "Ink", "Price": NaN, "Quantity": 1}]')
+    with pytest.warns(UserWarning, match="Left empty: 1 number"):
+        assert tw.enrich(file, TOTAL).notes == (odd,)
+    with pytest.warns(UserWarning, match="Left empty: 1 number"):
+        assert tw.enrich([SALES[0], {**SALES[1], "Price": float("inf")}], TOTAL).notes == (odd,)
+    assert tw.enrich(pd.DataFrame(SALES), TOTAL).notes == ()
+
+
 def test_importing_the_package_loads_nothing_else() -> None:
     loaded = (
         "import sys, tablewright; dir(tablewright); print(*(name for name in sys.modules if 'tablewright' in name))"

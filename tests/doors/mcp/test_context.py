@@ -82,7 +82,7 @@ async def test_a_recheck_that_is_broken_off_ends_as_stopped(
 
         def hold(web: SampleWeb, kind: str, url: str = "") -> None:
             count(web, kind, url)
-            gate.wait(30 if kind == "page" else 0)
+            gate.wait(PATIENCE if kind == "page" else 0)
 
         monkeypatch.setattr(SampleWeb, "count", hold)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,17 @@ from tablewright.app import Tablewright
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
 
-from .talking import COMPANIES, FOUNDED, TABLEWRIGHT, environ, over_stdio
+from .talking import COMPANIES, FOUNDED, environ, over_stdio
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+UNHURRIED = f"""
+from tablewright.doors.mcp import context
+from tablewright.doors.cli import main
+context.PARTING = {PATIENCE}
+main()
+"""
+"""The program, with all the time there is for its runs to stop in."""
 
 
 async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Path) -> None:
@@ -52,7 +61,12 @@ async def test_a_closed_client_ends_the_server_and_a_run_under_way_keeps_what_it
     """Spoken by hand, so that every line of stdout is seen: all are the protocol's."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        TABLEWRIGHT, "mcp", stdin=pipe, stdout=pipe, stderr=pipe, env=environ(tmp_path), cwd=tmp_path
+        *(sys.executable, "-c", UNHURRIED, "mcp"),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        env=environ(tmp_path),
+        cwd=tmp_path,
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -89,6 +89,14 @@ async def test_pages_of_rows_and_of_proposed_cells_go_on_where_the_last_ended(tm
         assert second["next_after"] is None
 
 
+async def test_what_rows_lose_on_their_way_into_a_table_is_said(tmp_path: Path) -> None:
+    csv, said = 'Item,Price\n"Bolt" M5,5\n', "Line 2 has text after a closing quote"
+    async with within(tmp_path) as talk:
+        for target in ({"name": "parts"}, {"table": "parts"}):
+            (warning,) = (await talk("add_rows", csv=csv, **target))["warnings"]
+            assert warning.startswith(said)
+
+
 async def test_rows_are_added_a_cell_is_written_and_all_of_it_is_taken_back(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Item,Price\nNut,2\n", name="parts")

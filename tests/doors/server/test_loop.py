@@ -11,9 +11,12 @@ import pytest
 
 from tablewright.corpus import ingest
 from tablewright.doors.api import tables
+from tablewright.doors.web.table_grid import grid_columns
 from tablewright.journeys import files
 from tablewright.journeys.ask import members, where
+from tablewright.table.model import Field, Table
 from tests.doors.server.serving import served
+from tests.growth import grows_in_proportion
 
 HEAVY = (
     (tables, "write_rows"),
@@ -56,3 +59,12 @@ def test_rows_documents_and_questions_are_worked_on_in_other_threads(
         server.do(lambda tablewright: tablewright.preview_file(tmp_path / "rows.csv"))
     assert all(threads.values()), threads
     assert not any(of_loop in used for used in threads.values()), threads
+
+
+def test_the_columns_of_a_wide_table_are_laid_out_in_proportion_to_their_number() -> None:
+    def laid_out(count: int) -> list[dict[str, Any]]:
+        fields = tuple(Field(name=f"Column {number}") for number in range(count))
+        return grid_columns(Table(id="t", name="t", fields=fields), (), may_edit=True)
+
+    assert [column["colId"] for column in laid_out(2)][1:] == ["Column 0", "Column 1"]
+    assert grows_in_proportion(laid_out, 16_000)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from openpyxl.utils.escape import unescape
 
 from tablewright.table.files import open_writer, read_table
-from tablewright.table.files.objects import as_imported
+from tablewright.table.files.own_json import as_imported
 from tablewright.table.files.xlsx_writer import cut
 from tablewright.table.model import (
     Cell,

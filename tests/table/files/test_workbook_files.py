@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import xlsxwriter
 from tablewright.errors import BadFile
 from tablewright.table.files import Incoming, read_table
 from tablewright.table.text import cell_text
+from tests.table.files.old_workbook import error, failed_formula, label, number, old_workbook
 
 
 def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
@@ -75,7 +77,10 @@ def test_the_first_visible_sheet_with_values_is_read_and_said(tmp_path: Path) ->
     book.save(path)
     table = read_table(path)
     assert [field.name for field in table.fields] == ["a"]
-    assert table.warnings == ("t.xlsx has 2 sheets with values; 'Main' was read, name another with --sheet.",)
+    assert table.warnings == (
+        "t.xlsx has 2 sheets with values; 'Main' was read. Name another with --sheet.",
+        "The hidden sheet 'Hidden' was not read. Name a sheet with --sheet to read it.",
+    )
 
 
 def test_a_sheet_can_be_named(tmp_path: Path) -> None:
@@ -120,6 +125,45 @@ def test_errors_are_left_empty_with_a_warning(tmp_path: Path) -> None:
     assert table.warnings == ("2 cells hold errors such as #N/A in the sheet 'Data'; left empty.",)
 
 
+def test_errors_of_an_old_workbook_are_left_empty_with_a_warning(tmp_path: Path) -> None:
+    names = [label(0, 0, "n"), label(0, 1, "a")]
+    cells = [*names, label(1, 0, "x"), number(1, 1, 3), label(2, 0, "y"), error(2, 1), label(3, 0, "z")]
+    path = tmp_path / "t.xls"
+    path.write_bytes(old_workbook(Other=[*names, error(1, 0)], Data=[*cells, failed_formula(3, 1)]))
+    table = read_table(path, sheet="Data")
+    assert values(table) == [["x", 3], ["y", None], ["z", None]]
+    assert table.warnings == ("2 cells hold errors such as #N/A in the sheet 'Data'; left empty.",)
+
+
+@pytest.mark.parametrize("cut", range(520, 3_000, 310))
+def test_an_old_workbook_that_is_cut_short_is_refused(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "t.xls"
+    path.write_bytes(old_workbook(Data=[label(0, 0, "n"), label(1, 0, "x")])[:cut])
+    with pytest.raises(BadFile):
+        read_table(path)
+
+
+@pytest.mark.parametrize("at", range(24, 1_700, 52))
+def test_an_old_workbook_with_damage_anywhere_is_read_or_refused(tmp_path: Path, at: int) -> None:
+    content = bytearray(old_workbook(Data=[label(0, 0, "n"), label(1, 0, "x"), error(2, 0)]))
+    content[at : at + 4] = b"\x02\xff\xff\x00"
+    path = tmp_path / "t.xls"
+    path.write_bytes(content)
+    with suppress(BadFile):
+        assert read_table(path).row_count <= 1
+
+
+def test_errors_of_an_open_document_are_left_empty_with_a_warning(tmp_path: Path) -> None:
+    failed = (
+        '<table:table-cell office:value-type="string" office:string-value="" calcext:value-type="error" '
+        'xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0">'
+        "<text:p>#N/A</text:p></table:table-cell>"
+    )
+    table = read_table(open_document(tmp_path / "t.ods", f"{failed}{failed}"))
+    assert values(table) == [["Ada", 3]]
+    assert table.warnings == ("2 cells hold errors such as #N/A in the sheet 'Data'; left empty.",)
+
+
 def test_a_formula_gives_its_value(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     with xlsxwriter.Workbook(path) as book:
@@ -154,6 +198,13 @@ def test_a_workbook_named_csv_is_read_with_a_warning(tmp_path: Path) -> None:
     table = read_table(path)
     assert values(table) == [["x", 1]]
     assert table.warnings == ("t.csv is really an XLSX file and was read as one.",)
+
+
+def test_a_workbook_named_xls_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", Data=[["a", "b"], ["x", 1]]).rename(tmp_path / "t.xls")
+    table = read_table(path)
+    assert values(table) == [["x", 1]]
+    assert table.warnings == ("t.xls is really an XLSX file and was read as one.",)
 
 
 def test_a_workbook_without_values(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ router = APIRouter(tags=["rows"])
 WINDOW = 500
 LOOKED_THROUGH = 20_000
 """Rows that one request looks through for those with a status; the next goes on from there."""
+MOST_CELLS = 100_000
+"""Of a page: a hundred rows of ten thousand columns would be an answer of 280 MB."""
 
 
 class RowShown(Noun, frozen=True):
@@ -35,8 +37,8 @@ class RowShown(Noun, frozen=True):
 
 
 class RowPage(Noun, frozen=True):
-    """`next` is what to pass as `after` for what follows; null at the end. A page of those with a status may be short,
-    or empty, and still have a `next`."""
+    """`next` is what to pass as `after` for what follows; null at the end. A page of a table with very many columns, or
+    of rows with a status, may be short, or empty, and still have a `next`."""
 
     rows: tuple[RowShown, ...]
     next: int | None
@@ -77,8 +79,10 @@ async def list_rows(
     names = [seen_field(table, field).name] if field else [each.name for each in table.fields]
     found: list[Row] = []
     looked_through = 0
+    fits = max(1, MOST_CELLS // max(1, len(table.fields)))
+    limit = min(limit, fits)
     while len(found) < limit and looked_through < LOOKED_THROUGH:
-        window = await visit.tablewright.page(table.id, after=after, limit=WINDOW if status else limit)
+        window = await visit.tablewright.page(table.id, after=after, limit=min(WINDOW, fits) if status else limit)
         if not window:
             return await large(lambda: RowPage(rows=as_shown(table, found), next=None))
         for row in window:

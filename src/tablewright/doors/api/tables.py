@@ -21,6 +21,7 @@ from tablewright.doors.api.schemas import described
 from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.doors.wording import REST, in_words_of
 from tablewright.errors import BadFile
 from tablewright.table.model import Field, Noun
 
@@ -155,7 +156,7 @@ def brought_in(imported: Imported) -> Json:
         key_field=table.key_field,
         rows=imported.rows,
         fields=table.fields,
-        warnings=imported.warnings,
+        warnings=tuple(in_words_of(REST, warning) for warning in imported.warnings),
     )
     return Json(made, 201)
 

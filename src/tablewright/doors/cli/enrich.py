@@ -406,6 +406,7 @@ async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bo
     )
     if output.ask_which(question, "an") == "n":
         return False
+    output.warn(known.warnings)
     await tablewright.add_new_rows(known)
     output.say(
         f"{target} has changed since it became table {table_id}: {rows} added, the others stay as they are in the "

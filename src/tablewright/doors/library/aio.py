@@ -201,8 +201,9 @@ async def fill(
         report=await tablewright.enrich_report(filled),
         source=data if isinstance(data, PandasFrame | PolarsFrame) else None,
     )
+    told = (*tablewright.warnings, *session.notes)
     stopped = () if filled.status in ("done", "paused") else (f"Stopped at the cap of {filled.cap}.",)
-    result = replace(result, notes=(*tablewright.warnings, *filled.notes, *notes, *failures(result), *stopped))
+    result = replace(result, notes=(*told, *filled.notes, *notes, *failures(result), *stopped))
     if filled.status == "paused":
         raise Stopped(filled.problem, result)
     warn(result.notes)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import date, time
 from decimal import Decimal
+from math import isnan
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from tablewright.errors import UsageError
@@ -69,6 +70,8 @@ def plain_row(record: Any, at: int) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """A Python value for one of numpy or pandas; None for their ways to say that there is none."""
+    if isinstance(value, float) and isnan(value):
+        return None
     if type(value) in KEPT:
         return value
     if isinstance(value, list | tuple | set | frozenset):

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from tablewright.app import FileOptions, Tablewright
+from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.doors.library.data import Data, rows_of
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
@@ -69,6 +69,8 @@ class Session:
     def __init__(self, tablewright: Tablewright, bar: Bar) -> None:
         self.tablewright = tablewright
         self.bar = bar
+        self.notes: list[str] = []
+        """What the data that was brought in did not say clearly, or could not be kept."""
 
     async def bring_in(self, data: Data | TableResult, key: str) -> str:
         """The id of the table that the data is: of a file, of what is in memory, or one that the home has."""
@@ -76,12 +78,16 @@ class Session:
             return (await self.tablewright.import_table(data.table)).id
         options = FileOptions(key_field=key)
         if not isinstance(data, str | os.PathLike):
-            return (await self.tablewright.import_rows(rows_of(data), options)).table.id
+            return self._noted(await self.tablewright.import_rows(rows_of(data), options))
         if Path(data).is_file():
-            return (await self.tablewright.import_file(data, options)).table.id
+            return self._noted(await self.tablewright.import_file(data, options))
         if Path(data).suffix or os.sep in str(data):
             raise BadFile(f"There is no file {data}.")
         return (await self.tablewright.table(str(data))).id
+
+    def _noted(self, imported: Imported) -> str:
+        self.notes += map(as_arguments, imported.warnings)
+        return imported.table.id
 
     async def result(self, table_id: str, **more: Any) -> TableResult:
         table = await self.tablewright.load(table_id)

@@ -13,6 +13,7 @@ from pydantic import Field as Key
 from tablewright.app import FileOptions, Operation, ProposalHead
 from tablewright.doors.mcp.answers import Answer, add_tool, grid, hints, note_on, page_of, proof, shown
 from tablewright.doors.mcp.context import Call, ToolContext
+from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
@@ -141,7 +142,7 @@ class TableTools:
                 "name": imported.table.name,
                 "rows": imported.rows,
                 "columns": [f"{field.name}:{field.type}" for field in imported.table.fields],
-                "warnings": document(imported.warnings),
+                "warnings": [in_words_of(MCP, warning) for warning in imported.warnings],
             }
         try:
             new = (await self._tablewright.load(imported.table.id)).rows
@@ -149,7 +150,12 @@ class TableTools:
             await self._tablewright.remove_table(imported.table.id)
         texts = [{column: cell_text(cell) for column, cell in row.cells.items()} for row in new]
         change = await self._tablewright.changes.write_values(head.id, {}, texts)
-        return {"table_id": head.id, "rows": len(texts), "change": change.number if change else None}
+        return {
+            "table_id": head.id,
+            "rows": len(texts),
+            "change": change.number if change else None,
+            "warnings": [in_words_of(MCP, warning) for warning in imported.warnings],
+        }
 
     async def set_cell(
         self,

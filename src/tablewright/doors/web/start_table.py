@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from tablewright.doors.web.elements import quiet
 from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
 from tablewright.doors.web.uploads import file_drop
 from tablewright.doors.web.words import t
+from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, FieldType, Table
 from tablewright.table.text import shortened
@@ -156,8 +157,7 @@ class Previewed:
     def _show_problems(self, shown: Preview) -> None:
         self._problems.clear()
         with self._problems:
-            for warning in shown.warnings:
-                text(f"⚠ {warning}", "tw-small")
+            show_warnings(shown.warnings)
             for name, (count, first) in shown.misfits.items():
                 kind = next(field.type for field in shown.fields if field.name == name)
                 values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
@@ -214,6 +214,11 @@ class Previewed:
         self._window.submit(wanted)
 
 
+def show_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        text(f"⚠ {in_words_of({}, warning)}", "tw-small")
+
+
 PLAIN: dict[str, object] = {"unit": "", "options": ()}
 """What belongs to the type that a column had."""
 
@@ -243,6 +248,7 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
             )
         else:
             text(t("{file} has been imported as the table {table}.", **names))
+        show_warnings(known.warnings)
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
             ui.button(t("Create a new table"), on_click=lambda: window.submit("new")).props("flat")

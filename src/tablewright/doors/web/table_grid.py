@@ -21,6 +21,8 @@ NO_ROWS = "No row matches. Choose All rows, or clear the filters and the search.
 WIDTHS = {"number": 165, "boolean": 140, "date": 165, "money": 180, "select": 180}
 SCRIPTS = ("menu", "unsent", "selection", "columns", "panel", "grid")
 
+EDITING = {":editable": "tablewright.grid.editable", ":cellEditorSelector": "tablewright.grid.editorOf"}
+
 
 class TableGrid:
     """The grid of one open page. `extra` are columns that only the open proposal has."""
@@ -35,7 +37,7 @@ class TableGrid:
             ui.add_head_html(f'<script src="/page-files/{name}.js"></script>')
         self.element = ui.aggrid(
             {
-                "columnDefs": self._columns(table, extra),
+                "columnDefs": grid_columns(table, extra, may_edit=self._may_edit),
                 "rowModelType": "infinite",
                 ":datasource": f"(tablewright.grid.start({json.dumps(self.query())}), tablewright.grid.datasource())",
                 ":getRowId": "(params) => String(params.data.id)",
@@ -81,7 +83,7 @@ class TableGrid:
 
     def show_columns(self, table: Table, extra: Sequence[Field], *, new: str = "") -> None:
         """With `new`, that one comes into view."""
-        self._call("columns", self._columns(table, extra), new)
+        self._call("columns", grid_columns(table, extra, may_edit=self._may_edit), new)
 
     def look(self, **wanted: Any) -> None:
         """At other rows, or at the same anew."""
@@ -138,47 +140,48 @@ class TableGrid:
             "view": wanted.view,
         }
 
-    def _columns(self, table: Table, extra: Sequence[Field]) -> list[dict[str, Any]]:
-        numbers = {
-            "colId": NUMBER,
-            "headerName": "#",
-            ":cellRenderer": "tablewright.grid.drawNumber",
-            "initialWidth": 64,
-            "pinned": "left",
-            "sortable": False,
-            "cellClass": "tw-number",
-            "suppressMovable": True,
-        }
-        fields = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
-        return [numbers, *(self._column(field, table) for field in (*fields, *extra))]
 
-    def _column(self, field: Field, table: Table) -> dict[str, Any]:
-        is_key, is_figure = field.name == table.key_field, field.type in ("number", "money")
-        return {
-            "colId": field.name,
-            "headerName": field.name,
-            "headerTooltip": field.question or field.description or f"{field.name}: {field.type}",
-            ":cellRenderer": "tablewright.grid.draw",
-            "cellRendererParams": {"right": is_figure},
-            ":valueGetter": "tablewright.grid.valueOf",
-            ":valueSetter": "tablewright.grid.edited",
-            "cellClass": "tw-box",
-            **self._editing(field, table),
-            "initialWidth": 210 if is_key else WIDTHS.get(field.type, 215),
-            "context": {
-                "unit": field.unit,
-                "asked": field.is_asked,
-                "right": is_figure,
-                "key": is_key,
-                "proposed": table.field(field.name) is None,
-            },
-            **({"pinned": "left", "lockPinned": True} if is_key else {}),
-        }
+def grid_columns(table: Table, extra: Sequence[Field], *, may_edit: bool) -> list[dict[str, Any]]:
+    numbers = {
+        "colId": NUMBER,
+        "headerName": "#",
+        ":cellRenderer": "tablewright.grid.drawNumber",
+        "initialWidth": 64,
+        "pinned": "left",
+        "sortable": False,
+        "cellClass": "tw-number",
+        "suppressMovable": True,
+    }
+    fields = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
+    columns = [grid_column(field, table.key_field, may_edit=may_edit) for field in fields]
+    for field in extra:
+        proposed = table.field(field.name) is None
+        columns.append(grid_column(field, table.key_field, may_edit=may_edit and not proposed, proposed=proposed))
+    return [numbers, *columns]
 
-    def _editing(self, field: Field, table: Table) -> dict[str, Any]:
-        if not self._may_edit or table.field(field.name) is None:
-            return {"editable": False}
-        return {":editable": "tablewright.grid.editable", ":cellEditorSelector": "tablewright.grid.editorOf"}
+
+def grid_column(field: Field, key_field: str, *, may_edit: bool, proposed: bool = False) -> dict[str, Any]:
+    is_key, is_figure = field.name == key_field, field.type in ("number", "money")
+    return {
+        "colId": field.name,
+        "headerName": field.name,
+        "headerTooltip": field.question or field.description or f"{field.name}: {field.type}",
+        ":cellRenderer": "tablewright.grid.draw",
+        "cellRendererParams": {"right": is_figure},
+        ":valueGetter": "tablewright.grid.valueOf",
+        ":valueSetter": "tablewright.grid.edited",
+        "cellClass": "tw-box",
+        **(EDITING if may_edit else {"editable": False}),
+        "initialWidth": 210 if is_key else WIDTHS.get(field.type, 215),
+        "context": {
+            "unit": field.unit,
+            "asked": field.is_asked,
+            "right": is_figure,
+            "key": is_key,
+            "proposed": proposed,
+        },
+        **({"pinned": "left", "lockPinned": True} if is_key else {}),
+    }
 
 
 def new_view() -> str:

@@ -10,8 +10,10 @@ import re
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +35,8 @@ _XLSX_TAG = re.compile(
 )
 _XLSX_ERROR = re.compile(rb"\st\s*=\s*[\"']e[\"']")
 _ODS_TAG = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*?)(/?)>")
+_ODS_NAME = re.compile(rb"table:name\s*=\s*[\"']([^\"']*)")
+_ODS_ERROR = re.compile(rb"calcext:value-type\s*=\s*[\"']error")
 _ODS_REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']([0-9]{1,9})")
 
 
@@ -43,6 +47,10 @@ class SheetSize:
     rows: int = 0
     columns: int = 0
     errors: int = 0
+    disordered: bool = False
+    """Whether cells claim the same place, of which only the last would be read."""
+    errors_in: Counter[str] = field(default_factory=Counter)
+    """Of an ODS, whose sheets are in one file: by the sheet's name."""
 
     def reach(self, row: int, column: int) -> None:
         self.rows = max(self.rows, row)
@@ -69,6 +77,7 @@ def look_through(path: Path) -> dict[str, SheetSize]:
                 if measure is not None:
                     measure.feed(chunk)
                     _check_area(path, measure.size)
+                    _check_order(path, measure.size)
             if measure is not None:
                 sizes[member.filename] = measure.size
     return sizes
@@ -86,6 +95,14 @@ def _check_area(path: Path, size: SheetSize) -> None:
         raise BadFile(
             f"{path.name} has a sheet of {size.rows:,} rows by {size.columns:,} columns, too large to open.",
             advice="Delete stray cells far from the table, or save the sheet as CSV.",
+        )
+
+
+def _check_order(path: Path, size: SheetSize) -> None:
+    if size.disordered:
+        raise BadFile(
+            f"{path.name} is damaged: it has two rows with the same number, or two cells in the same place.",
+            advice="Open it and save it again.",
         )
 
 
@@ -147,18 +164,24 @@ class _XlsxMeasure(_Measure):
         super().__init__()
         self._row = self._column = 0
         self._columns: dict[bytes, int] = {}
+        self._seen: set[int] = set()
 
     def _read(self, tags: bytes) -> None:
         self.size.errors += len(_XLSX_ERROR.findall(tags))
-        row, column, columns = self._row, self._column, self._columns
+        row, column, columns, seen = self._row, self._column, self._columns, self._seen
         last_row, last_column = self.size.rows, self.size.columns
         for is_row, letters, digits, closed in _XLSX_TAG.findall(tags):
             if is_row:
                 row, column = (int(digits) if digits else row + 1), 0
+                if row in seen:
+                    self.size.disordered = True
+                seen.add(row)
                 continue
             if letters:
-                row = int(digits)
-                column = columns.get(letters) or columns.setdefault(letters, _column_number(letters))
+                at = columns.get(letters) or columns.setdefault(letters, _column_number(letters))
+                if int(digits) != row or at <= column:
+                    self.size.disordered = True
+                row, column = int(digits), at
             else:
                 column += 1
             if not closed:
@@ -176,6 +199,7 @@ class _OdsMeasure(_Measure):
     def __init__(self) -> None:
         super().__init__()
         self._row = self._repeated = self._column = 0
+        self._name = ""
 
     def _read(self, tags: bytes) -> None:
         for tag, attributes, closed in _ODS_TAG.findall(tags):
@@ -183,11 +207,15 @@ class _OdsMeasure(_Measure):
             repeated = int(match[1]) if match else 1
             if tag == b"table":
                 self._row = self._repeated = self._column = 0
+                name = _ODS_NAME.search(attributes)
+                self._name = unescape(name[1].decode("utf-8", "replace")) if name else ""
             elif tag == b"table-row":
                 self._row += self._repeated
                 self._repeated, self._column = repeated, 0
             else:
                 self._column += repeated
+                if _ODS_ERROR.search(attributes):
+                    self.size.errors_in[self._name] += 1
                 if not closed or b"value" in attributes:
                     self.size.reach(self._row + self._repeated, self._column)
 

@@ -41,6 +41,7 @@ _LABELS = {
 }
 _NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 _LINE_END = re.compile(r"[\r\n]")
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
 # C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
 _IMPLAUSIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ")
 
@@ -86,9 +87,9 @@ def text_of(path: Path, encoding: str | None = None, *, long_lines: bool = False
 def _known(encoding: str) -> str:
     try:
         "".encode(encoding)
-    except LookupError:
+    except (LookupError, ValueError):  # `undefined` is a codec that refuses everything; a name may not hold a NUL
         raise BadFile(
-            f"There is no text encoding called {encoding!r}.",
+            f"There is no text encoding called {encoding[:60]!r}.",
             advice="Common ones are utf-8, cp1252, shift_jis and gbk.",
         ) from None
     return codecs.lookup(encoding).name
@@ -108,11 +109,13 @@ def is_utf8(head: bytes) -> bool:
 
 
 def utf16_without_mark(head: bytes) -> str | None:
-    """ASCII in UTF-16 (at least its separators and line ends) puts a NUL into every second byte, always the same."""
+    """ASCII in UTF-16 (at least its separators and line ends) puts a NUL into every second byte, always the same. What
+    is plain UTF-8 but for a few NULs is damaged, and no UTF-16."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
     codec = "utf-16-le" if odd > even else "utf-16-be"
     many, few = max(even, odd), min(even, odd)
-    if many * 50 < len(head) or few * 5 > many:
+    plain = is_utf8(head) and not _CONTROL.search(head)
+    if many * (4 if plain else 50) < len(head) or few * 5 > many:
         return None
     sample = head[: len(head) // 2 * 2].decode(codec, "replace")
     odd_ones = sum(1 for char in sample if char == "\ufffd" or (char < " " and char not in "\t\r\n\x0b\x0c"))
@@ -209,6 +212,8 @@ def _chunks(text: Text) -> Iterator[tuple[int, str]]:
                 chunk = decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
                 raise _Undecodable(position - waiting + error.start, cut=not data) from None
+            except UnicodeError:  # "utf-16" asked for, and no mark that says which of its two
+                raise _Undecodable(position - waiting, cut=False) from None
             if not data:
                 return
             yield position - waiting, chunk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -22,7 +23,7 @@ from tablewright.table.model import Cell, given
 SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
 # unclosed quote shows: the csv module itself says nothing. No text has NULs (`Text` refused them).
-END = "\0end of file\0"
+END = "\0"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read_delimited(text: Text, *, header: bool, delimiter: str | None) -> Incomi
         is_empty=lambda value: not value.strip(),
         empty="",
     )
-    return survey(grid, header=header, warnings=text.warnings)
+    return survey(grid, header=header, warnings=(*text.warnings, *file.loose_quotes()))
 
 
 class Delimited:
@@ -79,6 +80,19 @@ class Delimited:
         if last != [END]:
             raise self._unclosed(_opened(last, reader.line_num + self._first_line - 1))
         yield Batch(records=records, lines=starts[:-1])
+
+    def loose_quotes(self) -> list[str]:
+        """Where text follows a closing quote, as in `"Ada" Lovelace`, the csv module drops the quotes and says
+        nothing, unless it is told to be strict."""
+        with self._lines() as lines:
+            reader = csv.reader(lines, strict=True, **self.dialect.reader_options())  # type: ignore[arg-type]
+            try:
+                deque(reader, maxlen=0)
+            except csv.Error as error:
+                if "expected after" in str(error):
+                    line = reader.line_num + self._first_line - 1
+                    return [f"Line {line:,} has text after a closing quote; such values are read without their quotes."]
+        return []
 
     @property
     def _first_line(self) -> int:

@@ -10,7 +10,7 @@ import re
 
 _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 _PLAIN_NUMBER = rf"[{_INVISIBLE}]*[+-]?(?:[0-9][0-9.,]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\Z"
-_DANGEROUS = re.compile(rf"'*(?:[\t\r](?=\s*\S)|(?!{_PLAIN_NUMBER})[{_INVISIBLE}]*[=+\-@＝＋－＠])")
+_DANGEROUS = re.compile(rf"'*+(?:[\t\r](?=\s*\S)|(?!{_PLAIN_NUMBER})[{_INVISIBLE}]*[=+\-@＝＋－＠])")
 _SUSPECT = re.compile(rf"[{_INVISIBLE}'=+\-@＝＋－＠]")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -12,18 +12,27 @@ from tablewright.table.files.incoming import CellBatches, Incoming
 from tablewright.table.files.limits import MAX_COLUMNS
 from tablewright.table.files.names import column_names
 from tablewright.table.model import Cell, Field, FieldType
+from tablewright.table.text import plural
+
+SOME_NAMES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Some records of a file and the line each begins in. Records without any value are left out."""
+    """Some records of a file and the line each begins in. Records without any value are left out; `without_value` are
+    the lines of those that their owner may miss: an object of nothing but nulls, but not an empty line."""
 
     records: list[Sequence[Any]]
     lines: list[int]
+    without_value: Sequence[int] = ()
 
 
 class Column(Protocol):
-    """What a column learns from its values in the first pass, and how it makes cells of them in the second."""
+    """What a column learns from its values in the first pass, and how it makes cells of them in the second. `infinite`
+    are the values that are left empty because they are no finite numbers, `mended` the texts that lose characters."""
+
+    infinite: int
+    mended: int
 
     @property
     def filled(self) -> bool: ...
@@ -71,10 +80,15 @@ class _Survey:
     row_count: int = 0
     surplus_rows: int = 0
     surplus_line: int = 0
+    without_value: int = 0
+    without_value_line: int = 0
     started: bool = False
 
     def see(self, batch: Batch) -> None:
         records, lines = batch.records, batch.lines
+        if batch.without_value:
+            self.without_value_line = self.without_value_line or batch.without_value[0]
+            self.without_value += len(batch.without_value)
         if not self.started and records:
             self.started = True
             self.width = len(records[0])
@@ -127,7 +141,7 @@ class _Survey:
             fields=tuple(Field(name=name, type=column.type) for name, column in zip(names, columns, strict=True)),
             row_count=self.row_count,
             batches=lambda: self._cells(kept),
-            warnings=(*warnings, *name_warnings, *self._surplus_warning(all_names)),
+            warnings=(*warnings, *name_warnings, *self._surplus_warning(all_names), *self._loss_warnings(all_names)),
         )
 
     def _refuse_a_header_of_values(self) -> None:
@@ -152,6 +166,22 @@ class _Survey:
         where = f"the first in {self.grid.line} {self.surplus_line}"
         return [f"{have} more values than the {than} ({where}); the surplus is kept in {kept_in}."]
 
+    def _loss_warnings(self, names: Sequence[str]) -> list[str]:
+        """What the table will not have of the file."""
+        said = []
+        if count := self.without_value:
+            first = f"the first is {self.grid.line} {self.without_value_line:,}"
+            said.append(f"Left out: {count:,} {plural(self.grid.line, count)} without a value; {first}.")
+        infinite = {name: column.infinite for name, column in zip(names, self.columns, strict=True) if column.infinite}
+        if count := sum(infinite.values()):
+            said.append(f"Left empty: {count:,} {plural('number', count)} (NaN, Infinity) {_listed(infinite)}.")
+        mended = {name: column.mended for name, column in zip(names, self.columns, strict=True) if column.mended}
+        if count := sum(mended.values()):
+            said.append(
+                f"Replaced by \ufffd: NULs or invalid Unicode in {count:,} {plural('value', count)} {_listed(mended)}."
+            )
+        return said
+
     def _cells(self, kept: Sequence[int]) -> CellBatches:
         width = len(self.columns)
         skip = 1 if self.header else 0
@@ -163,3 +193,9 @@ class _Survey:
             wide = [*records, [self.grid.empty] * width]  # so that the block has every column, even a never-filled one
             block = list(zip_longest(*wide, fillvalue=self.grid.empty))
             yield zip(*[self.columns[at].cells(block[at][:-1]) for at in kept], strict=True)
+
+
+def _listed(columns: Iterable[str]) -> str:
+    names = [f"'{name[:60]}'" for name in columns]
+    more = f" and {len(names) - SOME_NAMES:,} more columns" if len(names) > SOME_NAMES else ""
+    return f"of {', '.join(names[:SOME_NAMES])}{more}"

@@ -4,21 +4,63 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, TextIO
 
 from tablewright.errors import BadFile
 
 CHUNK = 256 * 1024
 MAX_VALUE_CHARS = 256 * 1024**2
+EXACT_CHARS = 17
+"""No literal of so few characters says more than a float holds."""
 _SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class DuplicateKey(ValueError):
+    """An object that has one key twice: whichever value were taken, the other would be lost."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {key[:60]!r} appears twice in one object")
+
+
+class LongFloat(float):
+    """A number that is written with more digits than a float holds, and what was written."""
+
+    literal: str
+
+
+def read_float(literal: str) -> float | str:
+    """The number; or what was written, where it is beyond every float."""
+    number = float(literal)
+    if not isfinite(number):
+        return literal
+    if (len(literal) <= EXACT_CHARS and number) or _digits(literal) == _digits(repr(number)):
+        return number
+    long = LongFloat(number)
+    long.literal = literal
+    return long
+
+
+def _digits(literal: str) -> str:
+    return literal.lower().partition("e")[0].lstrip("-").replace(".", "").strip("0")
+
+
+def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise DuplicateKey(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return made
+
+
+DECODER = json.JSONDecoder(parse_float=read_float, object_pairs_hook=read_object)
 
 
 class JsonStream:
     def __init__(self, file: str, stream: TextIO) -> None:
         self._file = file
         self._stream = stream
-        self._decoder = json.JSONDecoder()
         self._buffer = ""
         self._at = 0
         self._lines_before = 0
@@ -38,12 +80,14 @@ class JsonStream:
         self.peek()
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._buffer, self._at)
+                value, end = DECODER.raw_decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
                 # What is wrong well before the end of what was read so far, more text will not mend.
                 if (error.pos < len(self._buffer) - 100 and "Unterminated" not in error.msg) or not self._more():
                     raise self._bad(error.msg, error.pos) from None
                 continue
+            except DuplicateKey as error:
+                raise self._bad(str(error), self._at) from None
             except (RecursionError, ValueError):
                 raise self._bad("a value is nested too deeply or too large", self._at) from None
             if len(self._buffer) - end < 4 and self._more():

@@ -15,6 +15,7 @@ from math import isfinite
 from typing import Any
 
 from tablewright.errors import BadFile
+from tablewright.table.files.json_stream import LongFloat
 from tablewright.table.files.limits import MAX_FIELD_CHARS
 from tablewright.table.files.text_column import MAX_DIGITS, NOT_NUMBERS, TextColumn
 from tablewright.table.model import PENDING, Cell, FieldType, Money, Value, given
@@ -29,6 +30,8 @@ class NativeColumn:
     def __init__(self) -> None:
         self._families: set[str] = set()
         self._texts = TextColumn(_text_cell, NOT_NUMBERS)
+        self.infinite = 0
+        self.mended = 0
 
     @property
     def filled(self) -> bool:
@@ -43,10 +46,16 @@ class NativeColumn:
                         raise BadFile(f"A value is longer than {MAX_FIELD_CHARS // 1024**2} million characters.")
                     self._families.add("text")
                     self._texts.see(texts)
+                    self.mended += sum(map(is_broken, texts))
             elif kind is bool:
                 self._families.add("boolean")
             elif kind is not type(None):
-                self._families.update({_family(value) for value in values if type(value) is kind} - {""})
+                these = [value for value in values if type(value) is kind]
+                self._families.update({_family(value) for value in these} - {""})
+                if issubclass(kind, float | Decimal):
+                    self.infinite += sum(map(is_empty, these))
+                elif issubclass(kind, bytes | list | tuple | dict):
+                    self.mended += sum(map(is_broken, map(_as_written, these)))
 
     @property
     def type(self) -> FieldType:
@@ -114,6 +123,8 @@ def text_of(value: Any) -> str:
     """What a value is as text: dates in ISO form, nested things as compact JSON."""
     if isinstance(value, str):
         return plain_text(value)
+    if isinstance(value, LongFloat):
+        return value.literal
     if isinstance(value, bool | int | float | Money):
         return show(value)
     if isinstance(value, datetime):
@@ -121,13 +132,26 @@ def text_of(value: Any) -> str:
         return value.date().isoformat() if midnight else value.isoformat()
     if isinstance(value, date | time):
         return value.isoformat()
-    if isinstance(value, bytes):
-        return plain_text(value.decode("utf-8", "replace"))
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return show(tuple(map(plain_text, value)))
-    if isinstance(value, dict | list | tuple):
-        return plain_text(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=text_of))
+    if isinstance(value, bytes | dict | list | tuple):
+        return plain_text(_as_written(value))
     return str(value)
+
+
+def _as_written(value: Any) -> str:
+    """Bytes, or a value of many parts, with what no text has in it: bytes that are no UTF-8 are lone surrogates."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_part)
+
+
+def _part(value: Any) -> str:
+    return _as_written(value) if isinstance(value, bytes) else text_of(value)
+
+
+def is_broken(text: str) -> bool:
+    return _NOT_TEXT.search(text) is not None
 
 
 def plain_text(text: str) -> str:
@@ -164,6 +188,9 @@ def _number_cell(value: int | float | Decimal) -> Cell:
     if isinstance(value, Decimal):
         number: int | float = int(value) if value == value.to_integral_value() else float(value)
         return given(number, None if show(number) == str(value) else str(value))
+    if isinstance(value, LongFloat):
+        number = float(value)
+        return given(int(number) if number.is_integer() and abs(number) < 10**MAX_DIGITS else number, value.literal)
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**MAX_DIGITS:
         return given(int(value))
     return given(value)

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: objects, streamed, become rows. A table we exported ourselves comes back exactly."""
+"""JSON and JSON Lines: objects, streamed, become rows."""
 
 from __future__ import annotations
 
@@ -7,26 +7,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from tablewright.errors import BadFile
 from tablewright.table.files.decode import Text
 from tablewright.table.files.grid import Batch, Grid, survey
-from tablewright.table.files.incoming import CellBatches, Incoming
-from tablewright.table.files.json_stream import JsonStream
-from tablewright.table.files.json_writer import RowDocument, as_stored
+from tablewright.table.files.incoming import Incoming
+from tablewright.table.files.json_stream import DECODER, DuplicateKey, JsonStream
 from tablewright.table.files.limits import BATCH_CELLS, MAX_COLUMNS
 from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
-from tablewright.table.model import PENDING, Cell, Evidence, Field
+from tablewright.table.files.own_json import own_head, own_table
 
 
 def read_json(text: Text) -> Incoming:
     with text.open() as stream:
         parser = JsonStream(text.path.name, stream)
         first = parser.peek()
-        head = _own_head(parser) if first == "{" else None
+        head = own_head(parser) if first == "{" else None
     if head is not None:
-        return _own_table(text, head)
+        return own_table(text, head)
     if first == "[":
         return _from_objects(text.path.name, lambda: _array(text), "object", text.warnings)
     if first == "{":
@@ -59,16 +56,18 @@ def _from_objects(
         yield Batch(records=[names], lines=[0])
         records: list[list[Any]] = []
         lines: list[int] = []
+        without_value: list[int] = []
         for at, thing in objects():
             record = [thing.get(name) for name in names]
             if all(map(is_empty, record)):
+                without_value.append(at)
                 continue
             records.append(record)
             lines.append(at)
             if len(records) >= size:
                 yield Batch(records=list(records), lines=lines)
                 records, lines = [], []
-        yield Batch(records=list(records), lines=lines)
+        yield Batch(records=list(records), lines=lines, without_value=without_value)
 
     grid = Grid(
         file=file,
@@ -102,7 +101,7 @@ def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                thing = json.loads(line)
+                thing = DECODER.decode(line)
             except (ValueError, RecursionError) as error:
                 raise _not_lines(text, at, error) from None
             if not isinstance(thing, dict):
@@ -112,88 +111,9 @@ def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _not_lines(text: Text, line: int, error: Exception) -> BadFile:
     reason = error.msg if isinstance(error, json.JSONDecodeError) else "too large or too deep"
+    if isinstance(error, DuplicateKey):
+        reason = str(error)
     return BadFile(
         f"{text.path.name}: line {line:,} is not a JSON object ({reason}).",
         advice="A table is an array of objects, or one object on each line.",
     )
-
-
-def _own_head(parser: JsonStream) -> dict[str, Any] | None:
-    """Everything before the rows of a table that we exported; None for any other object."""
-    head: dict[str, Any] = {}
-    try:
-        for key in parser.object_keys():
-            if key == "rows" and isinstance(head.get("fields"), list) and parser.peek() == "[":
-                return head
-            head[key] = parser.value()
-    except BadFile:
-        return None  # reading it as JSON Lines will say in which line what is wrong
-    return None
-
-
-def _own_table(text: Text, head: dict[str, Any]) -> Incoming:
-    file = text.path.name
-    try:
-        fields = msgspec.convert(head["fields"], tuple[Field, ...])
-    except msgspec.ValidationError as error:
-        raise BadFile(f"{file} is not a table as Tablewright exports it: its fields are wrong ({error}).") from None
-    names = [field.name for field in fields]
-    if len({name.strip().casefold() for name in names if name.strip()}) < len(names):
-        raise BadFile(f"{file} is not a table as Tablewright exports it: two fields have the same name, or none.")
-    known = set(names)
-
-    def rows() -> Iterator[tuple[Cell, ...]]:
-        with text.open() as stream:
-            parser = JsonStream(text.path.name, stream)
-            for key in parser.object_keys():
-                if key != "rows":
-                    parser.value()
-                    continue
-                for at, thing in enumerate(parser.array(), start=1):
-                    cells = _own_cells(file, at, thing)
-                    if not cells.keys() <= known:
-                        raise BadFile(f"{file}: row {at:,} has a cell for {min(cells.keys() - known)!r}, no field.")
-                    yield tuple([cells.get(name, PENDING) for name in names])
-            parser.end()
-
-    def batches() -> CellBatches:
-        yield rows()
-
-    count = sum(1 for _ in rows())
-    key_field = head.get("key_field")
-    return Incoming(
-        name=str(head.get("name") or text.path.stem),
-        fields=fields,
-        row_count=count,
-        batches=batches,
-        key_field=key_field if key_field in known else "",
-        warnings=text.warnings,
-    )
-
-
-def _own_cells(file: str, at: int, thing: Any) -> dict[str, Cell]:
-    try:
-        cells = msgspec.convert(thing, RowDocument).cells
-    except msgspec.ValidationError as error:
-        raise BadFile(f"{file}: row {at:,} is not a row as Tablewright exports it ({error}).") from None
-    return {name: as_imported(as_stored(cell)) for name, cell in cells.items()}
-
-
-def as_imported(cell: Cell) -> Cell:
-    """What a file says of runs and stored texts is about another installation, or made up: the quotes stay, marked, and
-    nothing here points to a run or a text that it could not have known."""
-    if cell.run_id is None and not cell.evidence and not cell.conflict:
-        return cell
-    return msgspec.structs.replace(
-        cell,
-        run_id=None,
-        attempt=0,
-        cost=0.0,
-        imported=True,
-        evidence=unlinked(cell.evidence),
-        conflict=tuple(msgspec.structs.replace(each, evidence=unlinked(each.evidence)) for each in cell.conflict),
-    )
-
-
-def unlinked(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    return tuple(msgspec.structs.replace(each, content_hash="", start=None, end=None) for each in evidence)

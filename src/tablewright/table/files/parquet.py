@@ -36,9 +36,15 @@ def read_parquet(path: Path) -> Incoming:
             line = 0
             with parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
-                    records = list(zip(*[column.to_pylist() for column in batch.columns], strict=True))
+                    columns = [_values(path, *column) for column in zip(names, batch.columns, strict=True)]
+                    records = list(zip(*columns, strict=True))
                     kept = [at for at, record in enumerate(records) if not all(map(is_empty, record))]
-                    yield Batch(records=[records[at] for at in kept], lines=[line + at + 1 for at in kept])
+                    empty = [] if len(kept) == len(records) else sorted({*range(len(records))} - {*kept})
+                    yield Batch(
+                        records=[records[at] for at in kept],
+                        lines=[line + at + 1 for at in kept],
+                        without_value=[line + at + 1 for at in empty],
+                    )
                     line += len(records)
 
         grid = Grid(
@@ -57,3 +63,29 @@ def read_parquet(path: Path) -> Incoming:
         raise  # pyarrow's own is an ArrowException too
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise BadFile(f"{path.name} is a damaged Parquet file: {str(error).splitlines()[0][:200]}.") from error
+
+
+def _values(path: Path, name: str, column: Any) -> list[Any]:
+    """Python's dates and times count microseconds: what is finer stays text. What is beyond them is refused."""
+    arrow, _ = import_pyarrow()
+    kind = column.type
+    try:
+        if arrow.types.is_timestamp(kind) and kind.unit == "ns":
+            column = _in_microseconds(column, arrow.timestamp("us", kind.tz))
+        elif arrow.types.is_time64(kind) and kind.unit == "ns":
+            column = _in_microseconds(column, arrow.time64("us"))
+        values: list[Any] = column.to_pylist()
+    except (OverflowError, LookupError) as error:
+        raise BadFile(
+            f"{path.name} has a date or time in '{name[:60]}' that cannot be read: {str(error)[:100]}.",
+            advice="Write the column as text or as numbers.",
+        ) from None
+    return values
+
+
+def _in_microseconds(column: Any, wanted: Any) -> Any:
+    arrow, _ = import_pyarrow()
+    try:
+        return column.cast(wanted)
+    except arrow.ArrowInvalid:
+        return column.cast(arrow.string())

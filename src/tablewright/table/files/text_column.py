@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from math import isfinite
 
 from tablewright.table.model import PENDING, Cell, FieldType, given
 from tablewright.table.text import show, show_float
@@ -63,6 +64,7 @@ class TextColumn:
         self._commas_group = commas_group
         self._possible = [kind for kind in _PATTERNS if kind in kinds]
         self.filled = False
+        self.infinite = self.mended = 0  # what is not text is refused before it is read
 
     def see(self, values: Sequence[str]) -> None:
         """Takes the next values into account: the kinds that one of them is not, drop out."""
@@ -117,7 +119,7 @@ def _all_are(kind: str, values: list[str]) -> bool:
     if not all(map(_PATTERNS[kind].fullmatch, values)):
         return False
     if kind in NUMBER_STYLES:
-        return all(len(value) <= MAX_DIGITS or _is_exact(value) for value in values)
+        return all((len(value) <= MAX_DIGITS or _is_exact(value)) and _is_finite(value) for value in values)
     return kind != "date" or all(map(is_iso_date, values))
 
 
@@ -127,6 +129,10 @@ def _is_exact(text: str) -> bool:
     if len(digits.lstrip("0")) <= MAX_DIGITS:
         return True
     return "." in text and "," not in text and show_float(float(text)) == text.strip()
+
+
+def _is_finite(text: str) -> bool:
+    return "e" not in text or isfinite(float(text))
 
 
 def is_iso_date(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ from tablewright.table.files.incoming import Incoming
 from tablewright.table.files.limits import BATCH_CELLS
 from tablewright.table.files.money_formats import MoneyFormat, Place, money_cells, with_money
 from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
+from tablewright.table.files.xls_errors import errors_of_sheets
 
 MAX_INDEX_BYTES = 4 * 1024**2
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -29,7 +31,7 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
     by_name = {name: sizes[member] for name, member in members.items()}
     book = _opened(path)
     chosen, warnings = _choose(path, book, sheet, by_name)
-    errors = by_name[chosen.name].errors if chosen.name in by_name else 0
+    errors = _errors(path, kind, book, by_name, sizes).get(chosen.name, 0)
     if errors:
         cells = "1 cell holds an error" if errors == 1 else f"{errors:,} cells hold errors"
         warnings.append(f"{cells} such as #N/A in the sheet '{chosen.name}'; left empty.")
@@ -47,20 +49,34 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
     return survey(grid, header=header, warnings=warnings)
 
 
+def _errors(
+    path: Path, kind: str, book: CalamineWorkbook, by_name: dict[str, SheetSize], sizes: dict[str, SheetSize]
+) -> dict[str, int]:
+    """The cells with errors such as #N/A, by sheet: calamine gives them as empty."""
+    if kind == "xls":
+        return dict(zip((about.name for about in book.sheets_metadata), errors_of_sheets(path), strict=False))
+    if kind == "ods":
+        return {name: count for size in sizes.values() for name, count in size.errors_in.items()}
+    return {name: size.errors for name, size in by_name.items()}
+
+
 def _batches(sheet: CalamineSheet, formats: dict[Place, MoneyFormat]) -> Iterator[Batch]:
     records: list[list[Any]] = []
     lines: list[int] = []
     size = max(1, BATCH_CELLS // max(1, sheet.width))
     first_column = sheet.start[1] if sheet.start else 0  # calamine gives the empty rows above a table, not the columns
+    without_value: list[int] = []
     for line, record in enumerate(sheet.iter_rows(), start=1):
         if all(map(is_empty, record)):
+            if any(isinstance(value, float) for value in record):  # no finite number; a row that is only empty is none
+                without_value.append(line)
             continue
         records.append(with_money(record, line - 1, first_column, formats) if formats else record)
         lines.append(line)
         if len(records) >= size:
             yield Batch(records=list(records), lines=lines)
             records, lines = [], []
-    yield Batch(records=list(records), lines=lines)
+    yield Batch(records=list(records), lines=lines, without_value=without_value)
 
 
 def _choose(
@@ -91,10 +107,15 @@ def _choose(
                 others.append(name)
     if chosen is None:
         raise BadFile(f"{path.name} is empty: no visible sheet has a value in it.")
-    if not others:
-        return chosen, []
-    count = len(others) + 1
-    return chosen, [f"{path.name} has {count} sheets with values; '{chosen.name}' was read, name another with --sheet."]
+    said = []
+    if others:
+        count = len(others) + 1
+        said.append(f"{path.name} has {count} sheets with values; '{chosen.name}' was read. Name another with --sheet.")
+    hidden = [name for name in names if name not in visible]
+    if hidden:
+        sheets = f"The hidden sheet '{hidden[0]}' was" if len(hidden) == 1 else f"{len(hidden):,} hidden sheets were"
+        said.append(f"{sheets} not read. Name a sheet with --sheet to read it.")
+    return chosen, said
 
 
 def _members_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, str]:
@@ -122,7 +143,8 @@ def _xml(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
 
 def _opened(path: Path) -> CalamineWorkbook:
     with _Calamine(path):
-        return CalamineWorkbook.from_path(path)
+        # By its content: from_path goes by the name, and an XLSX is often called .xls
+        return CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
 
 
 def _sheet(path: Path, book: CalamineWorkbook, name: str) -> CalamineSheet:
