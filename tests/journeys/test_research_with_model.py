@@ -17,6 +17,7 @@ from tablewright.journeys.research.memo import written
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
 from tablewright.table.reports import render
+from tablewright.table.reports.wording import address
 from tablewright.table.research import ResearchRequest
 from tablewright.table.retrieved import Retrieved
 
@@ -257,6 +258,30 @@ async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(
     assert (unfound.what, unfound.where) == ("What farmers earn", where)
 
 
+async def test_a_gap_that_the_memo_has_no_room_for_can_be_closed_too(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    first = reflected(answered="partly", gaps=[gap(f"Part {n}", "bills" if n == 7 else "") for n in range(1, 8)])
+    rounds = iter((first, reflected(filled=[{"gap": 7, "note": 2}])))
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": lambda _: next(rounds)})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    again = asked_for(endpoint, "Reflected")[1]
+    assert "5. [1] Part 5." in again
+    assert "6. [1] Part 6\n7. [1] Part 7\n" in again
+    assert [each.description for each in found.rounds[1].memo.gaps] == [f"Part {n}" for n in range(1, 7)]
+
+
+async def test_what_was_read_for_a_gap_and_fills_it_not_is_told(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    asks = reflected(answered="partly", gaps=[gap("what farmers earn", "bills")])
+    missing = report(not_found=[{"gap": 1, "what": "What farmers earn"}])
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": asks, "WrittenReport": missing})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    bills = address(two_sites.others[0].url("/c"))
+    assert found.report.unfound[0].where == f"Searched “bills”. Read: {bills}."
+
+
 async def test_where_all_searches_looked_for_several_things_is_said_once(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -277,7 +302,7 @@ async def test_what_we_say_ourselves_is_in_the_language_of_the_plan(
     endpoint.otherwise = by_decision(ANSWERS | answers)
     found = await run(with_model(two_sites, endpoint, tmp_path))
     assert found.report.language == "German"
-    assert found.report.unfound[0].where == "Gesucht wurde nach „earnings“."
+    assert found.report.unfound[0].where == "Gesucht wurde nach „earnings“. Es gab keine Treffer."
     assert found.report.notes[0].startswith("In diesem Bericht kommt nur 1 Website zu Wort")
     assert [each.name for each in found.report.rounds] == ["Erkunden", "Lücken füllen", "Prüfen"]
 

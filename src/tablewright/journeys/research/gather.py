@@ -10,7 +10,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect, site_of
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
-from tablewright.journeys.research.memo import carried_over, written
+from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
@@ -159,6 +159,7 @@ class ResearchGatherer:
             notes=(*underway.notes, *new),
             gaps=carried.gaps,
             memo_text=written(before, self._extent.memo_tokens) if before else "",
+            gaps_in_memo=GAPS_SHOWN,
             candidates=tuple(shown),
             searched=(*underway.queries, *(task.search_query for task in tasks)),
             searches_left=max(left, 0) if underway.round == 1 else 0,

@@ -7,7 +7,7 @@ dispute, and numbers the sources. Without a model, or when a limit is reached, t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
 LONGEST_CELL = 400
 SHOWN_QUERIES = 6
+SHOWN_PAGES = 4
 LONGEST_RIVAL = 240
 NOTE_OVERHEAD = 60
 """Characters that a note takes beside its statement and its quote."""
@@ -359,10 +360,23 @@ def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words
         own = [task.search_query for each in rounds for task in each.tasks if task.target_gap == description]
         results = [result for each in rounds for result in each.notes if result.task.target_gap == description]
         if own:
-            refused = [each for each in seen(results) if each.status not in ("read", "empty")]
-            pages = ", ".join(f"{wording.address(each.url) or each.url} ({each.detail})" for each in refused)
-            return " ".join(filter(None, (said(own, words), words("not opened", pages=pages) if pages else "")))
+            return " ".join((said(own, words), *opened(results, words)))
     return searched(rounds, words)
+
+
+def opened(results: Sequence[Note], words: Words) -> Iterator[str]:
+    """What was read of what searches found, and what could not be."""
+    pages = [(each, wording.address(each.url) or each.title or each.url) for each in seen(results)]
+    read = [name for each, name in pages if each.status in ("read", "empty")]
+    refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
+    if read:
+        shown, more = ", ".join(read[:SHOWN_PAGES]), len(read) - SHOWN_PAGES
+        yield words("read for it", pages=words("and more", queries=shown, count=more) if more > 0 else shown)
+    if refused:
+        yield words("not opened", pages=", ".join(refused))
+    if not pages and not any(result.error for result in results):
+        count = sum(int(step.data.get("results") or 0) for result in results for step in result.steps)
+        yield words("none opened", count=count) if count else words("no results")
 
 
 def searched(rounds: Sequence[Round], words: Words) -> str:
