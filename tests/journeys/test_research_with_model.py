@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -21,8 +22,9 @@ from tablewright.table.reports.wording import address
 from tablewright.table.research import ResearchRequest
 from tablewright.table.retrieved import Retrieved
 
-from ..models.endpoint import Asked, Endpoint, refusal
+from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import Page, SmallWeb, small_web
+from ..patience import PATIENCE
 from .researching import CHALLENGES, ELSEWHERE, FARMS, audit, by_decision, gap, plan, reflected, report, sentence
 
 COST = "the cost of electricity, which is 30 % of all costs"
@@ -458,3 +460,22 @@ async def test_every_reader_is_told_the_day_of_the_plan(
     day = f"Today is {found.brief.today}."
     assert found.brief.today
     assert all(day in str(asked.body["messages"]) for asked in endpoint.asked)
+
+
+@pytest.mark.parametrize("stuck", ["Choice", "PageNotes", "Reflected", "ClaimRuling", "WrittenReport"])
+async def test_a_model_that_does_not_answer_holds_no_report_up_beyond_the_time(
+    stuck: str, two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    answers = by_decision(ANSWERS | CONTRADICTED)
+
+    def answers_but_one(asked: Asked) -> Reply:
+        return Reply(never=True) if asked.body["response_format"]["json_schema"]["name"] == stuck else answers(asked)
+
+    endpoint.otherwise = answers_but_one
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        begun = await app.begin_research(CHALLENGES)
+        async with asyncio.timeout(PATIENCE):
+            found = await app.run_research(begun.id, minutes=0.05)
+    assert found.status == "partial"
+    assert found.report is not None
+    assert any(note.startswith("This report is partial") for note in found.report.notes)

@@ -132,7 +132,9 @@ class ResearchGatherer:
         pages = {task: [origin for origin in origins if origin not in known] for task, origins in read.items()}
         table_id = underway.research.table_id
         wanted = [(gap, pages[task]) for task, gap in gaps.items()]
-        filled = await self._catalog.fill(table_id, wanted) if not underway.limits.spent else []
+        filled = []
+        if not underway.limits.spent:
+            filled = await underway.limits.in_time(self._catalog.fill(table_id, wanted)) or []
         return await self._catalog.found(table_id), {task for task, gap in gaps.items() if gap in filled}
 
     def _catalog_memo(self, memo: Memo, shown: Sequence[CatalogCandidate]) -> Memo:
@@ -166,8 +168,8 @@ class ResearchGatherer:
             extent=self._extent,
             room=underway.tools.model.text_room if underway.tools.model else 1,
         )
-        outcome = await decide(Reflect(), asked, underway.tools.model, underway.note)
-        if outcome.over_budget:
+        outcome = await underway.limits.in_time(decide(Reflect(), asked, underway.tools.model, underway.note))
+        if outcome is None or outcome.over_budget:
             return carried
         if outcome.degraded:
             raise ModelError(f"Round {underway.round} could not be judged: {outcome.degraded}")
