@@ -388,6 +388,27 @@ async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
         assert [each.text for each in answered.sentences] == ["30 %", "One site says so."]
 
 
+async def test_the_part_of_a_follow_up_that_was_not_read_before_is_searched_for(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    half = report(summary=[sentence("It is 30 %.", 1)], not_found=[{"gap": 1, "what": "What bills say"}])
+    whole = report(summary=[sentence("It is 30 %, or 40 % by the bills.", 1, 2)])
+    reports = iter((ANSWERS["WrittenReport"], half, whole))
+    endpoint.otherwise = by_decision(
+        ANSWERS | {"ResearchPlan": plan(), "WrittenReport": lambda _: next(reports), "Reflected": reflected()}
+    )
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        begun = await app.begin_research(CHALLENGES)
+        await app.run_research(begun.id)
+        endpoint.otherwise = by_decision(
+            ANSWERS | {"ResearchPlan": plan(queries=["bills"]), "WrittenReport": lambda _: next(reports)}
+        )
+        answered = await app.refine_research(begun.id, "What share is electricity, and what do bills say?")
+    assert answered.searched
+    assert [each.text for each in answered.sentences] == ["It is 30 %, or 40 % by the bills."]
+    assert {each.url for each in answered.references} == {two_sites.url("/b"), two_sites.others[0].url("/c")}
+
+
 async def test_notes_that_do_not_fit_into_one_request_are_written_a_section_at_a_time(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -110,7 +110,9 @@ class ReportWriter:
         draft = await self._draft(asked)
         missing = unfound(draft, rounds, asked, words)
         if not notes:
-            missing = [Unfound(what=brief.question, where=searched(rounds, words))]
+            results = [result for each in rounds for result in each.notes]
+            where = " ".join((searched(rounds, words), *opened(results, words)))
+            missing = [Unfound(what=brief.question, where=where)]
         answer = await self._sentences([draft.answer], headline=True)
         report = Report(
             title=draft.title or title_of(brief),
