@@ -100,7 +100,7 @@ REPORT_ENGLISH = {
     "report: undecided": "Whether {name} belongs here is not known: {why}",
     "report: searched": "Searched {queries}.",
     "report: read for it": "Read: {pages}.",
-    "report: none opened": "The one result was not worth opening.|None of the {count} results was worth opening.",
+    "report: none opened": "The one result brought no new page.|None of the {count} results was new and worth opening.",
     "report: no results": "There were no results.",
     "report: not opened": "Found, but could not be opened: {pages}.",
     "report: gives orders": "has passages that give orders to machines; they were not followed",
@@ -232,7 +232,8 @@ REPORT_GERMAN = {
     "report: undecided": "Ob {name} hierher gehört, ist nicht bekannt: {why}",
     "report: searched": "Gesucht wurde nach {queries}.",
     "report: read for it": "Gelesen: {pages}.",
-    "report: none opened": "Der eine Treffer lohnte das Öffnen nicht.|Keiner der {count} Treffer lohnte das Öffnen.",
+    "report: none opened": "Der eine Treffer brachte keine neue Seite.|"
+    "Keiner der {count} Treffer war neu und lohnte das Öffnen.",
     "report: no results": "Es gab keine Treffer.",
     "report: not opened": "Gefunden, aber nicht zu öffnen: {pages}.",
     "report: gives orders": "enthält Anweisungen an Maschinen; sie wurden nicht befolgt",

@@ -7,7 +7,7 @@ dispute, and numbers the sources. Without a model, or when a limit is reached, t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -359,16 +359,19 @@ def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words
     """Where a gap was looked for: the searches made for it, or else all."""
     if 1 <= gap <= len(asked.gaps):
         description = asked.gaps[gap - 1].description
-        own = [task.search_query for each in rounds for task in each.tasks if task.target_gap == description]
-        results = [result for each in rounds for result in each.notes if result.task.target_gap == description]
+        own = [each for each in rounds if any(task.target_gap == description for task in each.tasks)]
         if own:
-            return " ".join((said(own, words), *opened(results, words)))
+            queries = [task.search_query for each in own for task in each.tasks if task.target_gap == description]
+            results = [result for each in own for result in each.notes if result.task.target_gap == description]
+            earlier = seen([result for each in rounds if each.index < own[0].index for result in each.notes])
+            return " ".join((said(queries, words), *opened(results, words, {each.url for each in earlier})))
     return searched(rounds, words)
 
 
-def opened(results: Sequence[Note], words: Words) -> Iterator[str]:
-    """What was read of what searches found, and what could not be."""
-    pages = [(each, wording.address(each.url) or each.title or each.url) for each in seen(results)]
+def opened(results: Sequence[Note], words: Words, earlier: Collection[str] = ()) -> Iterator[str]:
+    """What was read of what searches found, beside the pages that were known, and what could not be."""
+    new = [each for each in seen(results) if each.url not in earlier]
+    pages = [(each, wording.address(each.url) or each.title or each.url) for each in new]
     read = [name for each, name in pages if each.status in ("read", "empty")]
     refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
     if read:
