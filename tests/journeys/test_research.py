@@ -52,6 +52,7 @@ async def test_nothing_found_is_a_report_that_says_so_and_nothing_else(tmp_path:
     report = found.report
     assert report is not None
     assert (found.status, report.sections, report.references, report.claims) == ("nothing", (), (), ())
+    assert "No model read the pages, so they may answer it all the same." in render(report, "md").decode()
     assert report.unfound[0].where.startswith("Searched “What are the challenges of quantum beekeeping?”. ")
     assert report.unfound[0].where.endswith((f"Read: {address(web.url('/x'))}.", "There were no results."))
 

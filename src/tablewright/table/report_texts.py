@@ -47,6 +47,8 @@ REPORT_ENGLISH = {
     "report: filled by": "{gap} ({source})",
     "report: cost": "What it cost",
     "report: nothing found": "Nothing was found that answers the question.",
+    "report: no excerpt": "No sentence was found that has the words of the question. No model read the pages, so they "
+    "may answer it all the same.",
     "report: nothing read": "Nothing was searched yet.",
     "report: calculated": "(calculated: {calculation})",
     "report: all read": "{count} reference, which was read|{count} references, all of them read",
@@ -178,6 +180,8 @@ REPORT_GERMAN = {
     "report: filled by": "{gap} ({source})",
     "report: cost": "Was es gekostet hat",
     "report: nothing found": "Es wurde nichts gefunden, was die Frage beantwortet.",
+    "report: no excerpt": "Kein Satz mit den Wörtern der Frage wurde gefunden. Kein Modell hat die Seiten gelesen; sie "
+    "können sie trotzdem beantworten.",
     "report: nothing read": "Es wurde noch nichts gesucht.",
     "report: calculated": "(berechnet: {calculation})",
     "report: all read": "{count} Beleg, der gelesen wurde|{count} Belege, alle gelesen",

@@ -131,6 +131,7 @@ class ReportWriter:
             completeness=listed.rows.completeness if listed else "",
             language=brief.language,
             written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
+            unread=self._model is None,
             created_at=now(),
         )
         remarks = [remark for each in rounds for remark in each.remarks]
