@@ -1,6 +1,6 @@
 """Questions that take two steps, over a web of all their pages: what deep research answers.
 
-    python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--base-url URL] [--questions N]
+    python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--base-url URL] [--questions N [--seed N]]
         [--show] [--json] [--record]
 
 "Who left the band with the single Church of Noise?": one page says whose single it is, another who left. `tasks` are
@@ -18,6 +18,7 @@ import asyncio
 import gzip
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -78,6 +79,7 @@ def main() -> int:
     parser.add_argument("--packweb", type=Path, help="the program that serves the pages; else ../tools/packweb")
     add_model_options(parser)
     parser.add_argument("--questions", type=int, help="so many, spread over all")
+    parser.add_argument("--seed", type=int, help="draw them at random instead")
     parser.add_argument("--show", action="store_true", help="print every question with its answers")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON alone")
     parser.add_argument("--record", action="store_true", help="write the result as the new baseline")
@@ -88,7 +90,9 @@ def main() -> int:
             print(f"{needed} is missing. Say where it is with --data and --packweb.", file=sys.stderr)
             return 2
     cases = list(cases_of(args.data / DATA))
-    if args.questions:
+    if args.questions and args.seed is not None:
+        cases = random.Random(args.seed).sample(cases, args.questions)
+    elif args.questions:
         cases = cases[:: max(1, len(cases) // args.questions)][: args.questions]
     with served(packweb, args.data / DATA) as address:
         measured = asyncio.run(measure(cases, address, args))

@@ -55,6 +55,24 @@ def test_a_result_proves_a_figure_at_the_digits_that_are_written() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ("About £146,000 each.", []),
+        ("About £146,200 each.", []),
+        ("About £147,000 each.", ["147,000"]),
+        ("About £150,000 each.", ["150,000"]),
+        ("About £0.15 million each.", []),
+        ("About £0.16 million each.", ["0.16"]),
+    ],
+)
+def test_beside_its_calculation_a_result_may_be_a_round_number(said: str, missing: list[str]) -> None:
+    result, _ = work_out("212000000 / 1450", ["£212 million", "1,450 staff"])
+    assert result is not None
+    assert unproved(said, [], [result], round_numbers=True) == missing
+    assert unproved("About £146,000 each.", [], [result]) == ["146,000"]
+
+
+@pytest.mark.parametrize(
     "calculation", ["1577 - 9", "1577 ** 2", "__import__('os')", "1577 / 0", "(" * 300, "1577 -", "9 if 1 else 2"]
 )
 def test_a_calculation_with_foreign_figures_or_code_is_refused(calculation: str) -> None:

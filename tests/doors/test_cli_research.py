@@ -89,5 +89,5 @@ def test_wrong_use_is_said_before_anything_is_spent(shell: Shell) -> None:
 
 def test_nothing_found_is_no_failure(shell: Shell) -> None:
     done = sampled(shell)("research", "What are the challenges of growing lemons on Mars?", "--tasks", "3")
-    assert "Nothing was found" in done.stdout
-    assert "Searched" in done.stdout or "Read without finding" in done.stdout
+    assert "No sentence was found that has the words of the question. No model read the pages" in done.stdout
+    assert "Searched “What are the challenges of growing lemons on Mars?”. Read: " in done.stdout

@@ -13,12 +13,13 @@ import pytest
 
 from tablewright.app import Tablewright
 from tablewright.errors import ModelError, NotFound, SearchError, UsageError
+from tablewright.journeys.find.things import evidence_of
 from tablewright.settings import Settings
 from tablewright.table.edits import RemoveRow
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import parse_where
-from tablewright.table.listing import FoundRows
-from tablewright.table.model import Table
+from tablewright.table.listing import FoundRows, Sighting
+from tablewright.table.model import Evidence, Field, Table
 from tablewright.table.text import cell_text
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
@@ -163,6 +164,14 @@ async def test_rows_of_several_lists_become_one_table_with_the_line_of_each_as_e
     assert kate.cell("Floors").value == 4
     assert (kate.cell("Floors").confidence or 0) > 0.95
     assert result.status == "done"
+
+
+def test_of_a_thing_in_prose_the_line_with_the_value_is_its_first_evidence() -> None:
+    named, stated = (Evidence(origin="http://a.example/", quote=quote) for quote in ("Old Kate", "Four floors."))
+    sighting = Sighting(name="Old Kate", evidence=named, values={"Floors": "4"}, elsewhere={"Floors": stated})
+    assert evidence_of(Field(name="Floors", type="number"), "4", sighting) == (stated, named)
+    in_row = Sighting(name="Old Kate", evidence=stated, values={"Floors": "4"}, elsewhere={"Floors": named})
+    assert evidence_of(Field(name="Floors", type="number"), "4", in_row) == (stated, named)
 
 
 async def test_two_names_are_one_thing_where_the_model_says_so(

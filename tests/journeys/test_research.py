@@ -11,6 +11,7 @@ from tablewright.app import Tablewright
 from tablewright.errors import RunError, UsageError
 from tablewright.settings import Settings
 from tablewright.table.reports import render
+from tablewright.table.reports.wording import address
 from tablewright.table.research import ResearchEvent
 
 from ..pages import Page, SmallWeb, small_web
@@ -51,7 +52,9 @@ async def test_nothing_found_is_a_report_that_says_so_and_nothing_else(tmp_path:
     report = found.report
     assert report is not None
     assert (found.status, report.sections, report.references, report.claims) == ("nothing", (), (), ())
-    assert "Searched" in report.unfound[0].where
+    assert "No model read the pages, so they may answer it all the same." in render(report, "md").decode()
+    assert report.unfound[0].where.startswith("Searched “What are the challenges of quantum beekeeping?”. ")
+    assert report.unfound[0].where.endswith((f"Read: {address(web.url('/x'))}.", "There were no results."))
 
 
 async def test_searches_that_all_fail_end_it_as_failed_and_it_can_be_resumed(farms: SmallWeb, tmp_path: Path) -> None:

@@ -110,6 +110,17 @@ async def test_the_cells_are_the_notes_with_who_says_otherwise(store: Store) -> 
     assert (last.name, last.fields) == ("Bare Hill", {"Crop": "missing"})
 
 
+async def test_a_row_is_not_worse_documented_because_a_second_site_contradicts_the_first(store: Store) -> None:
+    one, other = await said(store, "a", "They grow lettuce."), await said(store, "b", "They grow cress.")
+    alone = Cell(value="lettuce", status="ENRICHED", confidence=0.9, evidence=(one,))
+    rival = Conflict(value="cress", evidence=(other,))
+    both = Cell(value="lettuce", status="ENRICHED", confidence=0.5, evidence=(one,), conflict=(rival,))
+    rows = [(given("Two Voices"), both), (given("One Voice"), alone)]
+    created = await store.tables.create("farms", (Field(name="Name"), CROP), rows, key_field="Name")
+    table = await store.tables.load(created.id)
+    assert [each.name for each in candidates(table, BRIEF)] == ["Two Voices", "One Voice"]
+
+
 async def test_who_says_otherwise_stands_in_the_cell_and_is_cited(store: Store) -> None:
     found = await farms(store)
     report = await ReportWriter(store, None, ResearchLimits(None, None), lambda _: None).write(researched(found), found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -17,11 +18,13 @@ from tablewright.journeys.research.memo import written
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
 from tablewright.table.reports import render
+from tablewright.table.reports.wording import address
 from tablewright.table.research import ResearchRequest
 from tablewright.table.retrieved import Retrieved
 
-from ..models.endpoint import Asked, Endpoint, refusal
+from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import Page, SmallWeb, small_web
+from ..patience import PATIENCE
 from .researching import CHALLENGES, ELSEWHERE, FARMS, audit, by_decision, gap, plan, reflected, report, sentence
 
 COST = "the cost of electricity, which is 30 % of all costs"
@@ -257,6 +260,30 @@ async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(
     assert (unfound.what, unfound.where) == ("What farmers earn", where)
 
 
+async def test_a_gap_that_the_memo_has_no_room_for_can_be_closed_too(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    first = reflected(answered="partly", gaps=[gap(f"Part {n}", "bills" if n == 7 else "") for n in range(1, 8)])
+    rounds = iter((first, reflected(filled=[{"gap": 7, "note": 2}])))
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": lambda _: next(rounds)})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    again = asked_for(endpoint, "Reflected")[1]
+    assert "5. [1] Part 5." in again
+    assert "6. [1] Part 6\n7. [1] Part 7\n" in again
+    assert [each.description for each in found.rounds[1].memo.gaps] == [f"Part {n}" for n in range(1, 7)]
+
+
+async def test_what_was_read_for_a_gap_and_fills_it_not_is_told(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    asks = reflected(answered="partly", gaps=[gap("what farmers earn", "bills")])
+    missing = report(not_found=[{"gap": 1, "what": "What farmers earn"}])
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": asks, "WrittenReport": missing})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    bills = address(two_sites.others[0].url("/c"))
+    assert found.report.unfound[0].where == f"Searched “bills”. Read: {bills}."
+
+
 async def test_where_all_searches_looked_for_several_things_is_said_once(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -277,7 +304,7 @@ async def test_what_we_say_ourselves_is_in_the_language_of_the_plan(
     endpoint.otherwise = by_decision(ANSWERS | answers)
     found = await run(with_model(two_sites, endpoint, tmp_path))
     assert found.report.language == "German"
-    assert found.report.unfound[0].where == "Gesucht wurde nach „earnings“."
+    assert found.report.unfound[0].where == "Gesucht wurde nach „earnings“. Es gab keine Treffer."
     assert found.report.notes[0].startswith("In diesem Bericht kommt nur 1 Website zu Wort")
     assert [each.name for each in found.report.rounds] == ["Erkunden", "Lücken füllen", "Prüfen"]
 
@@ -361,6 +388,27 @@ async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
         assert [each.text for each in answered.sentences] == ["30 %", "One site says so."]
 
 
+async def test_the_part_of_a_follow_up_that_was_not_read_before_is_searched_for(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    half = report(summary=[sentence("It is 30 %.", 1)], not_found=[{"gap": 1, "what": "What bills say"}])
+    whole = report(summary=[sentence("It is 30 %, or 40 % by the bills.", 1, 2)])
+    reports = iter((ANSWERS["WrittenReport"], half, whole))
+    endpoint.otherwise = by_decision(
+        ANSWERS | {"ResearchPlan": plan(), "WrittenReport": lambda _: next(reports), "Reflected": reflected()}
+    )
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        begun = await app.begin_research(CHALLENGES)
+        await app.run_research(begun.id)
+        endpoint.otherwise = by_decision(
+            ANSWERS | {"ResearchPlan": plan(queries=["bills"]), "WrittenReport": lambda _: next(reports)}
+        )
+        answered = await app.refine_research(begun.id, "What share is electricity, and what do bills say?")
+    assert answered.searched
+    assert [each.text for each in answered.sentences] == ["It is 30 %, or 40 % by the bills."]
+    assert {each.url for each in answered.references} == {two_sites.url("/b"), two_sites.others[0].url("/c")}
+
+
 async def test_notes_that_do_not_fit_into_one_request_are_written_a_section_at_a_time(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -433,3 +481,22 @@ async def test_every_reader_is_told_the_day_of_the_plan(
     day = f"Today is {found.brief.today}."
     assert found.brief.today
     assert all(day in str(asked.body["messages"]) for asked in endpoint.asked)
+
+
+@pytest.mark.parametrize("stuck", ["Choice", "PageNotes", "Reflected", "ClaimRuling", "WrittenReport"])
+async def test_a_model_that_does_not_answer_holds_no_report_up_beyond_the_time(
+    stuck: str, two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    answers = by_decision(ANSWERS | CONTRADICTED)
+
+    def answers_but_one(asked: Asked) -> Reply:
+        return Reply(never=True) if asked.body["response_format"]["json_schema"]["name"] == stuck else answers(asked)
+
+    endpoint.otherwise = answers_but_one
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        begun = await app.begin_research(CHALLENGES)
+        async with asyncio.timeout(PATIENCE):
+            found = await app.run_research(begun.id, minutes=0.05)
+    assert found.status == "partial"
+    assert found.report is not None
+    assert any(note.startswith("This report is partial") for note in found.report.notes)

@@ -39,17 +39,22 @@ PIECE = 1_500
 OVERLAP = 50
 CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
 """What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands."""
+LEAST_ROUND = 3
+"""Digits of a round number that are not zeros for want of precision: 146,000 for 146,207, but not 100,000."""
 LONGEST = 400
 CLOSE = 1e-9
 
 
-def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()) -> list[str]:
-    """The figures of the statement, as written, that neither the texts nor the results of calculations have."""
+def unproved(
+    statement: str, texts: Sequence[str], results: Sequence[float] = (), *, round_numbers: bool = False
+) -> list[str]:
+    """The figures of the statement, as written, that neither the texts nor the results of calculations have.
+    `round_numbers`: a result may be given as a round number, for a reader who is shown the calculation."""
     held = {value for text in texts for value in values_in(text)}
     runs = {digits for text in texts for run in _RUN.findall(text) if (digits := digits_of(run))}
 
     def is_proved(written: str) -> bool:
-        return any(value in held or is_rounded(written, value, results) for value in readings(written))
+        return any(value in held or is_rounded(written, value, results, round_numbers) for value in readings(written))
 
     rest = without_known_dates(_NUMBERING.sub(" ", statement), texts)
     rest = without_converted(without_known_times(rest, texts, held), texts)
@@ -57,7 +62,8 @@ def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
     for number in reversed(read_numbers(rest)):
         values = [value for value in (number.value, number.high) if value is not None]
-        if all(any(close(value, other) for other in held) for value in values):
+        known = all(any(close(value, other) for other in held) for value in values)
+        if known or is_scaled(rest[number.start : number.end], number.value, results):
             rest = f"{rest[: number.start]} {rest[number.end :]}"
     return [match[0] for match in _FIGURE.finditer(rest) if not (is_proved(match[0]) or is_name(rest, *match.span()))]
 
@@ -159,10 +165,22 @@ def without_converted(statement: str, texts: Sequence[str]) -> str:
     return statement
 
 
-def is_rounded(written: str, value: float, results: Sequence[float]) -> bool:
-    """Whether a result is this figure at the digits that are written."""
+def is_rounded(written: str, value: float, results: Sequence[float], round_numbers: bool = False) -> bool:
+    """Whether a result is this figure at the digits that are written; of a round number, at its first three."""
     decimals = len(re.split(r"[.,]", written)[-1]) if re.search(r"[.,]", written) and not value.is_integer() else 0
+    if round_numbers and value.is_integer():
+        digits = f"{value:.0f}"
+        decimals = min(0, max(len(digits.rstrip("0")), LEAST_ROUND) - len(digits))
     return any(abs(abs(result) - value) <= 0.5 * 10**-decimals + CLOSE for result in results)
+
+
+def is_scaled(written: str, value: float, results: Sequence[float]) -> bool:
+    """Whether a result is "1.46 million" at the digits that are written."""
+    figure = _FIGURE.search(written)
+    if figure is None or not _WORD.search(written):
+        return False
+    scales = [value / each for each in readings(figure[0]) if each]
+    return any(is_rounded(figure[0], value / scale, [result / scale for result in results]) for scale in scales)
 
 
 # ── calculations ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -48,7 +48,8 @@ cells are shifted because cells are merged, or by the title of a page that is ab
 name as the page writes it; `cells` are values of our columns that the page states of this very thing, in the words of \
 the line they stand in.
 
-`next`: numbers of the links that continue this very list, such as its next page; none else.
+`next`: numbers of the links that continue this very list, such as its next page, and of those that by their address \
+lead to wanted things, or lists of them, that the page itself does not name; none else.
 
 Nothing from memory. If the page has none of the things, everything stays empty.
 

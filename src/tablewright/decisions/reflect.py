@@ -66,14 +66,15 @@ named as here is looked for on the pages that its query finds, and fills the cel
 
 
 class RoundToReflect(Noun, frozen=True, gc=True):
-    """`gaps` are those that were open before the round, as `memo_text` numbers them; `candidates` are the rows of a
-    list so far; `room` is for the notes, in characters."""
+    """`gaps` are those that were open before the round, of which `memo_text` has the first few by number; `candidates`
+    are the rows of a list so far; `room` is for the notes, in characters."""
 
     brief: Brief
     round_index: int
     notes: tuple[SourceNote, ...]
     gaps: tuple[Gap, ...] = ()
     memo_text: str = ""
+    gaps_in_memo: int = 0
     candidates: tuple[CatalogCandidate, ...] = ()
     searched: tuple[str, ...] = ()
     searches_left: int = 0
@@ -136,6 +137,9 @@ class Reflect:
         parts = [f"The notes:\n{marked('TEXT 0', listed(asked.notes, asked.room), 'notes')}"]
         if asked.memo_text:
             parts.append(f"The memo before this round, with its gaps:\n{marked('TEXT 1', asked.memo_text, 'memo')}")
+        if further := list(enumerate(asked.gaps, start=1))[asked.gaps_in_memo :]:
+            lines = "\n".join(f"{number}. [{gap.priority}] {gap.description}" for number, gap in further)
+            parts.append(f"Further gaps before this round:\n{marked('TEXT 4', lines, 'gaps')}")
         if asked.candidates and asked.searches_left:
             table = "\n".join(f"- {each.name}: {lacks(each)}" for each in asked.candidates)
             parts.append(f"{TABLE}\n{marked('TEXT 3', table, 'table')}")

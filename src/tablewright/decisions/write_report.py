@@ -326,8 +326,11 @@ def wrong_with(sentence: CitedSentence, notes: Mapping[int, SourceNote], brief: 
         if result is None:
             return problem
         results.append(result)
-    missing = unproved(sentence.text, texts, results)
-    return f"{', '.join(missing)} stands in none of its notes and follows from no calculation." if missing else ""
+    missing = unproved(sentence.text, texts, results, round_numbers=True)
+    if not missing:
+        return ""
+    gives = f" (which gives {'; '.join(f'{result:,.6g}' for result in results)})" if results else ""
+    return f"{', '.join(missing)} stands in none of its notes and follows from no calculation{gives}."
 
 
 def undisputed(

@@ -47,6 +47,8 @@ REPORT_ENGLISH = {
     "report: filled by": "{gap} ({source})",
     "report: cost": "What it cost",
     "report: nothing found": "Nothing was found that answers the question.",
+    "report: no excerpt": "No sentence was found that has the words of the question. No model read the pages, so they "
+    "may answer it all the same.",
     "report: nothing read": "Nothing was searched yet.",
     "report: calculated": "(calculated: {calculation})",
     "report: all read": "{count} reference, which was read|{count} references, all of them read",
@@ -99,6 +101,9 @@ REPORT_ENGLISH = {
     "report: search failed": "The search for “{query}” failed: {why}",
     "report: undecided": "Whether {name} belongs here is not known: {why}",
     "report: searched": "Searched {queries}.",
+    "report: read for it": "Read: {pages}.",
+    "report: none opened": "The one result brought no new page.|None of the {count} results was new and worth opening.",
+    "report: no results": "There were no results.",
     "report: not opened": "Found, but could not be opened: {pages}.",
     "report: gives orders": "has passages that give orders to machines; they were not followed",
     "report: quoted": "“{text}”",
@@ -175,6 +180,8 @@ REPORT_GERMAN = {
     "report: filled by": "{gap} ({source})",
     "report: cost": "Was es gekostet hat",
     "report: nothing found": "Es wurde nichts gefunden, was die Frage beantwortet.",
+    "report: no excerpt": "Kein Satz mit den Wörtern der Frage wurde gefunden. Kein Modell hat die Seiten gelesen; sie "
+    "können sie trotzdem beantworten.",
     "report: nothing read": "Es wurde noch nichts gesucht.",
     "report: calculated": "(berechnet: {calculation})",
     "report: all read": "{count} Beleg, der gelesen wurde|{count} Belege, alle gelesen",
@@ -228,6 +235,10 @@ REPORT_GERMAN = {
     "report: search failed": "Die Suche nach „{query}“ schlug fehl: {why}",
     "report: undecided": "Ob {name} hierher gehört, ist nicht bekannt: {why}",
     "report: searched": "Gesucht wurde nach {queries}.",
+    "report: read for it": "Gelesen: {pages}.",
+    "report: none opened": "Der eine Treffer brachte keine neue Seite.|"
+    "Keiner der {count} Treffer war neu und lohnte das Öffnen.",
+    "report: no results": "Es gab keine Treffer.",
     "report: not opened": "Gefunden, aber nicht zu öffnen: {pages}.",
     "report: gives orders": "enthält Anweisungen an Maschinen; sie wurden nicht befolgt",
     "report: quoted": "„{text}“",

@@ -344,7 +344,8 @@ class RoundSummary(Noun, frozen=True):
 
 class Report(Noun, frozen=True):
     """Everything in it was written from `references`, which were all retrieved. `written_by` is the model's name, or
-    empty where the sentences are the sources' own."""
+    empty where the sentences are the sources' own; `unread`: no model read the sources, so nobody knows whether they
+    answer the question."""
 
     title: str
     question: str
@@ -365,6 +366,7 @@ class Report(Noun, frozen=True):
     language: str = ""
     """That of the question, as the plan names it; what we say in our own words is in it, too."""
     written_by: str = ""
+    unread: bool = False
     usage: Usage = Usage()
     created_at: str = ""
 

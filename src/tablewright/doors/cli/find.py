@@ -176,7 +176,9 @@ def account_lines(found: FoundRows) -> list[str]:
 
     listed = output.many(len(found.read), "page")
     lines = [f"{output.many(found.rows, 'row')} of {found.found:,} things found on {listed}. {found.completeness}"]
-    if not found.by_model:
+    if not found.by_model and not found.found:
+        lines.append("Without a model only tables count whose headers are named as your columns, and no page has one.")
+    elif not found.by_model:
         lines.append(
             "Without a model: these are the rows of tables whose headers are named as your columns; nobody judged "
             "whether they are what you asked for."

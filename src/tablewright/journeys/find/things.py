@@ -175,9 +175,15 @@ def readings_of(column: Field, thing: ListedThing, *, is_name: bool) -> Iterable
         text = sighting.name if is_name else sighting.values.get(column.name, "")
         value = coerce(text, column).value if text else None
         if value is not None:
-            beside = sighting.elsewhere.get(column.name)
-            evidence = (sighting.evidence, beside) if beside is not None else (sighting.evidence,)
-            yield SightedValue(text=text, value=value, evidence=evidence)
+            yield SightedValue(text=text, value=value, evidence=evidence_of(column, text, sighting))
+
+
+def evidence_of(column: Field, text: str, sighting: Sighting) -> tuple[Evidence, ...]:
+    """The line that names the thing and, if that is another, the one that has the value: who states it comes first."""
+    beside = sighting.elsewhere.get(column.name)
+    if beside is None:
+        return (sighting.evidence,)
+    return tuple(sorted((sighting.evidence, beside), key=lambda each: not follows(text, each.quote, column)))
 
 
 def by_value(readings: Sequence[SightedValue]) -> list[list[SightedValue]]:

@@ -296,12 +296,14 @@ def columns(table: Table) -> list[Field]:
 
 
 def ranked(table: Table, brief: Brief) -> list[Row]:
-    """By how much of what is required is known, and how surely; then by how much of the rest."""
+    """By how much of what is required is known, and how surely; then by how much of the rest. A value on which sources
+    differ counts as known: where nobody else speaks, nobody contradicts."""
     required = {each.field.name for each in brief.columns if each.field.required} or {f.name for f in columns(table)}
     worth = {"found": 1.0, "partial": 0.5, "missing": 0.0}
 
     def known(row: Row, wanted: bool) -> float:
-        return sum(worth[status_of(row.cell(f.name))] for f in columns(table) if (f.name in required) is wanted)
+        cells = [row.cell(field.name) for field in columns(table) if (field.name in required) is wanted]
+        return sum(1.0 if cell.value is not None and cell.conflict else worth[status_of(cell)] for cell in cells)
 
     return sorted(table.rows, key=lambda row: (-known(row, True), -known(row, False), row.id))
 

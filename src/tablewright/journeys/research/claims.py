@@ -84,7 +84,8 @@ class Verification:
                 return JudgedClaim(reason=underway.limits.spent)
             own = underway.library.pages.get(claim.source_url)
             pages = self._pages(claim, tasks)
-            judged = await judge(underway.tools, underway.brief, claim, own, pages, underway.note, failed)
+            work = judge(underway.tools, underway.brief, claim, own, pages, underway.note, failed)
+            judged = await underway.limits.in_time(work) or JudgedClaim(reason=underway.limits.spent)
             underway.tell("claim", detail=f"{judged.verdict}: {claim.claim_text}")
             return judged
 

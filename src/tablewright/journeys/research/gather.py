@@ -10,7 +10,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect, site_of
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
-from tablewright.journeys.research.memo import carried_over, written
+from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
@@ -132,7 +132,9 @@ class ResearchGatherer:
         pages = {task: [origin for origin in origins if origin not in known] for task, origins in read.items()}
         table_id = underway.research.table_id
         wanted = [(gap, pages[task]) for task, gap in gaps.items()]
-        filled = await self._catalog.fill(table_id, wanted) if not underway.limits.spent else []
+        filled = []
+        if not underway.limits.spent:
+            filled = await underway.limits.in_time(self._catalog.fill(table_id, wanted)) or []
         return await self._catalog.found(table_id), {task for task, gap in gaps.items() if gap in filled}
 
     def _catalog_memo(self, memo: Memo, shown: Sequence[CatalogCandidate]) -> Memo:
@@ -159,14 +161,15 @@ class ResearchGatherer:
             notes=(*underway.notes, *new),
             gaps=carried.gaps,
             memo_text=written(before, self._extent.memo_tokens) if before else "",
+            gaps_in_memo=GAPS_SHOWN,
             candidates=tuple(shown),
             searched=(*underway.queries, *(task.search_query for task in tasks)),
             searches_left=max(left, 0) if underway.round == 1 else 0,
             extent=self._extent,
             room=underway.tools.model.text_room if underway.tools.model else 1,
         )
-        outcome = await decide(Reflect(), asked, underway.tools.model, underway.note)
-        if outcome.over_budget:
+        outcome = await underway.limits.in_time(decide(Reflect(), asked, underway.tools.model, underway.note))
+        if outcome is None or outcome.over_budget:
             return carried
         if outcome.degraded:
             raise ModelError(f"Round {underway.round} could not be judged: {outcome.degraded}")

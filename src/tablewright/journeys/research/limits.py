@@ -3,8 +3,10 @@ and pages as its extent says."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, TypeVar
 
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import USUAL_EXTENT, Extent
@@ -12,6 +14,7 @@ from tablewright.table.research import USUAL_EXTENT, Extent
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget
 
+Done = TypeVar("Done")
 ENDING = 0.15
 """The share of the time that is kept for writing the report."""
 
@@ -31,6 +34,16 @@ class ResearchLimits:
         if self._ends is None or self._minutes is None:
             return None
         return max(0.0, self._ends - self._minutes * 60 * ENDING - time.monotonic())
+
+    async def in_time(self, work: Awaitable[Done]) -> Done | None:
+        """What it comes to; None where the time is up before."""
+        try:
+            async with asyncio.timeout(self.seconds_left) as limit:
+                return await work
+        except TimeoutError:
+            if limit.expired():
+                return None
+            raise
 
     @property
     def seconds_to_write(self) -> float | None:

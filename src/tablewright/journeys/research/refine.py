@@ -1,4 +1,4 @@
-"""A follow-up question: first from the pages that were read, and only where they do not say it from a new search."""
+"""A follow-up question: first from the pages that were read, and only for what they do not say from a new search."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
+from tablewright.decisions.take_notes import Taken
 from tablewright.errors import ModelError, SearchError, UsageError
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered, read_pages
@@ -18,6 +19,7 @@ from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     AnsweredFollowUp,
     Brief,
+    Gap,
     Memo,
     Note,
     Report,
@@ -26,7 +28,6 @@ from tablewright.table.research import (
     ResearchTask,
     Round,
 )
-from tablewright.table.retrieved import Retrieved
 
 SEARCHES = 3
 
@@ -46,13 +47,16 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     limits = ResearchLimits(tools.budget, None)
     library = Library()
     await library.reopen(store, tools, [result for each in research.rounds for result in each.notes])
-    report = await _report(store, tools, limits, outcome.decided, list(library.pages.values()), tell)
-    searched = not report.references
+    brief: Brief = outcome.decided
+    notes = (await read_pages(tools, brief, list(library.pages.values()), limits, tell)).taken
+    report = await _report(store, tools, limits, brief, notes, tell)
+    searched = not report.references or bool(report.unfound)
     if searched:
         before = set(library.pages)
-        results = await _search(tools, library, limits, outcome.decided, tell)
+        results = await _search(tools, library, limits, brief, tell)
         new = [page for origin, page in library.pages.items() if origin not in before]
-        report = await _report(store, tools, limits, outcome.decided, new, tell, results)
+        notes += (await read_pages(tools, brief, new, limits, tell)).taken
+        report = await _report(store, tools, limits, brief, notes, tell, results)
     told = report.summary or tuple(each for section in report.sections for each in section.sentences)
     answered = AnsweredFollowUp(
         question=question,
@@ -83,14 +87,19 @@ async def _report(
     tools: Tools,
     limits: ResearchLimits,
     brief: Brief,
-    pages: Sequence[Retrieved],
+    notes: Sequence[Taken],
     tell: Tell,
     results: Sequence[Note] = (),
 ) -> Report:
-    """A small report on what these pages say."""
-    read = await read_pages(tools, brief, pages, limits, tell)
+    """A small report on these notes. A model says which part of the question they leave open."""
+    asked = Gap(gap_type="missing_topic", description=brief.question, missing_topic=brief.question)
     memo = Memo(
-        query=brief.question, report_type=brief.report_type, round_index=1, tasks_completed=0, tasks_remaining=0
+        query=brief.question,
+        report_type=brief.report_type,
+        round_index=1,
+        tasks_completed=0,
+        tasks_remaining=0,
+        gaps=(asked,) if tools.model is not None else (),
     )
-    only = Round(index=1, tasks=(), notes=tuple(results), memo=memo, source_notes=numbered(read.taken))
+    only = Round(index=1, tasks=(), notes=tuple(results), memo=memo, source_notes=numbered(notes))
     return await ReportWriter(store, tools.model, limits, tell).write(Research(id="", brief=brief, rounds=(only,)))

@@ -7,7 +7,7 @@ dispute, and numbers the sources. Without a model, or when a limit is reached, t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
 LONGEST_CELL = 400
 SHOWN_QUERIES = 6
+SHOWN_PAGES = 4
 LONGEST_RIVAL = 240
 NOTE_OVERHEAD = 60
 """Characters that a note takes beside its statement and its quote."""
@@ -109,7 +110,9 @@ class ReportWriter:
         draft = await self._draft(asked)
         missing = unfound(draft, rounds, asked, words)
         if not notes:
-            missing = [Unfound(what=brief.question, where=searched(rounds, words))]
+            results = [result for each in rounds for result in each.notes]
+            where = " ".join((searched(rounds, words), *opened(results, words)))
+            missing = [Unfound(what=brief.question, where=where)]
         answer = await self._sentences([draft.answer], headline=True)
         report = Report(
             title=draft.title or title_of(brief),
@@ -128,6 +131,7 @@ class ReportWriter:
             completeness=listed.rows.completeness if listed else "",
             language=brief.language,
             written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
+            unread=self._model is None,
             created_at=now(),
         )
         remarks = [remark for each in rounds for remark in each.remarks]
@@ -356,13 +360,29 @@ def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words
     """Where a gap was looked for: the searches made for it, or else all."""
     if 1 <= gap <= len(asked.gaps):
         description = asked.gaps[gap - 1].description
-        own = [task.search_query for each in rounds for task in each.tasks if task.target_gap == description]
-        results = [result for each in rounds for result in each.notes if result.task.target_gap == description]
+        own = [each for each in rounds if any(task.target_gap == description for task in each.tasks)]
         if own:
-            refused = [each for each in seen(results) if each.status not in ("read", "empty")]
-            pages = ", ".join(f"{wording.address(each.url) or each.url} ({each.detail})" for each in refused)
-            return " ".join(filter(None, (said(own, words), words("not opened", pages=pages) if pages else "")))
+            queries = [task.search_query for each in own for task in each.tasks if task.target_gap == description]
+            results = [result for each in own for result in each.notes if result.task.target_gap == description]
+            earlier = seen([result for each in rounds if each.index < own[0].index for result in each.notes])
+            return " ".join((said(queries, words), *opened(results, words, {each.url for each in earlier})))
     return searched(rounds, words)
+
+
+def opened(results: Sequence[Note], words: Words, earlier: Collection[str] = ()) -> Iterator[str]:
+    """What was read of what searches found, beside the pages that were known, and what could not be."""
+    new = [each for each in seen(results) if each.url not in earlier]
+    pages = [(each, wording.address(each.url) or each.title or each.url) for each in new]
+    read = [name for each, name in pages if each.status in ("read", "empty")]
+    refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
+    if read:
+        shown, more = ", ".join(read[:SHOWN_PAGES]), len(read) - SHOWN_PAGES
+        yield words("read for it", pages=words("and more", queries=shown, count=more) if more > 0 else shown)
+    if refused:
+        yield words("not opened", pages=", ".join(refused))
+    if not pages and not any(result.error for result in results):
+        count = sum(int(step.data.get("results") or 0) for result in results for step in result.steps)
+        yield words("none opened", count=count) if count else words("no results")
 
 
 def searched(rounds: Sequence[Round], words: Words) -> str:

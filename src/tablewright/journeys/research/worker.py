@@ -168,7 +168,9 @@ class SearchWorkers:
             most=self._limits.extent.pages * len(tasks),
         )
         with concerning([origin for origin in offers if is_document(origin)]):
-            outcome = await decide(ChooseSources(), asked, self._tools.model, self._tell)
+            outcome = await self._limits.in_time(decide(ChooseSources(), asked, self._tools.model, self._tell))
+        if outcome is None:
+            return before
         if outcome.degraded:
             return [chosen(hits, self._limits.extent.pages) for hits in found]
         wanted = set(outcome.decided)

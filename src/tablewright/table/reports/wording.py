@@ -69,7 +69,9 @@ class Words:
 
     def nothing(self, report: Report) -> str:
         """What a report without findings says: nothing was found only where it was looked for."""
-        return self("nothing found" if report.sources or report.rounds else "nothing read")
+        if not (report.sources or report.rounds):
+            return self("nothing read")
+        return self("no excerpt" if report.unread else "nothing found")
 
     def quoted(self, text: str) -> str:
         return self("quoted", text=text)
