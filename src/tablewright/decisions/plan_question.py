@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.corpus import Aggregate, Typed
 from tablewright.table.model import FieldType, Noun, column_key
+from tablewright.table.template import PLACEHOLDER
 from tablewright.table.text import shortened
 from tablewright.table.typed import typed
 from tablewright.table.untrusted import WARNING, block, question_block
@@ -61,9 +62,9 @@ or a date and a period, is one column, too: its reader works it out. Of tables i
 columns.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
-"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether \
-a document states it at all. No condition that only repeats the kind. Every restriction in the question must be one \
-of the conditions.
+"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. A value in braces is another \
+column of the same member: `Paid on` ">" "{{Due date}}". "known" and "unknown" ask whether a document states it at \
+all. No condition that only repeats the kind. Every restriction in the question must be one of the conditions.
 - `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
 amount or date. `group_by`: a column, for one figure a group; of a date column `period` says whether by "year", \
 "quarter" or "month", and is "" otherwise. `order_by` (a column), `descending`, `limit`: for "the three most \
@@ -126,6 +127,11 @@ class PlannedCondition(BaseModel):
     column: str
     operator: Operator
     values: list[str]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its column, and those that this one is compared with."""
+        return self.column, *filter(None, map(named_column, self.values))
 
 
 class QuestionPlan(BaseModel):
@@ -228,7 +234,7 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
     columns = {column_key(column) for name in plan.of for column in groups[name].columns}
     columns |= {column_key(column.name) for column in plan.columns}
     columns |= set() if all(groups[name].fixed for name in plan.of) else {KIND}
-    used = [condition.column for condition in plan.conditions]
+    used = [column for condition in plan.conditions for column in condition.columns]
     used += [name for name in (plan.aggregate_column, plan.group_by, plan.order_by, plan.unit_column) if name]
     if missing := [name for name in used if column_key(name) not in columns]:
         return f"{missing[0]!r} is used, but it is not among `columns`."
@@ -268,10 +274,18 @@ def wrong_condition(condition: PlannedCondition, type: FieldType) -> str:
         return f"{months[0]!r} is no month from 1 to 12." if months else ""
     if condition.operator in ("<", "<=", ">", ">=", "between"):
         for value in condition.values:
+            if named_column(value):
+                continue
             read = wanted_value(value, type)
             if read.number is None and read.si is None and not read.date:
                 return f"{value!r} in the condition on {condition.column} is neither a number nor a date."
     return ""
+
+
+def named_column(value: str) -> str:
+    """The column that the value of a condition names, as in "{Due date}"; "" where it is a value itself."""
+    found = PLACEHOLDER.fullmatch(value.strip())
+    return found[1].strip() if found else ""
 
 
 def wanted_value(text: str, type: FieldType) -> Typed:

@@ -2,6 +2,8 @@
 
 kind = invoice and total > 500 EUR and date in 2026-03 and supplier contains nord
 
+A value in braces is another column of the same document: paid on > {due date}
+
 The column `text` means the whole text of a document, or of a row: kind = receipt and text contains tires
 """
 

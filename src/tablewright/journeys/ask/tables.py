@@ -175,7 +175,7 @@ async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> 
             threshold=found.completeness,
         )
     )
-    needed = {column_key(condition.column) for condition in plan.conditions}
+    needed = {column_key(column) for condition in plan.conditions for column in condition.columns}
     is_stated = any(needed <= member.values.keys() for member in scope.members)
     if desk.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
         return None
@@ -220,7 +220,7 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
     """By what a long list can be narrowed, where it is longer than anybody reads."""
     if count <= TOO_MANY:
         return ""
-    used = {column_key(condition.column) for condition in plan.conditions}
+    used = {column_key(column) for condition in plan.conditions for column in condition.columns}
     stated = Counter(
         each[0].asked for member in scope.members for key, each in member.values.items() if key not in used
     )

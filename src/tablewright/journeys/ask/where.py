@@ -16,6 +16,7 @@ from tablewright.decisions.plan_question import (
     PlannedColumn,
     PlannedCondition,
     QuestionPlan,
+    named_column,
     texts_for,
     wrong_condition,
 )
@@ -41,9 +42,10 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
         members = await with_texts(corpus, members, phrases)
     known = labels_of(members)
     show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
-    wanted = [*(each.column for each in form.conditions), form.of, form.group_by, form.order_by, form.unit, *show]
+    compared = [name for each in form.conditions for value in each.values if (name := named_column(value))]
+    wanted = [*(each.column for each in form.conditions), *compared, form.of, form.group_by, form.order_by, form.unit]
     names: dict[str, str] = {}
-    for name in filter(None, wanted):
+    for name in filter(None, [*wanted, *show]):
         if column_key(name) not in known:
             listed = ", ".join((await nearest_first(corpus, name, list(known.values())))[:NAMED]) or "none"
             raise UsageError(f"No {called} states {name!r}.", advice=f"Known are, the nearest first: {listed}.")
