@@ -357,3 +357,49 @@ async def test_a_model_adds_only_facts_that_stand_in_the_text(library: Library, 
     assert "bled through the upper valve" in added.quote
     assert any(fact.label == "Pump pressure" for fact in facts)
     assert all("upper valve" not in outside_blocks(prompt) for prompt in prompts(endpoint))
+
+
+async def test_where_nothing_matches_the_texts_of_all_documents_are_read_too(
+    library: Library, endpoint: Endpoint
+) -> None:
+    sailed, dear = "Which receipts name a captain?", "Which receipts are over 5000 EUR?"
+    over = {"action": "table", "of": ["receipt"], "columns": [TOTAL], "queries": ["captain of the schooner"]}
+    over |= {"conditions": [condition("Total", ">", "5000 EUR")]}
+    plans = {asked: plan(asked, **over) for asked in (sailed, dear)}
+
+    def composed(prompt: str) -> Any:
+        return who_the_captain_was(prompt) if sailed in prompt else nothing()
+
+    endpoint.otherwise = reader(plans, composed)
+    async with library.with_model(endpoint).open() as tablewright:
+        await tablewright.remove_documents(["broken.pdf"])
+        found = await asked_of(tablewright, sailed)
+        empty = await asked_of(tablewright, dear)
+    assert found.answer == "0 receipts match.\nOttoline Brask was the captain. [source 1]"
+    assert (found.count, found.completeness) == (0, "approximate")
+    assert found.reason.startswith("beside the lookup, the best passages were read, not all")
+    assert found.relaxed == ("Without “Total > 5000 EUR” 60 would match.",)
+    assert (empty.answer, empty.completeness, empty.reason) == ("0 receipts match.", "exact", "")
+    assert "Total > 5000 EUR: matched 0 of 60 receipts" in prompts(endpoint)[-1]
+
+
+async def test_what_the_columns_do_not_tell_is_searched_for_in_texts_and_that_is_said(
+    library: Library, endpoint: Endpoint
+) -> None:
+    asked = "Which notes were sold for more than 3 EUR?"
+    sold = plan(
+        asked, action="table", of=["note"], columns=[TOTAL], conditions=[condition("Total", ">", "3 EUR")],
+        queries=["captain of the schooner"],
+    )  # fmt: skip
+
+    def reply_of(sent: Asked) -> Sent:
+        prompt = sent_to(sent).replace("\\n", "\n")
+        if READING in prompt:
+            rows = len(blocks(prompt)) if "=== ROW 1" in prompt else 0
+            return answer({f"row {n}": {"Total": []} for n in range(1, rows + 1)} if rows else {"Total": []})
+        return reader({asked: sold}, who_the_captain_was)(sent)
+
+    endpoint.otherwise = reply_of
+    reply = await library.with_model(endpoint).ask(asked)
+    assert reply.relaxed == ("The columns that were looked up do not tell, so the texts were searched.",)
+    assert "Ottoline Brask" in reply.answer

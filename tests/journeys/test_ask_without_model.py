@@ -226,6 +226,15 @@ async def test_where_nothing_matches_each_condition_says_what_it_kept_out(librar
     assert any("2019" in said and f"{TIRES + UNDATED} would match" in said for said in reply.relaxed)
 
 
+async def test_where_nothing_matches_documents_of_other_kinds_are_looked_at(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and text contains upper valve")
+    assert reply.relaxed == (
+        "Without “text contains upper valve” 60 would match.",
+        "Of documents that are not receipts, 1 matches: Pump P9.",
+    )
+    assert [each.note for each in reply.attempts] == ["", "wider", "wider"]
+
+
 async def test_what_is_not_stated_is_neither_yes_nor_no(library: Library) -> None:
     reply = await looked_up(library, "kind = receipt and text contains tires and date in 2024")
     ledger = reply.ledger

@@ -29,6 +29,7 @@ from tablewright.journeys.ask.kinds import KindTables, keys_of
 from tablewright.journeys.ask.members import Inventory, Member, members_of_table
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer, decided, in_words, spellings
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
+from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultRow
 from tablewright.table.messages import figure, message
@@ -76,7 +77,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         return await concluded(
             asking, [each for each in members if (each[1].document.id, each[1].row) in unreckoned], things
         )
-    return await reply_of(asking, scope, said)
+    return await reply_of(asking, things, scope, said)
 
 
 def uncovered(names: Sequence[str], things: Inventory) -> Uncovered | None:
@@ -163,7 +164,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> Reply | None:
+async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> Reply | None:
     """None where no member states what the conditions are about, and a model can look into the texts."""
     desk, plan = asking.desk, asking.plan
     found, aggregated = answer(plan, scope, said)
@@ -192,6 +193,15 @@ async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> 
             lines.append(with_sources(f"- {said_of}", [row.source]))
     worked_out = [] if is_named else await calculations(shown, sources)
     lines += filter(None, (*worked_out, not_decided(found, plan.language)))
+    wider: tuple[str, ...] = ()
+    completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
+    if not found.matches:
+        wider = await looser(asking, things, scope, said)
+        if desk.model is not None:
+            more, read = await beside_the_table(asking, things, found, sources)
+            lines += more
+            completeness = "approximate" if more and completeness == "exact" else completeness
+            reason = "; ".join(filter(None, (reason, read)))
     result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
@@ -202,12 +212,12 @@ async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> 
             columns=columns,
             rows=rows,
             count=len(found.matches),
-            completeness=aggregated.completeness if aggregated else found.completeness,
-            reason=aggregated.reason if aggregated else found.reason,
+            completeness=completeness,
+            reason=reason,
             ledger=ledger_of(found),
             route="structured",
             route_reason=plan.question,
-            relaxed=relaxed(plan, scope, said) if not found.matches else (),
+            relaxed=wider,
             result_id=result_id,
             more=len(shown) - len(rows),
             clarification=too_many(len(shown), plan, scope) if not plan.aggregate else "",
@@ -227,21 +237,6 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
     by = [name for name, _ in stated.most_common(NARROWING)]
     narrow = message("narrow", plan.language, columns=message("or", plan.language).join(by))
     return f"{message('too many', plan.language, count=count, shown=ROWS)} {narrow}"
-
-
-def relaxed(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
-    """What each condition keeps out, so that nobody must guess which one was wrong."""
-    if len(plan.conditions) < 2:
-        return ()
-    looser = []
-    for condition in plan.conditions:
-        rest = [each for each in plan.conditions if each is not condition]
-        wider = plan.model_copy(update={"conditions": rest, "aggregate": "", "limit": 0})
-        found, _ = answer(wider, scope, said)
-        if found.matches:
-            count = len(found.matches)
-            looser.append(message("looser", plan.language, condition=in_words(condition), count=count))
-    return tuple(looser)
 
 
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
