@@ -27,6 +27,7 @@ from .asking import (
     TIRES_PLAN,
     TOTAL,
     blocks,
+    column,
     condition,
     nothing,
     outside_blocks,
@@ -403,3 +404,30 @@ async def test_what_the_columns_do_not_tell_is_searched_for_in_texts_and_that_is
     reply = await library.with_model(endpoint).ask(asked)
     assert reply.relaxed == ("The columns that were looked up do not tell, so the texts were searched.",)
     assert "Ottoline Brask" in reply.answer
+
+
+async def test_rows_of_tables_are_looked_up_with_what_their_documents_say(
+    empty: Library, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    sheet = (
+        "RECEIPT No. {no}\nCorner Garage\nDate: {day}\n\n| Part | Pieces |\n|---|---|\n| bolt | {n} |\n| nut | 7 |\n"
+    )
+    for no, day, n in ((1, "2024-03-01", 10), (2, "2025-05-01", 20)):
+        (tmp_path / f"r{no}.md").write_text(sheet.format(no=no, day=day, n=n))
+    asked = "How many bolts were bought in 2025?"
+    planned = plan(
+        asked, action="table", of=["T1"],
+        columns=[column("Part", "text", ""), column("Pieces", "number", ""), column("Date", "date", "When was that?")],
+        conditions=[condition("Part", "=", "bolt"), condition("Date", "=", "2025")],
+        aggregate="sum", aggregate_column="Pieces", queries=[asked], sentence="{figure} bolts were bought in 2025.",
+    )  # fmt: skip
+    endpoint.otherwise = reader({asked: planned})
+    async with empty.with_model(endpoint).open() as tablewright:
+        await tablewright.add_documents([tmp_path / "r1.md", tmp_path / "r2.md"], workers=1)
+        reply = await asked_of(tablewright, asked)
+        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "receipt"]
+    assert reply.answer == "20 bolts were bought in 2025."
+    assert [row.values for row in reply.rows] == [("bolt", "2025-05-01", "20")]
+    assert (reply.completeness, str(reply.ledger)) == ("exact", "matched 1 of 4 rows")
+    assert "Date: 2025-05-01" in reply.citations[0].quote
+    assert "Date (2)" in map(str, group.columns)

@@ -115,7 +115,8 @@ GROUPS = {
         (["T1", "lease"], {"Flat": "Which flat is let?", "Water": "", "Area": "How large is it?"}, ""),
         (["T1", "lease"], {"Flat": "", "Rent": ""}, ""),
         (["T1", "lease"], {"Flat": "", "Water": ""}, "no column is read from lease"),
-        (["T1"], {"Area": "How large is it?"}, "there is no column 'Area'; T1 has: Flat, Water"),
+        (["T1"], {"Flat": "", "Landlord": "Who is the landlord?"}, ""),
+        (["T1"], {"Area": ""}, "there is no column 'Area'; T1 has: Flat, Water. A column of the whole document needs"),
         (["lease"], {"Area": ""}, "the column 'Area' needs a question"),
     ],
 )

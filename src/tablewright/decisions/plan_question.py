@@ -58,8 +58,8 @@ document can answer without knowing the others ("What is the total amount due?")
 A property that no document states as a value is a yes/no column ("Is it about a repair?"). What documents only \
 mention where it is so, such as a payment or a cancellation, is a column of that fact ("When was it paid?"), with the \
 operator "known" or "unknown". What a document gives only in parts, such as items without a total, hours and a rate, \
-or a date and a period, is one column, too: its reader works it out. Of tables inside documents alone, only their own \
-columns.
+or a date and a period, is one column, too: its reader works it out. Of a table inside documents, its own columns by \
+their names, and with a question what the document around it says once for all rows, such as its date or supplier.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
 "yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. A value in braces is another \
@@ -94,7 +94,8 @@ TURN = 600
 
 class DocumentGroup(Noun, frozen=True):
     """The documents of a kind, or the rows of a table inside documents, that a question can be about. `columns` are
-    what is known of its members already; `fixed`: no more can be read of them."""
+    what is known of its members already; `fixed`: no more can be read of each of them, only of the documents that they
+    are in."""
 
     name: str
     columns: tuple[str, ...] = ()
@@ -251,12 +252,12 @@ def wrong_columns(plan: QuestionPlan, groups: Sequence[DocumentGroup]) -> str:
     """A column is one that a table or a kind has, or its question is asked of each document of a kind."""
     known = {KIND, *(column_key(column) for group in groups for column in group.columns)}
     for column in plan.columns:
-        if column_key(column.name) in known or (column.question.strip() and not all(group.fixed for group in groups)):
+        if column_key(column.name) in known or column.question.strip():
             continue
         if not all(group.fixed for group in groups):
             return f"the column {column.name!r} needs a question that a reader of one document can answer."
         listed = "; ".join(f"{group.name} has: {', '.join(group.columns)}" for group in groups)
-        return f"there is no column {column.name!r}; {listed}."
+        return f"there is no column {column.name!r}; {listed}. A column of the whole document needs a question."
     asked = {column_key(column.name) for column in plan.columns if column.question.strip()}
     for group in groups if len(groups) > 1 else ():
         own = {column_key(column) for column in group.columns}
