@@ -159,3 +159,15 @@ def test_a_value_written_as_a_limit_may_be_anything_below_it() -> None:
     assert truths == ["not stated", "not stated"]
     assert judge(typed("<0.5 mg/l"), that("x", "<", "0.6 mg/l")).truth == "match"
     assert judge(typed("> 100"), that("x", ">", "90")).truth == "match"
+
+
+@pytest.mark.parametrize(
+    ("comparator", "limit", "is_guess"),
+    [(">", "≤ 50", False), (">", "50", False), (">", "max. 50", True), (">", "≥ 50", True), ("<", "≥ 50", False)],
+)
+def test_a_limit_in_words_is_compared_by_its_number_and_that_is_said(
+    comparator: Comparator, limit: str, is_guess: bool
+) -> None:
+    verdict = judge_pair(typed("60"), comparator, typed(limit))
+    assert verdict.truth == ("match" if comparator == ">" else "no match")
+    assert bool(verdict.guess) == is_guess

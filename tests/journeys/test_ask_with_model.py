@@ -431,3 +431,17 @@ async def test_rows_of_tables_are_looked_up_with_what_their_documents_say(
     assert (reply.completeness, str(reply.ledger)) == ("exact", "matched 1 of 4 rows")
     assert "Date: 2025-05-01" in reply.citations[0].quote
     assert "Date (2)" in map(str, group.columns)
+
+
+async def test_a_lookup_stands_although_the_model_fails_to_read_the_texts_beside_it(
+    library: Library, endpoint: Endpoint
+) -> None:
+    dear = "Which receipts are over 5000 EUR?"
+    over = plan(
+        dear, action="table", of=["receipt"], columns=[TOTAL], conditions=[condition("Total", ">", "5000 EUR")],
+        queries=[dear],
+    )  # fmt: skip
+    endpoint.otherwise = reader({dear: over}, lambda prompt: {"nonsense": 1})
+    reply = await library.with_model(endpoint).ask(dear)
+    assert (reply.count, reply.answer) == (0, "0 receipts match.")
+    assert "other documents were not searched for it" in reply.reason

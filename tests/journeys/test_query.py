@@ -11,6 +11,7 @@ from msgspec.structs import replace as replace_document
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
+from tablewright.journeys.ask.answering import completed
 from tablewright.journeys.ask.members import Inventory, Member, RowTable, stated_of, without_totals
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
@@ -304,3 +305,34 @@ def test_a_figure_of_limits_and_ranges_is_not_exact() -> None:
     scope = QueryScope(members=[member("1", lead="<0.5"), member("2", lead="3-4"), member("3", lead="7")])
     found, _ = answer(plan(columns=["lead"], aggregate="average", aggregate_column="lead"), scope, Spellings())
     assert (found.completeness, found.reason) == ("approximate", "2 of 3 give lead only as a limit or a range")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"aggregate": "max", "aggregate_column": "price"},
+        {"order_by": "price", "descending": True, "limit": 1},
+        {"aggregate": "sum", "aggregate_column": "price", "group_by": "price", "limit": 1},
+    ],
+)
+def test_the_largest_in_two_currencies_is_not_exact(asked: dict[str, Any]) -> None:
+    mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
+    found, _ = answer(plan(columns=["price"], **asked), mixed, Spellings())
+    assert found.completeness == "approximate"
+    assert found.reason == "nothing is converted, so figures in EUR, GBP were not weighed against each other"
+    alike = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 EUR")])
+    assert answer(plan(columns=["price"], **asked), alike, Spellings())[0].completeness == "exact"
+
+
+def test_a_sum_in_two_currencies_is_exact() -> None:
+    mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
+    found, _ = answer(plan(columns=["price"], aggregate="sum", aggregate_column="price"), mixed, Spellings())
+    assert found.completeness == "exact"
+
+
+def test_the_largest_in_each_currency_is_not_added_up_in_a_sentence() -> None:
+    mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
+    for aggregate, said in (("max", ""), ("average", ""), ("sum", "It is 132 EUR + 2,480 GBP.")):
+        asked = plan(columns=["price"], aggregate=aggregate, aggregate_column="price")
+        found, aggregated = answer(asked, mixed, Spellings())
+        assert completed("It is {figure}.", found, aggregated) == said

@@ -100,6 +100,9 @@ def _pair(value: Typed, comparator: Comparator, other: Typed, language: str) -> 
     if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
         verdict = _pair(_bare(value), comparator, _bare(other), language)
         return verdict._replace(guess=message("one unit", language))
+    if numbers and not other.currency and _is_other_limit(other.raw, comparator):
+        verdict = _pair(value, comparator, structs.replace(other, raw=_number_part(other.raw)), language)
+        return verdict._replace(guess=message("limit", language, value=other.raw))
     ends = _ends(other)
     verdicts = [_judge(value, comparator, end, language) for end in ends]
     if comparator == "=" and len(ends) > 1:  # at most: it may be the same
@@ -108,6 +111,19 @@ def _pair(value: Typed, comparator: Comparator, other: Typed, language: str) -> 
     if len({verdict.truth for verdict in verdicts}) == 1:
         return verdicts[0]
     return unstated(message("may be either", language, value=other.raw))
+
+
+def _number_part(raw: str) -> str:
+    return raw[next(place for place, mark in enumerate(raw) if mark.isnumeric()) :]
+
+
+def _is_other_limit(raw: str, comparator: Comparator) -> bool:
+    """Whether it is a limit of which nobody knows that the comparison is about its outside, as "min. 5" or "≥ 5" is
+    where something above it is looked for."""
+    before = raw[: len(raw) - len(_number_part(raw))].strip()
+    if any(mark.isalpha() for mark in before):
+        return True
+    return is_limit(raw) and (raw.lstrip()[0] in "<≤") != (comparator in (">", ">="))
 
 
 def _bare(value: Typed) -> Typed:

@@ -42,6 +42,7 @@ ENGLISH = {
     "other kinds": "Of documents that are not {things}, {count} matches{named}.|"
     "Of documents that are not {things}, {count} match{named}.",
     "tables silent": "The columns that were looked up do not tell, so the texts were searched.",
+    "texts unread": "other documents were not searched for it: {why}",
     "beside": "beside the lookup, {read}",
     "matched": "matched {matched} of {total} {things}",
     "unreadable": "{count} could not be read",
@@ -77,6 +78,8 @@ ENGLISH = {
     "two readings": "values that can be read in two ways were taken in the usual one",
     "no unit asked": "the question gives no unit; numbers were compared as they are written",
     "one unit": "only one of two values has a unit or currency; the bare numbers were compared",
+    "limit": "limits such as “{value}” were compared by their number alone",
+    "unlike": "nothing is converted, so figures in {units} were not weighed against each other",
     "limits and ranges": "{count} of {total} give {column} only as a limit or a range",
     "two ends": "a range needs two ends",
     "no date": "“{value}” is not a date",
@@ -133,6 +136,7 @@ GERMAN = {
     "other kinds": "Unter den übrigen Dokumenten (nicht {things}) passt {count}{named}.|"
     "Unter den übrigen Dokumenten (nicht {things}) passen {count}{named}.",
     "tables silent": "Die nachgeschlagenen Spalten sagen es nicht, deshalb wurden die Texte durchsucht.",
+    "texts unread": "andere Dokumente wurden dafür nicht durchsucht: {why}",
     "beside": "neben dem Nachschlagen: {read}",
     "matched": "{matched} von {total} passen ({things})",
     "unreadable": "{count} nicht lesbar",
@@ -168,6 +172,8 @@ GERMAN = {
     "two readings": "Werte, die sich auf zwei Arten lesen lassen, wurden auf die übliche gelesen",
     "no unit asked": "die Frage nennt keine Einheit; Zahlen wurden verglichen, wie sie geschrieben sind",
     "one unit": "nur einer von zwei Werten hat eine Einheit oder Währung; verglichen wurden die bloßen Zahlen",
+    "limit": "Grenzen wie „{value}“ wurden nur nach ihrer Zahl verglichen",
+    "unlike": "nichts wird umgerechnet, Zahlen in {units} wurden deshalb nicht gegeneinander abgewogen",
     "limits and ranges": "{count} von {total} nennen {column} nur als Grenze oder Spanne",
     "two ends": "ein Bereich braucht zwei Enden",
     "no date": "„{value}“ ist kein Datum",

@@ -160,7 +160,7 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
     unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
     of_figures = (mixed, counted_twice, not_single, changed_since)
-    doubts += filter(None, (unsorted, *(told(plan, ordered) for told in of_figures)))
+    doubts += filter(None, (unsorted, unlike(plan, matches), *(told(plan, ordered) for told in of_figures)))
     completeness, reason = how_complete(scope, undecided, doubts, language)
     found = FoundItems(
         question=question,
@@ -227,6 +227,16 @@ def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
     several = sum(len({each.value.raw for each in member.values.get(of, ())}) > 1 for member in members)
     said = message("all count", plan.language, count=several, total=len(members), column=plan.aggregate_column)
     return said if several else ""
+
+
+def unlike(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """What is taken for granted where the largest or the first few are chosen among figures in several currencies."""
+    is_chosen = plan.aggregate in ("min", "max") or plan.limit > 0
+    by = plan.aggregate_column if plan.aggregate not in ("", "count") else plan.order_by
+    values = [each.value for member in members for each in member.values.get(column_key(by), ())] if is_chosen else []
+    units = sorted({value.currency or value.unit for value in values if value.currency or value.base})
+    kinds = {value.currency or value.base for value in values} - {""}
+    return message("unlike", plan.language, units=", ".join(units)) if len(kinds) > 1 else ""
 
 
 def not_single(plan: QuestionPlan, members: Sequence[Member]) -> str:

@@ -233,7 +233,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     if not found.matches:
         wider = await looser(asking, things, scope, said)
         if desk.model is not None:
-            more, read = await beside_the_table(asking, things, found, sources)
+            more, read = await beside_the_table(asking, things, scope, found, sources)
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
             reason = "; ".join(filter(None, (reason, read)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tablewright.decisions.compose import Compose, Passage, TextAnswer, ToCompose
@@ -22,33 +22,44 @@ ROUNDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class TextsRead:
-    """`looked` says how much was read, `widened` that more was searched than was asked for."""
+    """`looked` says how much was read, `widened` that more was searched than was asked for, `degraded` why the model
+    said nothing."""
 
     said: TextAnswer
     passages: Sequence[Passage]
     looked: str
     widened: str = ""
+    degraded: str = ""
 
 
 async def answer_from_texts(asking: QuestionTurn, things: Inventory, *, instead: str = "") -> Reply:
     """`instead` says what was looked up before, and did not tell."""
     read = await read_texts(asking, things)
+    if read.degraded:
+        raise ModelError(f"The question was not answered: {read.degraded}", kept="Nothing was lost.")
     return await told(asking, read, instead)
 
 
-async def read_texts(asking: QuestionTurn, things: Inventory, *, rounds: int = ROUNDS, lookup: str = "") -> TextsRead:
+async def read_texts(
+    asking: QuestionTurn,
+    things: Inventory,
+    *,
+    rounds: int = ROUNDS,
+    lookup: str = "",
+    documents: Collection[str] | None = None,
+) -> TextsRead:
     """Where the question names kinds or documents, they are searched first, and all only if they do not say it.
-    `lookup` is what code has found in tables, beside which the texts are read."""
+    `lookup` is what code has found in tables, beside which the texts of `documents` are read."""
     desk, plan = asking.desk, asking.plan
     assert desk.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
     named = {each.name: [each] for members in things.kinds.values() for each in members} | dict(things.kinds)
     meant = [name for name in plan.of if name in named] if plan.action == "text" else []
     called = [plural(name, 2) if name in things.kinds else name for name in meant]
-    within = {each.id for name in meant for each in named[name]} or None
+    within = documents or {each.id for name in meant for each in named[name]} or None
     searched: list[str] = []
     said, passages = TextAnswer(), list[Passage]()
-    documents: dict[str, bool] = {}
+    read: dict[str, bool] = {}
     widened = ""
     for number in range(rounds):
         searched += [query for query in queries if query not in searched]
@@ -56,10 +67,8 @@ async def read_texts(asking: QuestionTurn, things: Inventory, *, rounds: int = R
         quoted = [passages[place] for place in sorted(places)]
         passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
         asking.segments += found
-        documents |= {
-            each.document_id: is_whole(each, things) or documents.get(each.document_id, False) for each in passages
-        }
-        where = f" in {', '.join(called)}" if within else ""
+        read |= {each.document_id: is_whole(each, things) or read.get(each.document_id, False) for each in passages}
+        where = f" in {', '.join(called)}" if within and called else ""
         asking.tried.append(
             ToolUse(
                 tool="search_text + search_vector(segment)",
@@ -78,7 +87,7 @@ async def read_texts(asking: QuestionTurn, things: Inventory, *, rounds: int = R
         with concerning([each.document_id for each in passages]):
             outcome = await decide(Compose(), asked, desk.model, desk.tell)
         if outcome.degraded:
-            raise ModelError(f"The question was not answered: {outcome.degraded}", kept="Nothing was lost.")
+            return TextsRead(said=TextAnswer(), passages=(), looked="", degraded=outcome.degraded)
         said = outcome.decided
         queries = [query for query in said.queries if query not in searched]
         if said.answered == "yes" or not (queries or within):
@@ -86,8 +95,8 @@ async def read_texts(asking: QuestionTurn, things: Inventory, *, rounds: int = R
         if within and number + 1 < rounds:
             widened, within = asking.message("widened", where=", ".join(called)), None
     scope = within or {each.id for members in things.kinds.values() for each in members}
-    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=len(documents))
-    if all(documents.get(id) for id in scope):
+    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=len(read))
+    if all(read.get(id) for id in scope):
         looked = asking.message("read whole", count=len(scope))
     elif said.statements:
         looked = asking.message("best passages", read=looked)

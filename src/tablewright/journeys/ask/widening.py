@@ -1,5 +1,5 @@
 """Where nothing matches, the same is looked up again with less asked for: without each condition, in documents of other
-kinds, and, with a model, in the texts of all documents. The reply says what was given up, and what that found."""
+kinds, and, with a model, in the texts of the other documents. The reply says what was given up, and what that found."""
 
 from __future__ import annotations
 
@@ -72,11 +72,17 @@ async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QuerySc
 
 
 async def beside_the_table(
-    asking: QuestionTurn, things: Inventory, found: FoundItems, sources: Sources
+    asking: QuestionTurn, things: Inventory, scope: QueryScope, found: FoundItems, sources: Sources
 ) -> tuple[list[str], str]:
-    """What passages of any document say to it, and how much was read for that."""
+    """What passages of documents that were not looked up say to it, and how much was read for that. A model that does
+    not answer costs only this."""
     wanted = "; ".join(map(in_words, asking.plan.conditions)) or asking.plan.question
-    lookup = f"{wanted}: {ledger_of(found)}"
-    read = await read_texts(asking, things, rounds=1, lookup=lookup)
+    whole = {each.document.id for each in scope.members if not each.row}
+    others = {each.id for members in things.kinds.values() for each in members} - whole
+    if not others:
+        return [], ""
+    read = await read_texts(asking, things, rounds=1, lookup=f"{wanted}: {ledger_of(found)}", documents=others)
+    if read.degraded:
+        return [], asking.message("texts unread", why=read.degraded)
     lines = await cited_statements(asking, read.said, read.passages, sources)
     return lines, asking.message("beside", read=read.looked) if lines else ""
