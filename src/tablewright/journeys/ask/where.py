@@ -25,7 +25,7 @@ from tablewright.journeys.ask.members import CHANGED, Inventory, Member, members
 from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Segment, Typed
-from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
+from tablewright.table.form import TEXT, TITLE, Form, KnownColumn, KnownGroup, Where
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.text import plural
 
@@ -130,9 +130,13 @@ async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[
     members = []
     for document in documents:
         member = read.get(document.id) or Member(document=document, title=document.title or document.name)
-        values = {**labelled.get(document.id, {}), **member.values}
+        values = {**labelled.get(document.id, {}), **member.values, TITLE: (titled(member),)}
         members.append(replace(member, values=values))
     return members
+
+
+def titled(member: Member) -> StatedFact:
+    return StatedFact(asked=TITLE, label=TITLE, value=Typed(raw=member.title), start=0, end=0)
 
 
 def sought(form: Form) -> list[str]:
