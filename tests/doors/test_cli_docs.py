@@ -70,6 +70,22 @@ def test_a_path_that_is_not_there_is_a_mistake_and_an_unreadable_file_is_none(sh
     shell("docs", "add", code=2)
 
 
+def test_documents_are_sorted_by_their_own_words_without_a_model(shell: Shell) -> None:
+    papers(shell)
+    shell("docs", "add", "papers", "--workers", "1")
+    done = shell("docs", "kind", "data sheet", "--where", "title contains data sheet")
+    assert "1 document: data sheet." in done.stdout + done.stderr
+    assert [each["name"] for each in shell.json("docs", "list", "--kind", "data sheet")["documents"]] == [
+        "helio-300.pdf"
+    ]
+    shell("docs", "kind", "receipt", "--where", "text contains winter tire")
+    reply = shell.json("ask", "--where", "kind = receipt and total > 80 EUR")
+    assert (reply["count"], reply["ledger"]["total"]) == (1, 2)
+    assert "No document meets" in shell("docs", "kind", "poem", "--where", "title contains poem", code=2).stderr
+    assert "Name documents" in shell("docs", "kind", "poem", code=2).stderr
+    assert "Name documents" in shell("docs", "kind", "poem", "r7.txt", "--where", "title contains r7", code=2).stderr
+
+
 def test_what_there_is_can_be_listed(library: Shell, shell: Shell) -> None:
     listed = library.json("docs", "list")["documents"]
     assert [each["name"] for each in listed] == ["broken.pdf", "helio-300.pdf", "r7.txt"]

@@ -27,6 +27,7 @@ from .asking import (
     TIRES_PLAN,
     TOTAL,
     blocks,
+    column,
     condition,
     nothing,
     outside_blocks,
@@ -357,3 +358,90 @@ async def test_a_model_adds_only_facts_that_stand_in_the_text(library: Library, 
     assert "bled through the upper valve" in added.quote
     assert any(fact.label == "Pump pressure" for fact in facts)
     assert all("upper valve" not in outside_blocks(prompt) for prompt in prompts(endpoint))
+
+
+async def test_where_nothing_matches_the_texts_of_all_documents_are_read_too(
+    library: Library, endpoint: Endpoint
+) -> None:
+    sailed, dear = "Which receipts name a captain?", "Which receipts are over 5000 EUR?"
+    over = {"action": "table", "of": ["receipt"], "columns": [TOTAL], "queries": ["captain of the schooner"]}
+    over |= {"conditions": [condition("Total", ">", "5000 EUR")]}
+    plans = {asked: plan(asked, **over) for asked in (sailed, dear)}
+
+    def composed(prompt: str) -> Any:
+        return who_the_captain_was(prompt) if sailed in prompt else nothing()
+
+    endpoint.otherwise = reader(plans, composed)
+    async with library.with_model(endpoint).open() as tablewright:
+        await tablewright.remove_documents(["broken.pdf"])
+        found = await asked_of(tablewright, sailed)
+        empty = await asked_of(tablewright, dear)
+    assert found.answer == "0 receipts match.\nOttoline Brask was the captain. [source 1]"
+    assert (found.count, found.completeness) == (0, "approximate")
+    assert found.reason.startswith("beside the lookup, the best passages were read, not all")
+    assert found.relaxed == ("Without “Total > 5000 EUR” 60 would match.",)
+    assert (empty.answer, empty.completeness, empty.reason) == ("0 receipts match.", "exact", "")
+    assert "Total > 5000 EUR: matched 0 of 60 receipts" in prompts(endpoint)[-1]
+
+
+async def test_what_the_columns_do_not_tell_is_searched_for_in_texts_and_that_is_said(
+    library: Library, endpoint: Endpoint
+) -> None:
+    asked = "Which notes were sold for more than 3 EUR?"
+    sold = plan(
+        asked, action="table", of=["note"], columns=[TOTAL], conditions=[condition("Total", ">", "3 EUR")],
+        queries=["captain of the schooner"],
+    )  # fmt: skip
+
+    def reply_of(sent: Asked) -> Sent:
+        prompt = sent_to(sent).replace("\\n", "\n")
+        if READING in prompt:
+            rows = len(blocks(prompt)) if "=== ROW 1" in prompt else 0
+            return answer({f"row {n}": {"Total": []} for n in range(1, rows + 1)} if rows else {"Total": []})
+        return reader({asked: sold}, who_the_captain_was)(sent)
+
+    endpoint.otherwise = reply_of
+    reply = await library.with_model(endpoint).ask(asked)
+    assert reply.relaxed == ("The columns that were looked up do not tell, so the texts were searched.",)
+    assert "Ottoline Brask" in reply.answer
+
+
+async def test_rows_of_tables_are_looked_up_with_what_their_documents_say(
+    empty: Library, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    sheet = (
+        "RECEIPT No. {no}\nCorner Garage\nDate: {day}\n\n| Part | Pieces |\n|---|---|\n| bolt | {n} |\n| nut | 7 |\n"
+    )
+    for no, day, n in ((1, "2024-03-01", 10), (2, "2025-05-01", 20)):
+        (tmp_path / f"r{no}.md").write_text(sheet.format(no=no, day=day, n=n))
+    asked = "How many bolts were bought in 2025?"
+    planned = plan(
+        asked, action="table", of=["T1"],
+        columns=[column("Part", "text", ""), column("Pieces", "number", ""), column("Date", "date", "When was that?")],
+        conditions=[condition("Part", "=", "bolt"), condition("Date", "=", "2025")],
+        aggregate="sum", aggregate_column="Pieces", queries=[asked], sentence="{figure} bolts were bought in 2025.",
+    )  # fmt: skip
+    endpoint.otherwise = reader({asked: planned})
+    async with empty.with_model(endpoint).open() as tablewright:
+        await tablewright.add_documents([tmp_path / "r1.md", tmp_path / "r2.md"], workers=1)
+        reply = await asked_of(tablewright, asked)
+        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "receipt"]
+    assert reply.answer == "20 bolts were bought in 2025."
+    assert [row.values for row in reply.rows] == [("bolt", "2025-05-01", "20")]
+    assert (reply.completeness, str(reply.ledger)) == ("exact", "matched 1 of 4 rows")
+    assert "Date: 2025-05-01" in reply.citations[0].quote
+    assert "Date (2)" in map(str, group.columns)
+
+
+async def test_a_lookup_stands_although_the_model_fails_to_read_the_texts_beside_it(
+    library: Library, endpoint: Endpoint
+) -> None:
+    dear = "Which receipts are over 5000 EUR?"
+    over = plan(
+        dear, action="table", of=["receipt"], columns=[TOTAL], conditions=[condition("Total", ">", "5000 EUR")],
+        queries=[dear],
+    )  # fmt: skip
+    endpoint.otherwise = reader({dear: over}, lambda prompt: {"nonsense": 1})
+    reply = await library.with_model(endpoint).ask(dear)
+    assert (reply.count, reply.answer) == (0, "0 receipts match.")
+    assert "other documents were not searched for it" in reply.reason

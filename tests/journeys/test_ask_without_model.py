@@ -226,6 +226,15 @@ async def test_where_nothing_matches_each_condition_says_what_it_kept_out(librar
     assert any("2019" in said and f"{TIRES + UNDATED} would match" in said for said in reply.relaxed)
 
 
+async def test_where_nothing_matches_documents_of_other_kinds_are_looked_at(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and text contains upper valve")
+    assert reply.relaxed == (
+        "Without “text contains upper valve” 60 would match.",
+        "Of documents that are not receipts, 1 matches: Pump P9.",
+    )
+    assert [each.note for each in reply.attempts] == ["", "wider", "wider"]
+
+
 async def test_what_is_not_stated_is_neither_yes_nor_no(library: Library) -> None:
     reply = await looked_up(library, "kind = receipt and text contains tires and date in 2024")
     ledger = reply.ledger
@@ -276,3 +285,17 @@ async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(
     assert listed.answer.startswith("2 rows match.\n- Task Crane, Worker Berg, Hours 7.5 [source 1]")
     assert added.answer == "The sum of Hours of 3 rows is 19.5."
     assert (added.completeness, added.reason) == ("exact", "1 row that only adds up the others was left out")
+
+
+async def test_a_column_can_be_compared_with_another_one(empty: Library, tmp_path: Path) -> None:
+    sheet = tmp_path / "samples.csv"
+    sheet.write_text("Sample,Lead (µg/l),Limit (mg/l)\nA1,12,0.01\nA2,8,0.01\nA3,<10,0.01\nA4,47,\n")
+    async with empty.open() as tablewright:
+        await tablewright.add_documents([sheet], workers=1)
+        reply = await tablewright.query_documents(form_of("table = T1 and Lead (µg/l) > {Limit (mg/l)}"))
+        with pytest.raises(UsageError, match="No row states 'Threshold'"):
+            await tablewright.query_documents(form_of("table = T1 and Lead (µg/l) > {Threshold}"))
+    assert [row.values[0] for row in reply.rows] == ["12"]
+    assert (reply.completeness, str(reply.ledger)) == ("incomplete", "matched 1 of 4 rows; 1 undecided")
+    assert "Limit (mg/l) is not stated" in reply.reason
+    assert str(reply.form) == "table = T1 and Lead (µg/l) > {Limit (mg/l)}"

@@ -11,6 +11,7 @@ from msgspec.structs import replace as replace_document
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
+from tablewright.journeys.ask.answering import completed
 from tablewright.journeys.ask.members import Inventory, Member, RowTable, stated_of, without_totals
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
@@ -115,7 +116,8 @@ GROUPS = {
         (["T1", "lease"], {"Flat": "Which flat is let?", "Water": "", "Area": "How large is it?"}, ""),
         (["T1", "lease"], {"Flat": "", "Rent": ""}, ""),
         (["T1", "lease"], {"Flat": "", "Water": ""}, "no column is read from lease"),
-        (["T1"], {"Area": "How large is it?"}, "there is no column 'Area'; T1 has: Flat, Water"),
+        (["T1"], {"Flat": "", "Landlord": "Who is the landlord?"}, ""),
+        (["T1"], {"Area": ""}, "there is no column 'Area'; T1 has: Flat, Water. A column of the whole document needs"),
         (["lease"], {"Area": ""}, "the column 'Area' needs a question"),
     ],
 )
@@ -215,3 +217,122 @@ def test_a_sum_of_values_that_are_not_sure_is_not_exact() -> None:
     scope = QueryScope(members=[weak, member("2", total="5 EUR")])
     found, _ = answer(plan(columns=["total"], aggregate="sum", aggregate_column="total"), scope, Spellings())
     assert found.completeness == "approximate"
+
+
+# ── a column beside another one ──────────────────────────────────────────────────────────────────────────────────────
+
+BILLS = QueryScope(
+    members=[
+        member("late", paid="2026-04-02", due="2026-03-30"),
+        member("in time", paid="2026-03-01", due="2026-03-30"),
+        member("open", due="2026-03-30"),
+        member("without term", paid="2026-03-01"),
+    ],
+    called="bill",
+)
+LATE = {"column": "paid", "operator": ">", "values": ["{Due}"]}
+
+
+def test_a_column_is_compared_with_another_one_of_the_same_member() -> None:
+    found, _ = answer(plan(columns=["paid", "Due"], conditions=[LATE]), BILLS, Spellings())
+    assert [thing.title for thing in found.matches] == ["late"]
+    assert [(each.thing.title, each.reason) for each in found.undecided] == [
+        ("open", "paid is not stated"),
+        ("without term", "Due is not stated"),
+    ]
+    assert (found.rejected, found.completeness) == (1, "incomplete")
+    assert (found.question.conditions[0].words, found.question.show) == ("paid > Due", ("paid", "Due"))
+
+
+def test_a_comparison_of_two_columns_is_exact_where_all_state_both() -> None:
+    scope = replace(BILLS, members=BILLS.members[:2])
+    found, _ = answer(plan(columns=["paid", "Due"], conditions=[LATE]), scope, Spellings())
+    assert (len(found.matches), found.completeness) == (1, "exact")
+    judged = replace(scope.members[0], doubts=frozenset({"due"}))
+    found, _ = answer(plan(columns=["paid", "Due"], conditions=[LATE]), replace(scope, members=[judged]), Spellings())
+    assert (len(found.matches), found.completeness) == (1, "approximate")
+
+
+def test_a_range_may_reach_from_one_column_to_another() -> None:
+    stays = QueryScope(
+        members=[
+            member("inside", seen="2026-03-05", start="2026-03-01", end="2026-03-31"),
+            member("before", seen="2026-02-05", start="2026-03-01", end="2026-03-31"),
+        ]
+    )
+    within = {"column": "seen", "operator": "between", "values": ["{start}", "{end}"]}
+    found, _ = answer(plan(columns=["seen", "start", "end"], conditions=[within]), stays, Spellings())
+    assert ([thing.title for thing in found.matches], found.completeness) == (["inside"], "exact")
+    ended = {"column": "seen", "operator": "between", "values": ["2026-01", "{end}"]}
+    found, _ = answer(plan(columns=["seen", "end"], conditions=[ended]), stays, Spellings())
+    assert len(found.matches) == 2
+
+
+def test_both_columns_are_in_the_unit_that_stands_in_one_of_its_own() -> None:
+    samples = QueryScope(members=[member("1", result="12", limit="0.01 mg/l", unit="µg/l")])
+    above = {"column": "result", "operator": ">", "values": ["{limit}"]}
+    asked = plan(columns=["result", "limit", "unit"], conditions=[above], unit_column="unit")
+    found, _ = answer(asked, samples, Spellings())
+    assert (len(found.matches), found.completeness) == (1, "exact")
+
+
+def test_names_in_two_columns_are_the_same_where_they_mean_the_same() -> None:
+    orders = QueryScope(
+        members=[member("1", buyer="Nordwind", payer="Nordwind GmbH"), member("2", buyer="A", payer="B")]
+    )
+    other = {"column": "buyer", "operator": "!=", "values": ["{payer}"]}
+    asked = plan(columns=["buyer", "payer"], conditions=[other])
+    named = {"buyer = payer": {"Nordwind": "Nordwind GmbH", "Nordwind GmbH": "Nordwind GmbH"}}
+    assert [each.title for each in answer(asked, orders, Spellings(named=named))[0].matches] == ["2"]
+    assert [each.title for each in answer(asked, orders, Spellings())[0].matches] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "problem"),
+    [
+        (">", ["{Rent}"], ""),
+        ("between", ["{Rent}", "900 EUR"], ""),
+        (">", ["{Deposit}"], "'Deposit' is used, but it is not among `columns`."),
+        ("in month", ["{Rent}"], "'{Rent}' is no month from 1 to 12."),
+    ],
+)
+def test_a_plan_names_the_columns_that_it_compares(operator: str, values: list[str], problem: str) -> None:
+    asked = plan(columns=["Area"], conditions=[{"column": "Area", "operator": operator, "values": values}])
+    assert wrong_with(asked.model_copy(update={"of": ["lease"]}), GROUPS) == problem
+
+
+def test_a_figure_of_limits_and_ranges_is_not_exact() -> None:
+    scope = QueryScope(members=[member("1", lead="<0.5"), member("2", lead="3-4"), member("3", lead="7")])
+    found, _ = answer(plan(columns=["lead"], aggregate="average", aggregate_column="lead"), scope, Spellings())
+    assert (found.completeness, found.reason) == ("approximate", "2 of 3 give lead only as a limit or a range")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"aggregate": "max", "aggregate_column": "price"},
+        {"order_by": "price", "descending": True, "limit": 1},
+        {"aggregate": "sum", "aggregate_column": "price", "group_by": "price", "limit": 1},
+    ],
+)
+def test_the_largest_in_two_currencies_is_not_exact(asked: dict[str, Any]) -> None:
+    mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
+    found, _ = answer(plan(columns=["price"], **asked), mixed, Spellings())
+    assert found.completeness == "approximate"
+    assert found.reason == "nothing is converted, so figures in EUR, GBP were not weighed against each other"
+    alike = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 EUR")])
+    assert answer(plan(columns=["price"], **asked), alike, Spellings())[0].completeness == "exact"
+
+
+def test_a_sum_in_two_currencies_is_exact() -> None:
+    mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
+    found, _ = answer(plan(columns=["price"], aggregate="sum", aggregate_column="price"), mixed, Spellings())
+    assert found.completeness == "exact"
+
+
+def test_the_largest_in_each_currency_is_not_added_up_in_a_sentence() -> None:
+    mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
+    for aggregate, said in (("max", ""), ("average", ""), ("sum", "It is 132 EUR + 2,480 GBP.")):
+        asked = plan(columns=["price"], aggregate=aggregate, aggregate_column="price")
+        found, aggregated = answer(asked, mixed, Spellings())
+        assert completed("It is {figure}.", found, aggregated) == said

@@ -14,7 +14,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported
 from tablewright.policies import documents_unasked, terms_of
 from tablewright.store.conversations import Conversation
-from tablewright.table.form import Form, KnownGroup
+from tablewright.table.form import Form, KnownGroup, form_of
 from tablewright.table.model import Step
 from tablewright.table.text import plural
 from tablewright.table.wording import within_bounds
@@ -111,6 +111,13 @@ class DocumentVerbs(Application):
         """What these documents are, said by a person; it stays when they are read again."""
         found = [await self._store.documents.get(name) for name in names]
         await self._store.kinds.set_kinds(dict.fromkeys((document.id for document in found), kind_of(kind)), "person")
+
+    async def documents_where(self, where: str) -> list[str]:
+        """The ids of all documents that meet the conditions; what does not say is not among them."""
+        found = await self.retrieval.annotations_search(form_of(where))
+        if not found.matches:
+            raise NotFound(f"No document meets “{where}”.", advice="`tablewright docs tables` lists what is known.")
+        return list(dict.fromkeys(each.document_id for each in found.matches))
 
     async def _open_asker(self, tell: Callable[[Step], None] = lambda _: None) -> Asker:
         from tablewright.journeys.ask.ask import Asker

@@ -59,6 +59,11 @@ def either(verdicts: Iterable[Verdict]) -> Verdict:
     return result
 
 
+def turned(verdict: Verdict) -> Verdict:
+    opposite: dict[Truth, Truth] = {"match": "no match", "no match": "match"}
+    return verdict._replace(truth=opposite.get(verdict.truth, verdict.truth))
+
+
 def judge(value: Typed, condition: Condition, language: str = "") -> Verdict:
     """A value that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
     guess. Reasons and guesses are told in the language."""
@@ -69,14 +74,78 @@ def judge(value: Typed, condition: Condition, language: str = "") -> Verdict:
     return verdict
 
 
+def judge_pair(value: Typed, comparator: Comparator, other: Typed, language: str = "") -> Verdict:
+    """A value beside another one of the same thing: a payment beside its due date, a result beside its limit. What
+    the other may be is as open as what the value may be: of two days in March nobody knows which was first."""
+    verdict = _pair(value, comparator, other, language)
+    readings = [(one, two) for one in _readings(value) for two in _readings(other)]
+    if any(_pair(one, comparator, two, language).truth != verdict.truth for one, two in readings[1:]):
+        return verdict._replace(guess=message("two readings", language))
+    return verdict
+
+
+def _readings(value: Typed) -> list[Typed]:
+    other = other_reading(value)
+    return [value] if other is None else [value, other]
+
+
+def _pair(value: Typed, comparator: Comparator, other: Typed, language: str) -> Verdict:
+    if comparator == "!=":
+        return turned(_pair(value, "=", other, language))
+    if bool(value.date) != bool(other.date):
+        return unstated(message("not comparable", language, value=f"{value.raw} / {other.raw}"))
+    if comparator not in ("=", "contains") and other.number is None and other.si is None and not other.date:
+        return unstated(message("no number", language, value=other.raw))
+    numbers = value.number is not None and other.number is not None and not value.date
+    if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
+        verdict = _pair(_bare(value), comparator, _bare(other), language)
+        return verdict._replace(guess=message("one unit", language))
+    if numbers and not other.currency and _is_other_limit(other.raw, comparator):
+        verdict = _pair(value, comparator, structs.replace(other, raw=_number_part(other.raw)), language)
+        return verdict._replace(guess=message("limit", language, value=other.raw))
+    ends = _ends(other)
+    verdicts = [_judge(value, comparator, end, language) for end in ends]
+    if comparator == "=" and len(ends) > 1:  # at most: it may be the same
+        is_apart = _judge(value, "=", other, language).truth == "no match"
+        return NO_MATCH if is_apart else unstated(message("may be either", language, value=other.raw))
+    if len({verdict.truth for verdict in verdicts}) == 1:
+        return verdicts[0]
+    return unstated(message("may be either", language, value=other.raw))
+
+
+def _number_part(raw: str) -> str:
+    return raw[next(place for place, mark in enumerate(raw) if mark.isnumeric()) :]
+
+
+def _is_other_limit(raw: str, comparator: Comparator) -> bool:
+    """Whether it is a limit of which nobody knows that the comparison is about its outside, as "min. 5" or "≥ 5" is
+    where something above it is looked for."""
+    before = raw[: len(raw) - len(_number_part(raw))].strip()
+    if any(mark.isalpha() for mark in before):
+        return True
+    return is_limit(raw) and (raw.lstrip()[0] in "<≤") != (comparator in (">", ">="))
+
+
+def _bare(value: Typed) -> Typed:
+    return structs.replace(value, unit="", si=None, si_high=None, base="", currency="")
+
+
+def _ends(value: Typed) -> list[Typed]:
+    """The first and the last that it may be."""
+    if value.date:
+        return [structs.replace(value, date=day) for day in dict.fromkeys(_days(value.date))]
+    if value.high is None:
+        return [value]
+    last = structs.replace(value, number=value.high, high=None, si=value.si_high, si_high=None)
+    return [structs.replace(value, high=None, si_high=None), last]
+
+
 def decided(value: Typed, condition: Condition, language: str) -> Verdict:
     comparator, wanted = condition.comparator, condition.values
     if comparator == "between":
         return _between(value, wanted, language)
     if comparator == "!=":
-        verdict = either(_judge(value, "=", each, language) for each in wanted)
-        turned: dict[Truth, Truth] = {"match": "no match", "no match": "match"}
-        return verdict._replace(truth=turned.get(verdict.truth, verdict.truth))
+        return turned(either(_judge(value, "=", each, language) for each in wanted))
     if len(wanted) == 1:
         return _judge(value, comparator, wanted[0], language)
     return either(_judge(value, comparator, each, language) for each in wanted)
@@ -92,7 +161,7 @@ def _judge(value: Typed, comparator: Comparator, wanted: Typed, language: str) -
     if comparator == "contains":
         return MATCH if holds(value.raw, wanted.raw) else NO_MATCH
     if wanted.date and value.date:
-        return _compare(_days(value.date), comparator, _days(wanted.date), language)
+        return _compare(value, _days(value.date), comparator, _days(wanted.date), language)
     if wanted.si is not None:
         return _measure(value, comparator, wanted, language)
     if wanted.number is not None and value.number is not None:
@@ -114,23 +183,23 @@ def _measure(value: Typed, comparator: Comparator, wanted: Typed, language: str)
         return unstated(message("no number" if value.number is None else "no unit", language, value=value.raw))
     if value.base != wanted.base:
         return unstated(message("other unit", language, value=value.raw, unit=wanted.base))
-    stretches = _stretch(value.si, value.si_high), _stretch(wanted.si or 0.0, wanted.si_high)
-    return _compare(stretches[0], comparator, stretches[1], language)
+    stretches = _possible(value.raw, value.si, value.si_high), _stretch(wanted.si or 0.0, wanted.si_high)
+    return _compare(value, stretches[0], comparator, stretches[1], language)
 
 
 def _number(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
         return unstated(message("other currency", language, currency=value.currency))
-    stretches = _stretch(value.number or 0.0, value.high), _stretch(wanted.number or 0.0, wanted.high)
-    verdict = _compare(stretches[0], comparator, stretches[1], language)
+    stretches = _possible(value.raw, value.number or 0.0, value.high), _stretch(wanted.number or 0.0, wanted.high)
+    verdict = _compare(value, stretches[0], comparator, stretches[1], language)
     return verdict._replace(guess=message("no unit asked", language)) if value.unit else verdict
 
 
 Stretch = tuple[float, float] | tuple[str, str]
 
 
-def _compare(value: Stretch, comparator: Comparator, wanted: Stretch, language: str) -> Verdict:
-    (low, high), (first, last) = value, wanted
+def _compare(value: Typed, possible: Stretch, comparator: Comparator, wanted: Stretch, language: str) -> Verdict:
+    (low, high), (first, last) = possible, wanted
     if comparator == "=":
         inside, outside = _up_to(first, low) and _up_to(high, last), _below(high, first) or _below(last, low)
     elif comparator == "<":
@@ -143,8 +212,7 @@ def _compare(value: Stretch, comparator: Comparator, wanted: Stretch, language: 
         inside, outside = _up_to(first, low), _below(high, first)
     if inside or outside:
         return MATCH if inside else NO_MATCH
-    said = message("to", language, low=low, high=high) if low != high else low
-    return unstated(message("may be either", language, value=said))
+    return unstated(message("may be either", language, value=value.raw))
 
 
 def _up_to(one: float | str, other: float | str) -> bool:
@@ -160,6 +228,18 @@ def _below(one: float | str, other: float | str) -> bool:
 
 def _stretch(low: float, high: float | None) -> tuple[float, float]:
     return (low, low) if high is None else (min(low, high), max(low, high))
+
+
+def _possible(raw: str, low: float, high: float | None) -> tuple[float, float]:
+    """What it may be: "< 0.5" is anything below that."""
+    if is_limit(raw):
+        return (-math.inf, low) if raw.lstrip()[0] in "<≤" else (low, math.inf)
+    return _stretch(low, high)
+
+
+def is_limit(raw: str) -> bool:
+    """Whether it is written as a limit of the value, as laboratories do: "< 0.5"."""
+    return raw.lstrip()[:1] in tuple("<≤>≥")
 
 
 @lru_cache(maxsize=1 << 14)

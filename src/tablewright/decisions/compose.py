@@ -44,6 +44,9 @@ documents would use and that were not searched for yet, or none if nothing more 
 short question to the user that would help to find it: another name, which document, which time.
 
 {WARNING}"""
+BESIDE_LOOKUP = """\
+The user is told already what a lookup in tables of the documents found. Say only what the passages say beyond it or \
+against it that answers the question; where they say no such thing, `answered` is "no"."""
 MOST = 8
 """Statements of an answer, at most."""
 LONGEST = 700
@@ -73,12 +76,13 @@ class Passage(Noun, frozen=True):
 
 
 class ToCompose(Noun, frozen=True, gc=True):
-    """`searched` are the queries so far."""
+    """`searched` are the queries so far, `lookup` what code has found in the tables of the documents."""
 
     question: str
     passages: tuple[Passage, ...]
     searched: tuple[str, ...] = ()
     today: str = ""
+    lookup: str = ""
 
 
 class Quote(Noun, frozen=True):
@@ -135,9 +139,11 @@ class Compose:
         searched = (
             f"\nSearched for so far:\n{block(0, chr(10).join(asked.searched), 'searches')}" if asked.searched else ""
         )
+        lookup = f"\n{BESIDE_LOOKUP}\n{block(0, asked.lookup, 'lookup')}" if asked.lookup else ""
+        asks = f"The question:\n{question_block(asked.question)}"
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{texts}\n\nToday is {asked.today}.{searched}\nThe question:\n{question_block(asked.question)}",
+            text=f"{texts}\n\nToday is {asked.today}.{searched}{lookup}\n{asks}",
             reply=Written,
             max_tokens=1_200,
         )

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.corpus import Aggregate, Typed
 from tablewright.table.model import FieldType, Noun, column_key
+from tablewright.table.template import PLACEHOLDER
 from tablewright.table.text import shortened
 from tablewright.table.typed import typed
 from tablewright.table.untrusted import WARNING, block, question_block
@@ -57,13 +58,13 @@ document can answer without knowing the others ("What is the total amount due?")
 A property that no document states as a value is a yes/no column ("Is it about a repair?"). What documents only \
 mention where it is so, such as a payment or a cancellation, is a column of that fact ("When was it paid?"), with the \
 operator "known" or "unknown". What a document gives only in parts, such as items without a total, hours and a rate, \
-or a date and a period, is one column, too: its reader works it out. Of tables inside documents alone, only their own \
-columns.
+or a date and a period, is one column, too: its reader works it out. Of a table inside documents, its own columns by \
+their names, and with a question what the document around it says once for all rows, such as its date or supplier.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
-"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether \
-a document states it at all. No condition that only repeats the kind. Every restriction in the question must be one \
-of the conditions.
+"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. A value in braces is another \
+column of the same member: `Paid on` ">" "{{Due date}}". "known" and "unknown" ask whether a document states it at \
+all. No condition that only repeats the kind. Every restriction in the question must be one of the conditions.
 - `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
 amount or date. `group_by`: a column, for one figure a group; of a date column `period` says whether by "year", \
 "quarter" or "month", and is "" otherwise. `order_by` (a column), `descending`, `limit`: for "the three most \
@@ -93,7 +94,8 @@ TURN = 600
 
 class DocumentGroup(Noun, frozen=True):
     """The documents of a kind, or the rows of a table inside documents, that a question can be about. `columns` are
-    what is known of its members already; `fixed`: no more can be read of them."""
+    what is known of its members already; `fixed`: no more can be read of each of them, only of the documents that they
+    are in."""
 
     name: str
     columns: tuple[str, ...] = ()
@@ -126,6 +128,11 @@ class PlannedCondition(BaseModel):
     column: str
     operator: Operator
     values: list[str]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its column, and those that this one is compared with."""
+        return self.column, *filter(None, map(named_column, self.values))
 
 
 class QuestionPlan(BaseModel):
@@ -228,7 +235,7 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
     columns = {column_key(column) for name in plan.of for column in groups[name].columns}
     columns |= {column_key(column.name) for column in plan.columns}
     columns |= set() if all(groups[name].fixed for name in plan.of) else {KIND}
-    used = [condition.column for condition in plan.conditions]
+    used = [column for condition in plan.conditions for column in condition.columns]
     used += [name for name in (plan.aggregate_column, plan.group_by, plan.order_by, plan.unit_column) if name]
     if missing := [name for name in used if column_key(name) not in columns]:
         return f"{missing[0]!r} is used, but it is not among `columns`."
@@ -245,12 +252,12 @@ def wrong_columns(plan: QuestionPlan, groups: Sequence[DocumentGroup]) -> str:
     """A column is one that a table or a kind has, or its question is asked of each document of a kind."""
     known = {KIND, *(column_key(column) for group in groups for column in group.columns)}
     for column in plan.columns:
-        if column_key(column.name) in known or (column.question.strip() and not all(group.fixed for group in groups)):
+        if column_key(column.name) in known or column.question.strip():
             continue
         if not all(group.fixed for group in groups):
             return f"the column {column.name!r} needs a question that a reader of one document can answer."
         listed = "; ".join(f"{group.name} has: {', '.join(group.columns)}" for group in groups)
-        return f"there is no column {column.name!r}; {listed}."
+        return f"there is no column {column.name!r}; {listed}. A column of the whole document needs a question."
     asked = {column_key(column.name) for column in plan.columns if column.question.strip()}
     for group in groups if len(groups) > 1 else ():
         own = {column_key(column) for column in group.columns}
@@ -268,10 +275,18 @@ def wrong_condition(condition: PlannedCondition, type: FieldType) -> str:
         return f"{months[0]!r} is no month from 1 to 12." if months else ""
     if condition.operator in ("<", "<=", ">", ">=", "between"):
         for value in condition.values:
+            if named_column(value):
+                continue
             read = wanted_value(value, type)
             if read.number is None and read.si is None and not read.date:
                 return f"{value!r} in the condition on {condition.column} is neither a number nor a date."
     return ""
+
+
+def named_column(value: str) -> str:
+    """The column that the value of a condition names, as in "{Due date}"; "" where it is a value itself."""
+    found = PLACEHOLDER.fullmatch(value.strip())
+    return found[1].strip() if found else ""
 
 
 def wanted_value(text: str, type: FieldType) -> Typed:

@@ -2,7 +2,10 @@
 
 kind = invoice and total > 500 EUR and date in 2026-03 and supplier contains nord
 
-The column `text` means the whole text of a document, or of a row: kind = receipt and text contains tires
+A value in braces is another column of the same document: paid on > {due date}
+
+The column `text` means the whole text of a document, or of a row: kind = receipt and text contains tires. `title` is a
+document's title.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 TEXT = "text"
+TITLE = "title"
 ADVICE = (
     'Write conditions as COLUMN OPERATOR VALUE, joined by "and": total > 500 EUR and date in 2026-03. '
     "Operators: = != < <= > >= contains, in, between … and …, in month, is known, is unknown."

@@ -38,7 +38,8 @@ def add(
     """Read files into the collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images (with OCR installed).
 
     Only what is new or has changed is read. A file that cannot be read is listed with the reason and stops nothing.
-    Without a model nobody sees what documents are: say it with --kind, so that `ask --where "kind = …"` finds them.
+    Without a model nobody sees what documents are: say it with --kind or `docs kind`, so that `ask --where "kind = …"`
+    finds them.
     """
     from tablewright.doors.cli import output
 
@@ -117,16 +118,26 @@ def list_tables(json: Json = False) -> None:
 @docs.command("kind")
 def set_kind(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="What they are, in one or two words: invoice.")],
-    names: Annotated[list[str], typer.Argument(metavar="DOCUMENT…", help="Ids, file names or paths.")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="[DOCUMENT…]", help="Ids, file names or paths.")] = None,
+    where: Annotated[str, typer.Option("--where", help='All that meet this: "title contains delivery note".')] = "",
 ) -> None:
-    """Set the kind of documents. It stays when they are read again."""
+    """Set the kind of documents. It stays when they are read again.
+
+    Without a model, --where sorts many by their own words: `docs kind invoice --where "title contains invoice"`.
+    """
     from tablewright.doors.cli import output
+    from tablewright.errors import UsageError
 
-    async def work(tablewright: Tablewright) -> None:
-        await tablewright.set_document_kind(names, kind)
+    if bool(names) == bool(where.strip()):
+        raise UsageError("Name documents, or say with --where which ones are meant.")
 
-    with_app(work)
-    output.say(f"{output.many(len(names), 'document')}: {kind}.")
+    async def work(tablewright: Tablewright) -> int:
+        ids = names or await tablewright.documents_where(where)
+        await tablewright.set_document_kind(ids, kind)
+        return len(ids)
+
+    count = with_app(work)
+    output.say(f"{output.many(count, 'document')}: {kind}.")
 
 
 @docs.command("list")

@@ -183,6 +183,8 @@ def completed(sentence: str, found: FoundItems, aggregated: Aggregated | None, l
         return ""
     if not total and "{figure}" in sentence:
         return ""
+    if len(amounts) > 1 and not is_grouped and found.question.aggregate != "sum":
+        return ""  # the largest in euros and the largest in pounds are two sentences
     known = [found.question.text, *(condition.words for condition in found.question.conditions)]
     if "{" in sentence.replace("{count}", "").replace("{figure}", "") or unproved(sentence, known):
         return ""

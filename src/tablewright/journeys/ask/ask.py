@@ -117,7 +117,7 @@ class Asker:
         """Conditions over what is known of the documents, without a model."""
         things = await self.inventory(await self._store.documents.all())
         looked = await looked_up(self._store, self._desk.corpus, form, things)  # raises before a conversation begins
-        return await from_form(await self._begin(str(form), conversation_id), form, looked)
+        return await from_form(await self._begin(str(form), conversation_id), things, form, looked)
 
     async def more(self, conversation_id: str) -> Reply:
         """The next rows of the last result."""
@@ -232,5 +232,7 @@ async def may_sort(asking: QuestionTurn, things: Inventory) -> str:
 
 
 async def answered(asking: QuestionTurn, things: Inventory) -> Reply:
-    reply = await answer_from_tables(asking, things) if asking.plan.action == "table" else None
-    return reply or await answer_from_texts(asking, things)
+    if asking.plan.action != "table":
+        return await answer_from_texts(asking, things)
+    reply = await answer_from_tables(asking, things)
+    return reply or await answer_from_texts(asking, things, instead=asking.message("tables silent"))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
-from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, judge, unstated
+from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, is_limit, judge, judge_pair, unstated
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, UndecidedItem
 from tablewright.corpus.vocabulary import holds
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, wanted_value
+from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, named_column, wanted_value
 from tablewright.decisions.same_values import SameValues, ToGroup
 from tablewright.journeys.ask.members import CHANGED, Member
 from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
@@ -40,7 +40,8 @@ NOT_READ = frozenset({"error", "over_budget", "blocked", "it was not looked for"
 
 @dataclass(kw_only=True)
 class Spellings:
-    """By column key: which values mean a name of the question, and what the values that mean the same are called."""
+    """By column key, or that of columns that are compared `together`: which values mean a name of the question, and
+    what the values that mean the same are called."""
 
     meant: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     named: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -51,33 +52,44 @@ async def spellings(
     plan: QuestionPlan, members: Sequence[Member], model: LanguageModel | None, tell: Tell
 ) -> Spellings:
     found = Spellings()
-    wanted: dict[str, list[str]] = {}
+    wanted: dict[tuple[str, ...], list[str]] = {}
     for condition in plan.conditions:
         if condition.operator in ("=", "!=", "contains"):
-            wanted.setdefault(column_key(condition.column), []).extend(condition.values)
+            for value in condition.values:
+                if other := named_column(value):
+                    wanted.setdefault((column_key(condition.column), column_key(other)), [])
+                else:
+                    wanted.setdefault((column_key(condition.column),), []).append(value)
     if plan.group_by:
-        wanted.setdefault(column_key(plan.group_by), [])
-    for key, names in wanted.items():
-        stated = [each for member in members for each in member.values.get(key, ()) if is_text(each.value)]
+        wanted.setdefault((column_key(plan.group_by),), [])
+    for keys, names in wanted.items():
+        key = together(*keys)
+        every = [each for member in members for one in keys for each in member.values.get(one, ())]
+        stated = [each for each in every if is_text(each.value)]
         values = tuple(dict.fromkeys(" ".join(each.value.raw.split()) for each in stated))
         if not values or model is None:
             continue
+        column = " / ".join(dict.fromkeys(each.asked for each in stated))
         if len(values) > MOST_VALUES:
-            found.by_spelling.add(stated[0].asked)
+            found.by_spelling.add(column)
             continue
         asked = ToGroup(  # without names it is the same for every question, and asked once
-            column=stated[0].asked,
+            column=column,
             values=values,
             wanted=tuple(dict.fromkeys(names)),
             question=plan.question if names else "",
         )
         outcome = await decide(SameValues(), asked, model, tell)
         if outcome.degraded:
-            found.by_spelling.add(stated[0].asked)
+            found.by_spelling.add(column)
             continue
         found.meant[key] = {row_key(name): frozenset(each) for name, each in outcome.decided.items()}
         found.named[key] = {value: name for name, each in outcome.decided.items() for value in each}
     return found
+
+
+def together(*keys: str) -> str:
+    return " = ".join(keys)
 
 
 def is_text(value: Typed) -> bool:
@@ -122,7 +134,7 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     undecided: list[UndecidedItem] = []
     rejected, doubted = 0, 0
     guesses: Counter[str] = Counter()
-    used = {column_key(condition.column) for condition in plan.conditions}
+    used = {column_key(column) for condition in plan.conditions for column in condition.columns}
     figured = {column_key(name) for name in (plan.aggregate_column, plan.group_by) if name}
     for member in members:
         verdict = both(decided(member, condition, types, said, plan.language) for condition in plan.conditions)
@@ -147,7 +159,8 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
     doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
     unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
-    doubts += filter(None, (unsorted, mixed(plan, ordered), counted_twice(plan, ordered), changed_since(plan, ordered)))
+    of_figures = (mixed, counted_twice, not_single, changed_since)
+    doubts += filter(None, (unsorted, unlike(plan, matches), *(told(plan, ordered) for told in of_figures)))
     completeness, reason = how_complete(scope, undecided, doubts, language)
     found = FoundItems(
         question=question,
@@ -175,7 +188,8 @@ def with_unit(member: Member, plan: QuestionPlan) -> Member:
     units = member.values.get(column_key(plan.unit_column), ()) if plan.unit_column else ()
     if not units:
         return member
-    figures = {column_key(plan.aggregate_column), *(column_key(each.column) for each in plan.conditions)}
+    decisive = [column for each in plan.conditions for column in each.columns]
+    figures = {column_key(column) for column in (plan.aggregate_column, *decisive)}
     values = {
         key: tuple(in_unit(each, units[0].value.raw) for each in stated) if key in figures else stated
         for key, stated in member.values.items()
@@ -215,6 +229,27 @@ def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
     return said if several else ""
 
 
+def unlike(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """What is taken for granted where the largest or the first few are chosen among figures in several currencies."""
+    is_chosen = plan.aggregate in ("min", "max") or plan.limit > 0
+    by = plan.aggregate_column if plan.aggregate not in ("", "count") else plan.order_by
+    values = [each.value for member in members for each in member.values.get(column_key(by), ())] if is_chosen else []
+    units = sorted({value.currency or value.unit for value in values if value.currency or value.base})
+    kinds = {value.currency or value.base for value in values} - {""}
+    return message("unlike", plan.language, units=", ".join(units)) if len(kinds) > 1 else ""
+
+
+def not_single(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """What is taken for granted where a figure is made of "< 0.5" or "10 to 20"."""
+    of = column_key(plan.aggregate_column)
+    if plan.aggregate in ("", "count"):
+        return ""
+    values = [each.value for member in members for each in member.values.get(of, ())]
+    count = sum(value.number is not None and (value.high is not None or is_limit(value.raw)) for value in values)
+    said = message("limits and ranges", plan.language, count=count, total=len(values), column=plan.aggregate_column)
+    return said if count else ""
+
+
 def changed_since(plan: QuestionPlan, members: Sequence[Member]) -> str:
     """Who does not count towards a figure because it was read before the document changed."""
     of = column_key(plan.aggregate_column)
@@ -233,11 +268,16 @@ def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType])
         Condition(
             of=named(each.column),
             comparator=COMPARATORS.get(each.operator, "="),
-            values=tuple(wanted_value(value, types.get(column_key(each.column), "text")) for value in each.values),
+            values=tuple(
+                wanted_value(value, types.get(column_key(each.column), "text"))
+                for value in each.values
+                if not named_column(value)
+            ),
             words=in_words(each),
         )
         for each in plan.conditions
     )
+    decisive = [named(column) for each in plan.conditions for column in each.columns]
     of, group_by = named(plan.aggregate_column), grouping(plan, named(plan.group_by))
     return Question(
         text=plan.question,
@@ -246,7 +286,7 @@ def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType])
         aggregate=plan.aggregate,
         of=of,
         group_by=group_by,
-        show=tuple(dict.fromkeys(filter(None, (*(each.of for each in conditions), of, group_by, *names.values())))),
+        show=tuple(dict.fromkeys(filter(None, (*decisive, of, group_by, *names.values())))),
     )
 
 
@@ -272,7 +312,8 @@ COMPARATORS: dict[str, Comparator] = {
 def in_words(condition: PlannedCondition) -> str:
     """ "Total > 500 EUR"."""
     joint = " and " if condition.operator == "between" else " or "
-    return f"{condition.column} {condition.operator} {joint.join(condition.values)}".strip()
+    values = joint.join(named_column(value) or value for value in condition.values)
+    return f"{condition.column} {condition.operator} {values}".strip()
 
 
 def decided(
@@ -287,10 +328,60 @@ def decided(
         is_stated = any(not each.calculation for each in stated)
         return MATCH if is_stated == (condition.operator == "known") else NO_MATCH
     if not stated:
-        why = "changed" if reason == CHANGED else "not read" if reason in NOT_READ else "not stated"
-        return unstated(message(why, language, column=column))
-    verdicts = [compared(each, condition, types.get(key, "text"), said, language) for each in stated]
-    return both(verdicts) if condition.operator == "!=" else either(verdicts)
+        return silent(member, column, language)
+    verdicts = [of_member(member, each, condition, types.get(key, "text"), said, language) for each in stated]
+    return combined(condition.operator, verdicts)
+
+
+def combined(operator: str, verdicts: Sequence[Verdict]) -> Verdict:
+    """One of several values is enough; for "is not" none of them may be it."""
+    return both(verdicts) if operator == "!=" else either(verdicts)
+
+
+def silent(member: Member, column: str, language: str) -> Verdict:
+    reason = member.missing.get(column_key(column), "")
+    why = "changed" if reason == CHANGED else "not read" if reason in NOT_READ else "not stated"
+    return unstated(message(why, language, column=column))
+
+
+def of_member(
+    member: Member, stated: StatedFact, condition: PlannedCondition, type: FieldType, said: Spellings, language: str
+) -> Verdict:
+    """A value against values of the question, or against other columns of its member."""
+    if len(condition.columns) == 1:
+        return compared(stated, condition, type, said, language)
+    if condition.operator == "between":
+        first, last = (
+            condition.model_copy(update={"operator": operator, "values": [value]})
+            for operator, value in zip((">=", "<="), condition.values, strict=False)
+        )
+        return both(of_member(member, stated, each, type, said, language) for each in (first, last))
+    verdicts = []
+    for value in condition.values:
+        if other := named_column(value):
+            verdicts.append(beside(member, stated, condition, other, said, language))
+        else:
+            only = condition.model_copy(update={"values": [value]})
+            verdicts.append(compared(stated, only, type, said, language))
+    return combined(condition.operator, verdicts)
+
+
+def beside(
+    member: Member, stated: StatedFact, condition: PlannedCondition, other: str, said: Spellings, language: str
+) -> Verdict:
+    """A value against another column of its member, all of whose values count. Names are the same if they mean it."""
+    others = member.values.get(column_key(other), ())
+    if not others:
+        return silent(member, other, language)
+    named = said.named.get(together(column_key(condition.column), column_key(other)), {})
+
+    def called(value: Typed) -> Typed:
+        raw = " ".join(value.raw.split())
+        return Typed(raw=named[raw]) if is_text(value) and raw in named else value
+
+    comparator = COMPARATORS[condition.operator]
+    verdicts = [judge_pair(called(stated.value), comparator, called(each.value), language) for each in others]
+    return combined(condition.operator, verdicts)
 
 
 def compared(

@@ -4,11 +4,12 @@ the model, answers from the cells."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
-from tablewright.decisions.plan_question import KIND, QuestionPlan
+from tablewright.decisions.plan_question import KIND, PlannedColumn, QuestionPlan
 from tablewright.engine.estimate import EstimateRange
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
@@ -26,11 +27,13 @@ from tablewright.journeys.ask.answering import (
     told,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
-from tablewright.journeys.ask.members import Inventory, Member, members_of_table
+from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer, decided, in_words, spellings
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
+from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultRow
+from tablewright.table.corpus import Document
 from tablewright.table.messages import figure, message
 from tablewright.table.model import Field, FieldType, column_key
 from tablewright.table.reply import Ledger, Reply, ReplyRow, ToolUse
@@ -50,11 +53,14 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
     """None where the members do not say, so that the texts must."""
     plan = asking.plan
     members: list[tuple[str, Member]] = []
+    is_of_tables = all(name in things.tables for name in plan.of)
     for name in plan.of:
-        if name in things.tables:
-            members += [(name, each) for each in things.tables[name].members]
-            continue
-        read = await read_columns(asking, name, things)
+        if name not in things.tables:
+            read = await read_columns(asking, name, things.kinds[name], plan.columns, things)
+        elif is_of_tables:
+            read = await with_document_columns(asking, things.tables[name], things)
+        else:
+            read = list(things.tables[name].members)
         if isinstance(read, Reply):
             return read
         members += [(name, each) for each in read]
@@ -76,7 +82,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         return await concluded(
             asking, [each for each in members if (each[1].document.id, each[1].row) in unreckoned], things
         )
-    return await reply_of(asking, scope, said)
+    return await reply_of(asking, things, scope, said)
 
 
 def uncovered(names: Sequence[str], things: Inventory) -> Uncovered | None:
@@ -98,17 +104,46 @@ def not_reckoned(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> set[
     return {(each.document_id, each.row) for each in found.matches if each.all_of(found.question.of)}
 
 
-async def read_columns(asking: QuestionTurn, kind: str, things: Inventory) -> list[Member] | Reply:
-    """The documents of the kind with the columns of the plan; or the question whether to read so many."""
-    desk, plan = asking.desk, asking.plan
-    documents = list(things.kinds[kind])
+async def with_document_columns(asking: QuestionTurn, table: RowTable, things: Inventory) -> list[Member] | Reply:
+    """The rows of a table, each with those columns that only its document as a whole can tell."""
+    own = {column_key(label) for label in table.labels}
+    columns = [each for each in asking.plan.columns if column_key(each.name) not in own]
+    if not columns:
+        return list(table.members)
+    kinds: dict[str, list[Document]] = {}
+    for each in table.documents:
+        kinds.setdefault(each.kind or "document", []).append(each)
+    wholes: dict[str, Member] = {}
+    for kind, documents in kinds.items():
+        read = await read_columns(asking, kind, documents, columns, things)
+        if isinstance(read, Reply):
+            return read
+        wholes |= {member.document.id: member for member in read}
+    keys = {column_key(each.name) for each in columns}
+    return [joined(row, wholes[row.document.id], keys) for row in table.members]
+
+
+def joined(row: Member, whole: Member, keys: Collection[str]) -> Member:
+    return replace(
+        row,
+        values={**row.values, **{key: each for key, each in whole.values.items() if key in keys}},
+        missing={**row.missing, **{key: why for key, why in whole.missing.items() if key in keys}},
+        doubts=row.doubts | whole.doubts.intersection(keys),
+    )
+
+
+async def read_columns(
+    asking: QuestionTurn, kind: str, of: Sequence[Document], columns: Sequence[PlannedColumn], things: Inventory
+) -> list[Member] | Reply:
+    """Documents of a kind with these columns; or the question whether to read so many."""
+    desk, documents = asking.desk, list(of)
     questions: list[str] = []
 
     async def confirm(fill: Fill) -> bool:
         estimate = await fill.estimate()
         if asking.agreed or estimate.rows <= desk.unasked:
             return True
-        names = ", ".join(column.name for column in plan.columns)
+        names = ", ".join(column.name for column in columns)
         effort = effort_of(asking, estimate.calls, estimate.input_tokens, estimate.cost_usd)
         questions.append(asking.message("may I read", count=estimate.rows, columns=names, effort=effort))
         return False
@@ -122,10 +157,11 @@ async def read_columns(asking: QuestionTurn, kind: str, things: Inventory) -> li
         confirm=confirm,
         watch=desk.watch,
     )
-    table = await tables.table(kind, documents, keys_of([each for all_ in things.kinds.values() for each in all_]))
+    every = [each for all_ in things.kinds.values() for each in all_]
+    table = await tables.table(kind, list(things.kinds[kind]), keys_of(every))
     fields = [
         Field(name=each.name, type=each.type, question=each.question, unit=each.unit)
-        for each in plan.columns
+        for each in columns
         if column_key(each.name) != KIND and (each.question.strip() or table.field(each.name))
     ]
     table, filled = await tables.fill(table, documents, fields)
@@ -163,7 +199,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> Reply | None:
+async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> Reply | None:
     """None where no member states what the conditions are about, and a model can look into the texts."""
     desk, plan = asking.desk, asking.plan
     found, aggregated = answer(plan, scope, said)
@@ -175,7 +211,7 @@ async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> 
             threshold=found.completeness,
         )
     )
-    needed = {column_key(condition.column) for condition in plan.conditions}
+    needed = {column_key(column) for condition in plan.conditions for column in condition.columns}
     is_stated = any(needed <= member.values.keys() for member in scope.members)
     if desk.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
         return None
@@ -192,6 +228,15 @@ async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> 
             lines.append(with_sources(f"- {said_of}", [row.source]))
     worked_out = [] if is_named else await calculations(shown, sources)
     lines += filter(None, (*worked_out, not_decided(found, plan.language)))
+    wider: tuple[str, ...] = ()
+    completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
+    if not found.matches:
+        wider = await looser(asking, things, scope, said)
+        if desk.model is not None:
+            more, read = await beside_the_table(asking, things, scope, found, sources)
+            lines += more
+            completeness = "approximate" if more and completeness == "exact" else completeness
+            reason = "; ".join(filter(None, (reason, read)))
     result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
@@ -202,12 +247,12 @@ async def reply_of(asking: QuestionTurn, scope: QueryScope, said: Spellings) -> 
             columns=columns,
             rows=rows,
             count=len(found.matches),
-            completeness=aggregated.completeness if aggregated else found.completeness,
-            reason=aggregated.reason if aggregated else found.reason,
+            completeness=completeness,
+            reason=reason,
             ledger=ledger_of(found),
             route="structured",
             route_reason=plan.question,
-            relaxed=relaxed(plan, scope, said) if not found.matches else (),
+            relaxed=wider,
             result_id=result_id,
             more=len(shown) - len(rows),
             clarification=too_many(len(shown), plan, scope) if not plan.aggregate else "",
@@ -220,28 +265,13 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
     """By what a long list can be narrowed, where it is longer than anybody reads."""
     if count <= TOO_MANY:
         return ""
-    used = {column_key(condition.column) for condition in plan.conditions}
+    used = {column_key(column) for condition in plan.conditions for column in condition.columns}
     stated = Counter(
         each[0].asked for member in scope.members for key, each in member.values.items() if key not in used
     )
     by = [name for name, _ in stated.most_common(NARROWING)]
     narrow = message("narrow", plan.language, columns=message("or", plan.language).join(by))
     return f"{message('too many', plan.language, count=count, shown=ROWS)} {narrow}"
-
-
-def relaxed(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
-    """What each condition keeps out, so that nobody must guess which one was wrong."""
-    if len(plan.conditions) < 2:
-        return ()
-    looser = []
-    for condition in plan.conditions:
-        rest = [each for each in plan.conditions if each is not condition]
-        wider = plan.model_copy(update={"conditions": rest, "aggregate": "", "limit": 0})
-        found, _ = answer(wider, scope, said)
-        if found.matches:
-            count = len(found.matches)
-            looser.append(message("looser", plan.language, condition=in_words(condition), count=count))
-    return tuple(looser)
 
 
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────

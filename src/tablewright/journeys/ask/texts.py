@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from tablewright.decisions.compose import Compose, Passage, TextAnswer, ToCompose
 from tablewright.decisions.decision import decide
@@ -19,29 +20,55 @@ ROUNDS = 3
 """Searches for one answer, each with what the one before left open."""
 
 
-async def answer_from_texts(asking: QuestionTurn, things: Inventory) -> Reply:
-    """Where the question names kinds or documents, they are searched first, and all only if they do not say it."""
+@dataclass(frozen=True, kw_only=True)
+class TextsRead:
+    """`looked` says how much was read, `widened` that more was searched than was asked for, `degraded` why the model
+    said nothing."""
+
+    said: TextAnswer
+    passages: Sequence[Passage]
+    looked: str
+    widened: str = ""
+    degraded: str = ""
+
+
+async def answer_from_texts(asking: QuestionTurn, things: Inventory, *, instead: str = "") -> Reply:
+    """`instead` says what was looked up before, and did not tell."""
+    read = await read_texts(asking, things)
+    if read.degraded:
+        raise ModelError(f"The question was not answered: {read.degraded}", kept="Nothing was lost.")
+    return await told(asking, read, instead)
+
+
+async def read_texts(
+    asking: QuestionTurn,
+    things: Inventory,
+    *,
+    rounds: int = ROUNDS,
+    lookup: str = "",
+    documents: Collection[str] | None = None,
+) -> TextsRead:
+    """Where the question names kinds or documents, they are searched first, and all only if they do not say it.
+    `lookup` is what code has found in tables, beside which the texts of `documents` are read."""
     desk, plan = asking.desk, asking.plan
     assert desk.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
     named = {each.name: [each] for members in things.kinds.values() for each in members} | dict(things.kinds)
     meant = [name for name in plan.of if name in named] if plan.action == "text" else []
     called = [plural(name, 2) if name in things.kinds else name for name in meant]
-    within = {each.id for name in meant for each in named[name]} or None
+    within = documents or {each.id for name in meant for each in named[name]} or None
     searched: list[str] = []
     said, passages = TextAnswer(), list[Passage]()
-    documents: dict[str, bool] = {}
+    read: dict[str, bool] = {}
     widened = ""
-    for number in range(ROUNDS):
+    for number in range(rounds):
         searched += [query for query in queries if query not in searched]
         places = {quote.passage for statement in said.statements for quote in statement.quotes}
         quoted = [passages[place] for place in sorted(places)]
         passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
         asking.segments += found
-        documents |= {
-            each.document_id: is_whole(each, things) or documents.get(each.document_id, False) for each in passages
-        }
-        where = f" in {', '.join(called)}" if within else ""
+        read |= {each.document_id: is_whole(each, things) or read.get(each.document_id, False) for each in passages}
+        where = f" in {', '.join(called)}" if within and called else ""
         asking.tried.append(
             ToolUse(
                 tool="search_text + search_vector(segment)",
@@ -51,25 +78,29 @@ async def answer_from_texts(asking: QuestionTurn, things: Inventory) -> Reply:
             )
         )
         asked = ToCompose(
-            question=plan.question, passages=tuple(passages), searched=tuple(searched), today=asking.today
+            question=plan.question,
+            passages=tuple(passages),
+            searched=tuple(searched),
+            today=asking.today,
+            lookup=lookup,
         )
         with concerning([each.document_id for each in passages]):
             outcome = await decide(Compose(), asked, desk.model, desk.tell)
         if outcome.degraded:
-            raise ModelError(f"The question was not answered: {outcome.degraded}", kept="Nothing was lost.")
+            return TextsRead(said=TextAnswer(), passages=(), looked="", degraded=outcome.degraded)
         said = outcome.decided
         queries = [query for query in said.queries if query not in searched]
         if said.answered == "yes" or not (queries or within):
             break
-        if within and number + 1 < ROUNDS:
+        if within and number + 1 < rounds:
             widened, within = asking.message("widened", where=", ".join(called)), None
     scope = within or {each.id for members in things.kinds.values() for each in members}
-    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=len(documents))
-    if all(documents.get(id) for id in scope):
+    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=len(read))
+    if all(read.get(id) for id in scope):
         looked = asking.message("read whole", count=len(scope))
     elif said.statements:
         looked = asking.message("best passages", read=looked)
-    return await told(asking, said, passages, looked, widened)
+    return TextsRead(said=said, passages=passages, looked=looked, widened=widened)
 
 
 def is_whole(passage: Passage, things: Inventory) -> bool:
@@ -78,8 +109,10 @@ def is_whole(passage: Passage, things: Inventory) -> bool:
     return passage.start == 0 and len(passage.text) >= sizes.get(passage.document_id, 0)
 
 
-async def told(asking: QuestionTurn, said: TextAnswer, passages: Sequence[Passage], looked: str, widened: str) -> Reply:
-    sources = Sources(corpus=asking.desk.corpus)
+async def cited_statements(
+    asking: QuestionTurn, said: TextAnswer, passages: Sequence[Passage], sources: Sources
+) -> list[str]:
+    """A line for each statement, with its sources."""
     lines = []
     for statement in said.statements:
         cited = []
@@ -88,6 +121,12 @@ async def told(asking: QuestionTurn, said: TextAnswer, passages: Sequence[Passag
             span = (place.start + quote.start, place.start + quote.end)
             cited.append(await sources.cite(place.document_id, [span], whole_lines=False))
         lines.append(with_sources(asking.calculated(statement.text, statement.calculations), cited))
+    return lines
+
+
+async def told(asking: QuestionTurn, read: TextsRead, instead: str) -> Reply:
+    said, sources = read.said, Sources(corpus=asking.desk.corpus)
+    lines = await cited_statements(asking, said, read.passages, sources)
     if not lines:
         lines.append(asking.message("not said"))
     if said.missing and said.answered != "yes":
@@ -100,10 +139,10 @@ async def told(asking: QuestionTurn, said: TextAnswer, passages: Sequence[Passag
             answer="\n".join(lines),
             citations=tuple(sources.citations),
             completeness="approximate" if said.statements else "incomplete",
-            reason=looked,
+            reason=read.looked,
             route="long-text",
             route_reason=asking.plan.question,
-            relaxed=(widened,) if widened else (),
+            relaxed=tuple(filter(None, (instead, read.widened))),
             clarification=asked_back(asking, said) if not said.statements else "",
             contradictions=tuple(each.text for each in said.statements if each.contradiction),
         )

@@ -16,6 +16,7 @@ from tablewright.decisions.plan_question import (
     PlannedColumn,
     PlannedCondition,
     QuestionPlan,
+    named_column,
     texts_for,
     wrong_condition,
 )
@@ -24,7 +25,7 @@ from tablewright.journeys.ask.members import CHANGED, Inventory, Member, members
 from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Segment, Typed
-from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
+from tablewright.table.form import TEXT, TITLE, Form, KnownColumn, KnownGroup, Where
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.text import plural
 
@@ -41,9 +42,10 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
         members = await with_texts(corpus, members, phrases)
     known = labels_of(members)
     show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
-    wanted = [*(each.column for each in form.conditions), form.of, form.group_by, form.order_by, form.unit, *show]
+    compared = [name for each in form.conditions for value in each.values if (name := named_column(value))]
+    wanted = [*(each.column for each in form.conditions), *compared, form.of, form.group_by, form.order_by, form.unit]
     names: dict[str, str] = {}
-    for name in filter(None, wanted):
+    for name in filter(None, [*wanted, *show]):
         if column_key(name) not in known:
             listed = ", ".join((await nearest_first(corpus, name, list(known.values())))[:NAMED]) or "none"
             raise UsageError(f"No {called} states {name!r}.", advice=f"Known are, the nearest first: {listed}.")
@@ -128,9 +130,13 @@ async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[
     members = []
     for document in documents:
         member = read.get(document.id) or Member(document=document, title=document.title or document.name)
-        values = {**labelled.get(document.id, {}), **member.values}
+        values = {**labelled.get(document.id, {}), **member.values, TITLE: (titled(member),)}
         members.append(replace(member, values=values))
     return members
+
+
+def titled(member: Member) -> StatedFact:
+    return StatedFact(asked=TITLE, label=TITLE, value=Typed(raw=member.title), start=0, end=0)
 
 
 def sought(form: Form) -> list[str]:

@@ -45,15 +45,17 @@ async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply
         looked = await looked_up(asking.desk.store, asking.desk.corpus, understood.form, things)
     except UsageError:  # such as a comparison that the values of the column do not take
         return await passages(asking, understood)
-    return await from_form(asking, understood.form, looked)
+    return await from_form(asking, things, understood.form, looked)
 
 
-async def from_form(asking: QuestionTurn, form: Form, looked: tuple[QuestionPlan, QueryScope]) -> Reply:
+async def from_form(
+    asking: QuestionTurn, things: Inventory, form: Form, looked: tuple[QuestionPlan, QueryScope]
+) -> Reply:
     """Every condition is applied by code to what is known."""
     asking.form = form
     asking.plan, scope = looked
     asking.desk = replace(asking.desk, model=None)
-    reply = await reply_of(asking, scope, Spellings())
+    reply = await reply_of(asking, things, scope, Spellings())
     assert reply is not None
     return reply
 

@@ -1,0 +1,88 @@
+"""Where nothing matches, the same is looked up again with less asked for: without each condition, in documents of other
+kinds, and, with a model, in the texts of the other documents. The reply says what was given up, and what that found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from tablewright.corpus.results import FoundItems
+from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.journeys.ask.answering import NAMED, Sources, ledger_of
+from tablewright.journeys.ask.members import Inventory, Member
+from tablewright.journeys.ask.query import QueryScope, Spellings, answer, in_words
+from tablewright.journeys.ask.texts import cited_statements, read_texts
+from tablewright.journeys.ask.turn import QuestionTurn
+from tablewright.journeys.ask.where import looked_up, members_of
+from tablewright.table.form import Form
+from tablewright.table.messages import message
+from tablewright.table.reply import ToolUse
+from tablewright.table.text import plural
+
+
+async def looser(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
+    """What each condition, and the kind, keeps out, so that nobody must guess which one was wrong."""
+    plan = asking.plan
+    told = []
+    for condition in plan.conditions:
+        rest = [each for each in plan.conditions if each is not condition]
+        told.append(
+            looked_again(
+                asking,
+                plan.model_copy(update={"conditions": rest}),
+                scope,
+                said,
+                "looser",
+                condition=in_words(condition),
+            )
+        )
+    if plan.conditions and (others := await of_other_kinds(asking, things, scope)):
+        wider = QueryScope(members=others)
+        told.append(looked_again(asking, plan, wider, said, "other kinds", things=plural(scope.called, 2)))
+    return tuple(filter(None, told))
+
+
+def looked_again(
+    asking: QuestionTurn, plan: QuestionPlan, scope: QueryScope, said: Spellings, key: str, **values: str
+) -> str:
+    found, _ = answer(plan.model_copy(update={"aggregate": "", "limit": 0}), scope, said)
+    count = len(found.matches)
+    wanted = "; ".join(map(in_words, plan.conditions))
+    asking.tried.append(
+        ToolUse(tool="annotations_search", asked=f"{scope.called}: {wanted}".strip(": "), matches=count, note="wider")
+    )
+    if not count:
+        return ""
+    names = f": {', '.join(each.title for each in found.matches)}" if count <= NAMED else ""
+    return message(key, plan.language, count=count, named=names, **values)
+
+
+async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QueryScope) -> Sequence[Member]:
+    """The documents that were left out for their kind, with what is known of them."""
+    if any(each.row for each in scope.members):
+        return ()
+    if asking.form is not None:
+        form = structs.replace(asking.form, kind="")
+        members = (await looked_up(asking.desk.store, asking.desk.corpus, form, things))[1].members
+    else:
+        members = (await members_of(asking.desk.store, Form(), things))[0]
+    known = {each.document.id for each in scope.members}
+    return [each for each in members if each.document.id not in known]
+
+
+async def beside_the_table(
+    asking: QuestionTurn, things: Inventory, scope: QueryScope, found: FoundItems, sources: Sources
+) -> tuple[list[str], str]:
+    """What passages of documents that were not looked up say to it, and how much was read for that. A model that does
+    not answer costs only this."""
+    wanted = "; ".join(map(in_words, asking.plan.conditions)) or asking.plan.question
+    whole = {each.document.id for each in scope.members if not each.row}
+    others = {each.id for members in things.kinds.values() for each in members} - whole
+    if not others:
+        return [], ""
+    read = await read_texts(asking, things, rounds=1, lookup=f"{wanted}: {ledger_of(found)}", documents=others)
+    if read.degraded:
+        return [], asking.message("texts unread", why=read.degraded)
+    lines = await cited_statements(asking, read.said, read.passages, sources)
+    return lines, asking.message("beside", read=read.looked) if lines else ""
