@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the pictures of docs/images: a server of its own on the sample world, and Debian's Chromium that visits it.
+"""Takes the pictures of docs/images: a server of its own on the sample world, and a Chromium that visits it.
 
     .venv/bin/python scripts/pictures.py [NAME …]             all of them, or those of these names
     .venv/bin/python scripts/pictures.py --looks FOLDER       each in light and dark, wide and on a phone, to look at
@@ -21,6 +21,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 WIDE, TALL, PHONE = (1280, 720), (1280, 860), (390, 780)
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 PATIENCE = 180_000
 expect.set_options(timeout=PATIENCE)
@@ -162,7 +163,7 @@ def take_looks(page: Page, name: str, folder: Path) -> None:
 
 
 def main(wanted: set[str], looks: Path | None = None) -> None:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         sys.exit("Chromium is not installed (apt install chromium).")
     with tempfile.TemporaryDirectory(prefix="tablewright-pictures-") as name:

@@ -133,7 +133,16 @@ def test_every_text_of_the_page_goes_through_the_catalogue() -> None:
             shown = [call.args[place] for place in SHOWN.get(name, ()) if place < len(call.args)]
             shown += [each.value for each in call.keywords if each.arg in ("label", "placeholder", "advice", "kept")]
             plain += [f"{module}:{each.lineno} {said}" for each in shown if (said := words_in(each))]
+        plain += [f"{module}:{each.lineno} {said}" for each in labels(tree) if (said := words_in(each))]
     assert plain == []
+
+
+def labels(tree: ast.AST) -> Iterator[ast.expr]:
+    """What is set as an attribute of an element that people read or hear."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
+            if isinstance(target.slice, ast.Constant) and target.slice.value in ("aria-label", "title", "hint"):
+                yield node.value
 
 
 def words_in(node: ast.expr) -> str:

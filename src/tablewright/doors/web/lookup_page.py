@@ -165,7 +165,7 @@ class LookUp:
         named = {column_key(name): name for name in columns}
         line.column = named.get(column_key(line.column), "")
         with row().classes("no-wrap") as shown:
-            shown.props["aria-label"] = "Condition"
+            shown.props["aria-label"] = t("Condition")
             ui.select(columns, label=t("Column")).props("dense outlined options-dense").classes("tw-grow").bind_value(
                 line, "column"
             )
