@@ -140,9 +140,13 @@ def test_every_text_of_the_page_goes_through_the_catalogue() -> None:
 def labels(tree: ast.AST) -> Iterator[ast.expr]:
     """What is set as an attribute of an element that people read or hear."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
-            if isinstance(target.slice, ast.Constant) and target.slice.value in ("aria-label", "title", "hint"):
-                yield node.value
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(target, ast.Subscript)
+            and isinstance(target.slice, ast.Constant)
+        ):
+            yield from [node.value] if target.slice.value in ("aria-label", "title", "hint") else ()
 
 
 def words_in(node: ast.expr) -> str:
