@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
@@ -78,7 +80,9 @@ class Tour:
         self.page.locator(".tw-run").wait_for(state="hidden")
 
     def evidence(self) -> None:
-        self.page.locator(".ag-row[row-index='3'] [col-id='Staff']").click()
+        staff = self.page.locator(".ag-row[row-index='3'] [col-id='Staff']")
+        staff.scroll_into_view_if_needed()
+        staff.click()
         expect(self.page.locator(".tw-quote").first).to_be_visible()
 
     def review(self) -> None:
@@ -153,19 +157,41 @@ STOPS = (
 
 def take_looks(page: Page, name: str, folder: Path) -> None:
     """Not for the docs: so that somebody sees each of them."""
-    for look in ("light", "dark"):
+    width = (page.viewport_size or {})["width"]
+    for look in ("dark", "light"):
         page.emulate_media(color_scheme=look)
-        for width, height in (WIDE, PHONE):
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(600)
-            page.screenshot(path=folder / f"{name}-{width}-{look}.png")
-    page.emulate_media(color_scheme="light")
+        page.wait_for_timeout(600)
+        page.screenshot(path=folder / f"{name}-{width}-{look}.png")
 
 
 def main(wanted: set[str], looks: Path | None = None) -> None:
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         sys.exit("Chromium is not installed (apt install chromium).")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for size in (WIDE, PHONE) if looks is not None else (None,):
+            with serving() as (url, folder):
+                page = browser.new_page()
+                page.set_default_timeout(PATIENCE)
+                tour = Tour(page, url, folder)
+                for stop, own_size, go in STOPS:
+                    width, height = size or own_size
+                    page.set_viewport_size({"width": width, "height": height})
+                    go(tour)
+                    page.wait_for_timeout(1_200)  # until what moves has come to rest
+                    if looks is not None:
+                        take_looks(page, stop, looks)
+                    elif not wanted or stop in wanted:
+                        page.screenshot(path=IMAGES / f"{stop}.png")
+                    print(stop)
+                page.close()
+        browser.close()
+
+
+@contextmanager
+def serving() -> Iterator[tuple[str, Path]]:
+    """The address of a server that nobody has visited yet, and its folder."""
     with tempfile.TemporaryDirectory(prefix="tablewright-pictures-") as name:
         folder = Path(name)
         environ = {**os.environ, "TABLEWRIGHT_HOME": "data", "TABLEWRIGHT_SEARCH": "sample"}
@@ -178,23 +204,7 @@ def main(wanted: set[str], looks: Path | None = None) -> None:
                 if server.poll() is not None:
                     sys.exit(log.read_text())
                 time.sleep(0.2)
-            url = "http://" + log.read_text().split("http://", 1)[1].split()[0].rstrip("./")
-            with sync_playwright() as driver:
-                browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
-                page = browser.new_page()
-                page.set_default_timeout(PATIENCE)
-                tour = Tour(page, url, folder)
-                for stop, (width, height), go in STOPS:
-                    page.set_viewport_size({"width": width, "height": height})
-                    go(tour)
-                    page.wait_for_timeout(1_200)  # until what moves has come to rest
-                    if looks is not None:
-                        take_looks(page, stop, looks)
-                        print(stop)
-                    elif not wanted or stop in wanted:
-                        page.screenshot(path=IMAGES / f"{stop}.png")
-                        print(stop)
-                browser.close()
+            yield "http://" + log.read_text().split("http://", 1)[1].split()[0].rstrip("./"), folder
         finally:
             server.terminate()
             server.wait(timeout=20)

@@ -259,7 +259,7 @@ def kind_line(group: KnownGroup) -> list[Shown]:
     return [
         group_name(group),
         many(group.members, "row" if group.is_table else "document"),
-        listed + (f" and {more:,} more" if more > 0 else ""),
+        t("{listed} and {more} more", listed=listed, more=more) if more > 0 else listed,
         open_or_export,
     ]
 
