@@ -138,6 +138,59 @@ class Tour:
         self.go("/status")
         expect(self.page.get_by_text("Database").first).to_be_visible()
 
+    def start(self) -> None:
+        self.go("/start")
+        expect(self.page.get_by_role("combobox", name="Language model")).to_be_visible()
+
+    def preview(self) -> None:
+        self.go("/start?step=table")
+        self.press("Paste a list")
+        self.page.get_by_label("Rows").fill("Company\tFounded\nKestrelworks\t2009\nQuillon Robotics\tabout 2016\n")
+        self.press("Preview")
+        expect(self.page.get_by_role("button", name="Import")).to_be_visible()
+
+    def add_columns(self) -> None:
+        self.go(self.table)
+        self.press("Add columns")
+        self.page.get_by_label("Column name").fill("Revenue")
+        self.page.get_by_label("Question or formula").fill("What was the revenue of {Company} last year?")
+        self.press("Estimate")
+        expect(self.page.locator(".tw-outlook")).to_be_visible()
+
+    def column_menu(self) -> None:
+        self.go(self.table)
+        self.page.get_by_role("button", name="Menu of Founded").click()
+        expect(self.page.get_by_role("menuitem").first).to_be_visible()
+
+    def history(self) -> None:
+        self.go(self.table)
+        self.press("History")
+        expect(self.page.get_by_role("dialog")).to_be_visible()
+
+    def empty_cell(self) -> None:
+        self.go(self.table)
+        self.page.locator(".ag-center-cols-viewport").evaluate("view => { view.scrollLeft = 700 }")  # loads the column
+        self.page.locator(".ag-row[row-index='3'] [col-id='CEO']").click()
+        expect(self.page.get_by_text("How it was found")).to_be_visible()
+
+    def find(self) -> None:
+        self.go("/find")
+        expect(self.page.get_by_role("button", name="Find rows")).to_be_visible()
+
+    def lookup(self) -> None:
+        self.go("/lookup")
+        expect(self.page.get_by_role("button", name="Look up")).to_be_visible()
+
+    def document(self) -> None:
+        self.go("/documents")
+        self.page.get_by_role("link", name="helioscrest-hx8.pdf").click()
+        expect(self.page.get_by_role("link", name="← All documents")).to_be_visible()
+
+    def run(self) -> None:
+        self.go("/runs")
+        self.page.get_by_role("link", name="Staff · 12 rows").click()
+        expect(self.page.get_by_role("link", name="← All runs")).to_be_visible()
+
 
 STOPS = (
     ("tables-first-visit", WIDE, Tour.tables_first_visit),
@@ -153,6 +206,20 @@ STOPS = (
     ("runs", (1280, 1500), Tour.runs),
     ("health", TALL, Tour.health),
 )
+
+LOOKS_ONLY = (
+    ("start", WIDE, Tour.start),
+    ("preview", WIDE, Tour.preview),
+    ("add-columns", WIDE, Tour.add_columns),
+    ("column-menu", WIDE, Tour.column_menu),
+    ("history", WIDE, Tour.history),
+    ("empty-cell", WIDE, Tour.empty_cell),
+    ("find", WIDE, Tour.find),
+    ("lookup", WIDE, Tour.lookup),
+    ("document", WIDE, Tour.document),
+    ("run", WIDE, Tour.run),
+)
+"""Seen by whoever looks, not shown in the docs."""
 
 
 def take_looks(page: Page, name: str, folder: Path) -> None:
@@ -175,7 +242,7 @@ def main(wanted: set[str], looks: Path | None = None) -> None:
                 page = browser.new_page()
                 page.set_default_timeout(PATIENCE)
                 tour = Tour(page, url, folder)
-                for stop, own_size, go in STOPS:
+                for stop, own_size, go in STOPS if looks is None else (*STOPS, *LOOKS_ONLY):
                     width, height = size or own_size
                     page.set_viewport_size({"width": width, "height": height})
                     go(tour)

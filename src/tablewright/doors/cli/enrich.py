@@ -208,7 +208,9 @@ def enrich(
             try:
                 with outgoing(out) as path:
                     written = await tablewright.export_file(table_id, path, evidence=with_evidence, cost=cost)
-                output.say(f"Wrote {output.many(written.rows, 'row')} to {out}.")
+                output.say(
+                    f"Wrote {output.many(written.rows, 'row')} to {'standard output' if str(out) == PIPE else out}."
+                )
                 output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error
