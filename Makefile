@@ -21,6 +21,7 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/serve.py
 	.venv/bin/python bench/loop.py
 	.venv/bin/python bench/page.py
+	.venv/bin/python bench/newcomer.py
 
 evals: .venv/.ready-dev
 	.venv/bin/python evals/dedupe.py

@@ -2,7 +2,7 @@
 
     python bench/page.py [--rounds 5] [--few 10000] [--many 100000]
 
-`tablewright serve` in a process of its own, Debian's Chromium, everything on loopback. Measured inside the browser:
+`tablewright serve` in a process of its own, Chromium, everything on loopback. Measured inside the browser:
 
 - `paint`: from the request to the frame in which the first rows have their values, with a browser that has never been
   here and with one that has; the same for a table of ten rows, which is what the page costs without its rows.
@@ -37,6 +37,7 @@ from tablewright.settings import Settings
 HOLD_PAINT = 2_000
 HOLD_LONG = 200
 HOLD_CELL = 1.0
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 COLUMNS = ("Company", "Founded", "Headquarters", "Chief", "Employees", "Revenue", "Sector", "Site", "Phone", "Note")
 SCREENS = 60
@@ -174,7 +175,7 @@ async def measure_cells(chromium: Browser, address: str) -> bool:
 
 
 async def measure(rounds: int, few: int, many: int) -> bool:
-    chromium_path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium_path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium_path is None:
         sys.exit("Chromium is not installed (apt install chromium).")
     with tempfile.TemporaryDirectory(prefix="tablewright-bench-") as folder:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the pictures of docs/images: a server of its own on the sample world, and Debian's Chromium that visits it.
+"""Takes the pictures of docs/images: a server of its own on the sample world, and a Chromium that visits it.
 
     .venv/bin/python scripts/pictures.py [NAME …]             all of them, or those of these names
     .venv/bin/python scripts/pictures.py --looks FOLDER       each in light and dark, wide and on a phone, to look at
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
@@ -21,6 +23,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 WIDE, TALL, PHONE = (1280, 720), (1280, 860), (390, 780)
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 PATIENCE = 180_000
 expect.set_options(timeout=PATIENCE)
@@ -77,7 +80,9 @@ class Tour:
         self.page.locator(".tw-run").wait_for(state="hidden")
 
     def evidence(self) -> None:
-        self.page.locator(".ag-row[row-index='3'] [col-id='Staff']").click()
+        staff = self.page.locator(".ag-row[row-index='3'] [col-id='Staff']")
+        staff.scroll_into_view_if_needed()
+        staff.click()
         expect(self.page.locator(".tw-quote").first).to_be_visible()
 
     def review(self) -> None:
@@ -133,6 +138,59 @@ class Tour:
         self.go("/status")
         expect(self.page.get_by_text("Database").first).to_be_visible()
 
+    def start(self) -> None:
+        self.go("/start")
+        expect(self.page.get_by_role("combobox", name="Language model")).to_be_visible()
+
+    def preview(self) -> None:
+        self.go("/start?step=table")
+        self.press("Paste a list")
+        self.page.get_by_label("Rows").fill("Company\tFounded\nKestrelworks\t2009\nQuillon Robotics\tabout 2016\n")
+        self.press("Preview")
+        expect(self.page.get_by_role("button", name="Import")).to_be_visible()
+
+    def add_columns(self) -> None:
+        self.go(self.table)
+        self.press("Add columns")
+        self.page.get_by_label("Column name").fill("Revenue")
+        self.page.get_by_label("Question or formula").fill("What was the revenue of {Company} last year?")
+        self.press("Estimate")
+        expect(self.page.locator(".tw-outlook")).to_be_visible()
+
+    def column_menu(self) -> None:
+        self.go(self.table)
+        self.page.get_by_role("button", name="Menu of Founded").click()
+        expect(self.page.get_by_role("menuitem").first).to_be_visible()
+
+    def history(self) -> None:
+        self.go(self.table)
+        self.press("History")
+        expect(self.page.get_by_role("dialog")).to_be_visible()
+
+    def empty_cell(self) -> None:
+        self.go(self.table)
+        self.page.locator(".ag-center-cols-viewport").evaluate("view => { view.scrollLeft = 700 }")  # loads the column
+        self.page.locator(".ag-row[row-index='3'] [col-id='CEO']").click()
+        expect(self.page.get_by_text("How it was found")).to_be_visible()
+
+    def find(self) -> None:
+        self.go("/find")
+        expect(self.page.get_by_role("button", name="Find rows")).to_be_visible()
+
+    def lookup(self) -> None:
+        self.go("/lookup")
+        expect(self.page.get_by_role("button", name="Look up")).to_be_visible()
+
+    def document(self) -> None:
+        self.go("/documents")
+        self.page.get_by_role("link", name="helioscrest-hx8.pdf").click()
+        expect(self.page.get_by_role("link", name="← All documents")).to_be_visible()
+
+    def run(self) -> None:
+        self.go("/runs")
+        self.page.get_by_role("link", name="Staff · 12 rows").click()
+        expect(self.page.get_by_role("link", name="← All runs")).to_be_visible()
+
 
 STOPS = (
     ("tables-first-visit", WIDE, Tour.tables_first_visit),
@@ -149,22 +207,58 @@ STOPS = (
     ("health", TALL, Tour.health),
 )
 
+LOOKS_ONLY = (
+    ("start", WIDE, Tour.start),
+    ("preview", WIDE, Tour.preview),
+    ("add-columns", WIDE, Tour.add_columns),
+    ("column-menu", WIDE, Tour.column_menu),
+    ("history", WIDE, Tour.history),
+    ("empty-cell", WIDE, Tour.empty_cell),
+    ("find", WIDE, Tour.find),
+    ("lookup", WIDE, Tour.lookup),
+    ("document", WIDE, Tour.document),
+    ("run", WIDE, Tour.run),
+)
+"""Seen by whoever looks, not shown in the docs."""
+
 
 def take_looks(page: Page, name: str, folder: Path) -> None:
     """Not for the docs: so that somebody sees each of them."""
-    for look in ("light", "dark"):
+    width = (page.viewport_size or {})["width"]
+    for look in ("dark", "light"):
         page.emulate_media(color_scheme=look)
-        for width, height in (WIDE, PHONE):
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(600)
-            page.screenshot(path=folder / f"{name}-{width}-{look}.png")
-    page.emulate_media(color_scheme="light")
+        page.wait_for_timeout(600)
+        page.screenshot(path=folder / f"{name}-{width}-{look}.png")
 
 
 def main(wanted: set[str], looks: Path | None = None) -> None:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         sys.exit("Chromium is not installed (apt install chromium).")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for size in (WIDE, PHONE) if looks is not None else (None,):
+            with serving() as (url, folder):
+                page = browser.new_page()
+                page.set_default_timeout(PATIENCE)
+                tour = Tour(page, url, folder)
+                for stop, own_size, go in STOPS if looks is None else (*STOPS, *LOOKS_ONLY):
+                    width, height = size or own_size
+                    page.set_viewport_size({"width": width, "height": height})
+                    go(tour)
+                    page.wait_for_timeout(1_200)  # until what moves has come to rest
+                    if looks is not None:
+                        take_looks(page, stop, looks)
+                    elif not wanted or stop in wanted:
+                        page.screenshot(path=IMAGES / f"{stop}.png")
+                    print(stop)
+                page.close()
+        browser.close()
+
+
+@contextmanager
+def serving() -> Iterator[tuple[str, Path]]:
+    """The address of a server that nobody has visited yet, and its folder."""
     with tempfile.TemporaryDirectory(prefix="tablewright-pictures-") as name:
         folder = Path(name)
         environ = {**os.environ, "TABLEWRIGHT_HOME": "data", "TABLEWRIGHT_SEARCH": "sample"}
@@ -177,23 +271,7 @@ def main(wanted: set[str], looks: Path | None = None) -> None:
                 if server.poll() is not None:
                     sys.exit(log.read_text())
                 time.sleep(0.2)
-            url = "http://" + log.read_text().split("http://", 1)[1].split()[0].rstrip("./")
-            with sync_playwright() as driver:
-                browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
-                page = browser.new_page()
-                page.set_default_timeout(PATIENCE)
-                tour = Tour(page, url, folder)
-                for stop, (width, height), go in STOPS:
-                    page.set_viewport_size({"width": width, "height": height})
-                    go(tour)
-                    page.wait_for_timeout(1_200)  # until what moves has come to rest
-                    if looks is not None:
-                        take_looks(page, stop, looks)
-                        print(stop)
-                    elif not wanted or stop in wanted:
-                        page.screenshot(path=IMAGES / f"{stop}.png")
-                        print(stop)
-                browser.close()
+            yield "http://" + log.read_text().split("http://", 1)[1].split()[0].rstrip("./"), folder
         finally:
             server.terminate()
             server.wait(timeout=20)

@@ -31,6 +31,7 @@ from tablewright.doors.cli.demo import judged
 from tablewright.engine.quality import weak_column
 from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
+from tablewright.health import try_model
 from tablewright.models.build import build
 from tablewright.sample import files
 from tablewright.sample.site import address
@@ -396,6 +397,25 @@ async def write_cells(stage: Stage) -> Any:
 # ── whole runs ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nMarlow Instruments,United States\n"
+
+
+FIRST_TABLE = COMPANIES.replace(",", "\t")
+WANTED = "founding year and who runs it"
+
+
+@scenario
+async def first_table(stage: Stage) -> Any:
+    """What somebody who has just set up a model asks it on the page: a test, columns in a sentence, a filled table."""
+    settings = stage.settings(attempts=Settings().attempts)
+    (stage.folder / "List.tsv").write_text(FIRST_TABLE, encoding="utf-8")
+    trial = await try_model(settings)
+    async with Tablewright.open(settings) as tablewright:
+        table_id = (await tablewright.import_file(stage.folder / "List.tsv")).table.id
+        asked = await tablewright.plan_columns(table_id, WANTED)
+        run = await tablewright.plan_enrich(table_id, asked)
+        filled = await run.run()
+        cells = [shown(operation.cell) for operation in await tablewright.operations(filled.proposal_id)]
+    return {"test": trial.right, "columns": [document(field) for field in asked], "cells": cells}
 
 
 @scenario

@@ -226,7 +226,7 @@ def test_wrong_use_is_exit_code_2_with_a_sentence_in_words_and_in_json(
 def test_a_table_comes_through_standard_input_and_goes_to_standard_output(shell: Shell) -> None:
     total = ("--field", "Total:number={Price} * {Quantity}", "--yes", "--out", "-")
     done = shell("enrich", "-", *total, stdin="Item,Price,Quantity\nPen,2,3\n")
-    assert done.stdout.splitlines()[-2:] == ["Item,Price,Quantity,Total", "Pen,2,3,6"]
+    assert done.stdout.splitlines() == ["Item,Price,Quantity,Total", "Pen,2,3,6"]
     assert "Say --yes" in shell("enrich", "-", *total[:2], stdin="A\n1\n", code=2).stderr
     assert "Nothing came" in shell("tables", "import", "-", code=2).stderr
     shell("tables", "import", "-", "--name", "more", stdin='[{"Item": "Ink"}]')

@@ -216,7 +216,7 @@ async def test_the_second_attempt_is_for_the_weak_column_alone_with_new_patterns
 
     founded, ceo = sorted(operations, key=lambda operation: operation.field, reverse=True)
     assert not any("Attempt 2" in note for note in notes(founded, "thinking"))
-    assert [note for note in notes(ceo, "thinking") if note.startswith("Attempt 2, for CEO alone. CEO: nothing found.")]
+    assert [note for note in notes(ceo, "thinking") if note.startswith("Attempt 2, for CEO only. CEO: nothing found.")]
     assert "Searched “Acme Turbines profile”" in notes(ceo, "search")[-1]
     assert "profile" not in " ".join(notes(founded, "search"))
 

@@ -338,7 +338,7 @@ async def test_a_judged_value_is_as_sure_as_its_second_judgement(
     cell = cells["Segment"]
     assert (cell.value, cell.basis, cell.confidence) == ("B2B", "judged", confidence)
     assert cell.evidence[0].quote == "Utilities buy them by the dozen"
-    assert f"The quotes bear 'B2B': {verdict}. so" in notes(operations[0], "thinking")
+    assert f"The quotes support 'B2B': {verdict}. so" in notes(operations[0], "thinking")
     assert sum("checked" in form(asked) for asked in endpoint.asked) == 1
 
 

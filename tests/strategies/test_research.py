@@ -230,7 +230,7 @@ async def test_a_text_put_together_from_several_pages_stands_on_quotes_of_each(
     cell = cells["Known for"]
     assert (cell.value, cell.basis, cell.confidence) == (text, "judged", 0.82)
     assert [evidence.origin for evidence in cell.evidence] == [web.url("/acme"), web.others[0].url("/register")]
-    assert any(note.startswith("The quotes bear") for note in notes(operations[0], "thinking"))
+    assert any(note.startswith("The quotes support") for note in notes(operations[0], "thinking"))
 
 
 async def test_a_model_can_open_only_what_a_search_returned(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:

@@ -39,8 +39,7 @@ def answered(cell: Cell) -> str:
     first, *others = cell.evidence
     said += f" — {first.domain}: “{shortened(first.quote, QUOTED)}”"
     if others:
-        also = "also from" if cell.basis == "judged" else "so says"
-        said += f"; {also} {' and '.join(evidence.domain for evidence in others)}"
+        said += f"; also from {' and '.join(evidence.domain for evidence in others)}"
     for other in cell.conflict:
         who = other.evidence[0].domain if other.evidence else "another source"
         said += f"; {who} says {show(other.value)}"

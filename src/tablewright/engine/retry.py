@@ -199,4 +199,4 @@ def merged(old: Finding | None, new: Finding) -> Finding:
 def announced(feedback: Feedback) -> str:
     """The next attempt in words, for the trace."""
     why = "; ".join(f"{weak.name}: {shortened(weak.reason, REASON)}" for weak in feedback.weak)
-    return f"Attempt {feedback.attempt}, for {', '.join(feedback.focus)} alone. {why}"
+    return f"Attempt {feedback.attempt}, for {', '.join(feedback.focus)} only. {why}"

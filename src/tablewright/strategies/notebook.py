@@ -357,7 +357,7 @@ class Notebook:
         for page, fit in zip(pages, fits(self.subject, pages), strict=True):
             if fit > NAMESAKE or page.origin in self._namesakes:
                 continue
-            self._namesakes[page.origin] = "it says something else of itself than the row"
+            self._namesakes[page.origin] = "what it says of itself does not match the row"
             for name, reads in self._reads.items():
                 self._reads[name] = [read for read in reads if read.source.origin != page.origin]
             said = (
@@ -432,7 +432,7 @@ class Notebook:
         sure = BORNE if verdict.verdict == "yes" and finding.confidence > UNCLEAR else JUDGED
         if finding.conflict or verdict.verdict != "yes":
             sure = min(sure, finding.confidence, JUDGED)
-        detail = f"The quotes bear {shortened(show(finding.value), QUOTED)!r}: {verdict.verdict}. {verdict.reason}"
+        detail = f"The quotes support {shortened(show(finding.value), QUOTED)!r}: {verdict.verdict}. {verdict.reason}"
         self.note(Step(type="thinking", detail=detail, data={"support": verdict.verdict}), field.name)
         return msgspec.structs.replace(finding, confidence=min(sure, BORNE))
 

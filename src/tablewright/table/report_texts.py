@@ -21,7 +21,7 @@ REPORT_ENGLISH = {
     "report: claimed by": "claimed by",
     "report: unsaid": "No source speaks of this: {what}.",
     "report: no claim": "there was no claim to verify",
-    "report: claims take a model": "it takes a model to check claims",
+    "report: claims take a model": "a model is needed to check claims",
     "report: no independent source": "no independent source was found",
     "report: none speaks": "{count} independent page read; none speaks of it|"
     "{count} independent pages read; none speaks of it",
@@ -113,7 +113,7 @@ REPORT_ENGLISH = {
     "report: time is up": "the time of {minutes} minutes was up",
     "report: cap reached": "the cap of {cap} was reached",
     "report: no gap left": "no gap was left",
-    "report: takes a model": "it takes a model to see what is missing",
+    "report: takes a model": "a model is needed to see what is missing",
     "report: no search left": "no search was left",
     "report: no search fills": "no other search would fill what is missing",
     "report: lacks": "not found: {names}",

@@ -63,11 +63,13 @@ def fresh_site(tmp_path: Path) -> Iterator[Site]:
     yield from serve(tmp_path)
 
 
-def serve(folder: Path) -> Iterator[Site]:
+def serve(folder: Path, search: str = "sample") -> Iterator[Site]:
     home = folder / "home"
-    environ = {**os.environ, "TABLEWRIGHT_HOME": str(home), "TABLEWRIGHT_SEARCH": "sample"}
+    environ = {**os.environ, "TABLEWRIGHT_HOME": str(home), "TABLEWRIGHT_SEARCH": search}
     for name in ("TABLEWRIGHT_DATABASE_URL", "TABLEWRIGHT_TOKEN", "PYTEST_CURRENT_TEST"):
         environ.pop(name, None)
+    if not search:
+        environ.pop("TABLEWRIGHT_SEARCH")
     place = folder / "serving"
     place.mkdir()
     (place / "in").touch()

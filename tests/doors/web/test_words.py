@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 import tablewright.doors.web as web
+from tablewright.app import Tablewright
 from tablewright.doors.web import (
     ask_page,
     charts,
@@ -37,9 +40,12 @@ from tablewright.doors.web import (
     words,
 )
 from tablewright.strategies.strategy import announced
+from tablewright.table.corpus import Category
+from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Stance
 from tablewright.table.text import BASES, plural
 from tablewright.table.views import COMPARISONS
+from tests.scenarios import Stage
 
 PLACEHOLDER = re.compile(r"\{\w+\}")
 NAMES = {
@@ -112,9 +118,10 @@ def said_by_name() -> set[str]:
     found |= {frame.IN_SETTINGS, tables_page.ABOUT_SAMPLE, settings_form.WITHOUT_A_MODEL, settings_form.KEY_SAVED}
     found |= {report_view.FURTHER, shortlist_page.OTHER_WORK, *documents_page.CAME_TO, *table_columns.FIGURES}
     found |= set(words.CONFIDENCE.values()) | {documents_page.UNREAD, report_view.OWN_SENTENCES, table_edit.UNCHECKED}
-    found |= {table_grid.NO_ROWS, *BASES.values(), *get_args(Stance)}
+    found |= {table_grid.NO_ROWS, *BASES.values(), *get_args(Stance), *get_args(Category)}
     found |= {text for each in announced().values() for text in (each.display_name, each.summary)}  # type: ignore[union-attr]
     found |= {"Home", "Database", "Strategies", "Model", "Search"}  # names of checks
+    found |= set(words.TRACE)
     return found | {run_banner.REMEDY, run_banner.OVER_BUDGET, run_banner.SAMPLE}
 
 
@@ -133,7 +140,20 @@ def test_every_text_of_the_page_goes_through_the_catalogue() -> None:
             shown = [call.args[place] for place in SHOWN.get(name, ()) if place < len(call.args)]
             shown += [each.value for each in call.keywords if each.arg in ("label", "placeholder", "advice", "kept")]
             plain += [f"{module}:{each.lineno} {said}" for each in shown if (said := words_in(each))]
+        plain += [f"{module}:{each.lineno} {said}" for each in labels(tree) if (said := words_in(each))]
     assert plain == []
+
+
+def labels(tree: ast.AST) -> Iterator[ast.expr]:
+    """What is set as an attribute of an element that people read or hear."""
+    for node in ast.walk(tree):
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(target, ast.Subscript)
+            and isinstance(target.slice, ast.Constant)
+        ):
+            yield from [node.value] if target.slice.value in ("aria-label", "title", "hint") else ()
 
 
 def words_in(node: ast.expr) -> str:
@@ -144,3 +164,24 @@ def words_in(node: ast.expr) -> str:
     said = " ".join(each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str))
     is_data = "://" in said or said.strip() in (*NAMES, "text-embedding-3-small", "JSON") or "tw-" in said
     return "" if is_data or not re.search(r"[^\W\d_]{2}", said) else said
+
+
+async def test_a_trace_is_told_in_the_language_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "language", lambda: "de")
+    stage = Stage("", tmp_path)
+    (tmp_path / "table.csv").write_text("Company\nMarlow Instruments\nZwaluwmolen Papier\n", encoding="utf-8")
+    async with Tablewright.open(stage.settings(model="", model_base_url="", fetch_delay="0")) as tablewright:
+        table = (await tablewright.import_file(tmp_path / "table.csv")).table
+        run = await tablewright.plan_enrich(table.id, [parse_field("Staff:number=How many people work at {Company}?")])
+        filled = await run.run()
+        steps = [step for each in await tablewright.operations(filled.proposal_id) for step in each.steps]
+    told = {step.detail: words.trace_text(step.detail) for step in steps if step.type != "answer"}
+    assert {"search", "fetch", "error", "thinking"} <= {step.type for step in steps}
+    assert [english for english, german in told.items() if english == german] == []
+    assert any(german.startswith("Gesucht: „") for german in told.values())
+
+
+def test_a_line_is_known_by_its_form() -> None:
+    searched = "Searched “a “b”: c”: 12 results."
+    assert words.values_in(searched, "Searched “{query}”: {results} results.") == {"query": "a “b", "results": "c”: 12"}
+    assert words.values_in(searched, "Read “{title}”.") is None

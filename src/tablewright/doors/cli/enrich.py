@@ -200,7 +200,7 @@ def enrich(
         if not stopped and not json and not head.counts:
             output.say("Nothing to do: no cell of these columns is open. --again looks elsewhere for the empty ones.")
         if not stopped and yes:
-            applied = await apply_all(tablewright, head, show=not json)
+            applied = await apply_all(tablewright, head, show=not json and str(out) != PIPE)
         elif not stopped and not json and head.counts:
             applied = await offer(tablewright, head, decide_now=not review)
         unwritten: TablewrightError | None = None
@@ -208,7 +208,9 @@ def enrich(
             try:
                 with outgoing(out) as path:
                     written = await tablewright.export_file(table_id, path, evidence=with_evidence, cost=cost)
-                output.say(f"Wrote {output.many(written.rows, 'row')} to {out}.")
+                output.say(
+                    f"Wrote {output.many(written.rows, 'row')} to {'standard output' if str(out) == PIPE else out}."
+                )
                 output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error

@@ -60,18 +60,19 @@ async def open_ref(table_id: str, cell: CellRef) -> None:
 
 def show_card(best: Card, table_id: str) -> None:
     with ui.element("article").classes("tw-card") as article:
-        article.props["aria-label"] = f"Place {best.place}: {safe(best.name, 120)}"
+        article.props["aria-label"] = t("Place {place}: {name}", place=best.place, name=safe(best.name, 120))
         with row().classes("no-wrap"):
             inline(str(best.place)).classes("tw-rank").props('aria-hidden="true"')
             with ui.element("div").classes("tw-grow"):
                 outside(best.name, best.official_url).classes("tw-h2")
                 if best.best_for:
                     quiet(t("Best for {best_for}", best_for=safe(best.best_for, 80)))
-            inline(f"{best.score:.2f}").classes("tw-chip").props["aria-label"] = f"Score {best.score:.2f} of 1"
+            score = inline(f"{best.score:.2f}").classes("tw-chip")
+            score.props["aria-label"] = t("Score {score} of 1", score=f"{best.score:.2f}")
         for each in best.said:
             show_said(each, table_id)
         if best.parts:
-            with ui.expansion(t("How the score is made up")).props("dense"):
+            with ui.expansion(t("Score breakdown")).props("dense"):
                 show_parts(best)
 
 

@@ -240,7 +240,7 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
         ).classes("tw-tall")
     else:
         for cited in reply.citations:
-            page = f", page {cited.page}" if cited.page else ""
+            page = f", {t('page {page}', page=cited.page)}" if cited.page else ""
             with row().classes("no-wrap items-start"):
                 number_button(cited.number, open_number)
                 said(f"{cited.title}{page}: “{' '.join(cited.quote.split())[:300]}”", "tw-small")

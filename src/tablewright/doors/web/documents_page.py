@@ -182,7 +182,7 @@ async def collection() -> None:
         shown = found[: shown_at_once["count"]]
         count = many(len(found), "document")
         quiet(t("{count}, {shown} shown", count=count, shown=len(shown)) if len(shown) < len(found) else count)
-        columns = [t(name) for name in ("Document", "Kind", "Categories", "Pages", "Facts", "Added")]
+        columns = [t("Document"), t("Kind"), t("Categories"), t("Pages"), t("Facts"), t("Added")]
         grid(columns, [line(each, facts.get(each.id, 0)) for each in shown], t("Documents"))
         if len(shown) < len(found):
             ui.button(t("Show {at_once} more", at_once=min(AT_ONCE, len(found) - len(shown))), on_click=more).props(
@@ -222,7 +222,7 @@ def line(document: Document, facts: int) -> list[Shown]:
     return [
         name,
         kind,
-        ", ".join(document.categories),
+        ", ".join(map(t, document.categories)),
         str(document.pages or ""),
         "" if document.problem else f"{facts:,}",
         when(document.added_at),
@@ -253,7 +253,7 @@ async def document_page(document_id: str) -> None:
                 chip(t(UNREAD), "failed")
                 said(document.problem)
             return
-        about = [document.kind, *document.categories, document.media, many(document.pages, "page")]
+        about = [document.kind, *map(t, document.categories), document.media, many(document.pages, "page")]
         quiet(
             t(
                 "{name}: {value}; {characters} characters",

@@ -10,7 +10,7 @@ from nicegui import ui
 from tablewright.app import Tablewright
 from tablewright.doors.web.frame import heading, outside_link, text
 from tablewright.doors.web.grid_rows import is_disputed, is_own
-from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
+from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.table.edits import flag_note
 from tablewright.table.model import Cell, Evidence, Field, Noun, Step
 from tablewright.table.text import cell_text, shortened, show
@@ -151,7 +151,7 @@ def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
 
 def show_identity(steps: Sequence[Step]) -> None:
     """Pages that were taken for another's: what they say is not in the value."""
-    told = [step.detail for step in steps if step.data.get("same_row") == "other"]
+    told = [trace_text(step.detail) for step in steps if step.data.get("same_row") == "other"]
     if told:
         heading(t("Is it about this row?"), level=3)
         for line in dict.fromkeys(told):
@@ -268,7 +268,7 @@ def show_trace(steps: Sequence[Step]) -> None:
     with ui.element("ol").classes("tw-trace"):
         for step in steps[:MOST_STEPS]:
             with ui.element("li").classes(f"tw-step-{step.type}"):
-                ui.icon(ICONS[step.type]).props(f'aria-label="{step.type}" role=img')
-                text(step.detail)
+                ui.icon(ICONS[step.type]).props("aria-hidden=true")
+                text(trace_text(step.detail))
     if len(steps) > MOST_STEPS:
         ui.label(t("… {value} more steps", value=len(steps) - MOST_STEPS)).classes("tw-muted tw-small")

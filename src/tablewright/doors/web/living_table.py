@@ -99,7 +99,7 @@ class LivingTable:
                         if self.ranking.ranked:
                             self._rank(each.id)
                         for field in fields:
-                            self._place(table.id, each.id, field.name)
+                            self._place(table.id, each.id, field.name, is_key=field.name == table.key_field)
         if count > len(rows):
             said(t("The first {shown} of {count}.", shown=len(rows), count=count))
 
@@ -112,21 +112,24 @@ class LivingTable:
             button.on("click", partial(self._sort_by, field.name))
 
     def _rank(self, row_id: RowId) -> None:
-        """Its place, or that it is excluded and why."""
+        """Its place, or that it is excluded; why stands under its name."""
         place = next((at for at, each in enumerate(self.ranking.ranked, 1) if each.row_id == row_id), None)
-        excluded = next((each for each in self.ranking.excluded if each.row_id == row_id), None)
         with ui.element("td"):
             if place is not None:
                 inline(str(place)).classes("tw-strong")
-            elif excluded is not None:
-                chip(t("excluded"), "failed").props["title"] = safe(excluded.reason, 200)
-                quiet(shortened(excluded.reason, 80))
+            elif self._why_excluded(row_id):
+                chip(t("excluded"), "failed")
 
-    def _place(self, table_id: str, row_id: RowId, field: str) -> None:
+    def _why_excluded(self, row_id: RowId) -> str:
+        return next((each.reason for each in self.ranking.excluded if each.row_id == row_id), "")
+
+    def _place(self, table_id: str, row_id: RowId, field: str, *, is_key: bool) -> None:
         with ui.element("td"):
             cell = inline("", "button").classes("tw-datum").props("type=button")
             cell.on("click", partial(open_cell, table_id, row_id, field))
             self._cells[row_id, field] = cell
+            if is_key and (why := self._why_excluded(row_id)):
+                quiet(shortened(why, 120))
 
     def _fill(self, row_id: RowId, field: str, cell: Cell) -> None:
         known = self._cells.get((row_id, field))

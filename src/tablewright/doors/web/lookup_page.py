@@ -165,7 +165,7 @@ class LookUp:
         named = {column_key(name): name for name in columns}
         line.column = named.get(column_key(line.column), "")
         with row().classes("no-wrap") as shown:
-            shown.props["aria-label"] = "Condition"
+            shown.props["aria-label"] = t("Condition")
             ui.select(columns, label=t("Column")).props("dense outlined options-dense").classes("tw-grow").bind_value(
                 line, "column"
             )
@@ -259,7 +259,7 @@ def kind_line(group: KnownGroup) -> list[Shown]:
     return [
         group_name(group),
         many(group.members, "row" if group.is_table else "document"),
-        listed + (f" and {more:,} more" if more > 0 else ""),
+        t("{listed} and {more} more", listed=listed, more=more) if more > 0 else listed,
         open_or_export,
     ]
 

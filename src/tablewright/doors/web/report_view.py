@@ -145,7 +145,7 @@ def show_references(references: Sequence[Reference], open_number: Callable[[int]
             number_button(reference.number, open_number)
             with ui.element("div"):
                 outside(reference.title or reference.url, reference.url)
-                page = f", page {reference.page}" if reference.page else ""
+                page = f", {t('page {page}', page=reference.page)}" if reference.page else ""
                 quiet(f"{reference.domain}{page}")
 
 

@@ -99,7 +99,7 @@ def line(research: Research) -> list[Shown]:
     def status() -> None:
         show_status(research.status)
 
-    return [question, research.brief.report_type, status, when(research.created_at)]
+    return [question, t(KINDS[research.brief.report_type]), status, when(research.created_at)]
 
 
 def show_status(status: ResearchStatus | str) -> None:

@@ -127,15 +127,15 @@ class RunList:
                 ui.label(t("A run starts when you fill a column, read documents or research a question."))
                 ui.link(t("Go to your tables"), "/")
             return
-        of_all = [] if self.table_id else ["Table"]
-        columns = ["Run", *of_all, "Status", "Progress", "Cost", "Started"]
+        of_all = [] if self.table_id else [t("Table")]
+        columns = [t("Run"), *of_all, t("Status"), t("Progress"), t("Cost"), t("Started")]
         grid(columns, [self.line(run) for run in self.runs], t("Runs"))
 
     def line(self, run: Run) -> list[Shown]:
         report = self.reports[run.id]
 
         def name() -> None:
-            ui.link(name_of(run), f"/runs/{run.id}")
+            ui.link(name_of(run, report["total"]), f"/runs/{run.id}")
 
         def table() -> None:
             ui.link(safe(self.names[run.table_id], 80), f"/tables/{run.table_id}")
@@ -159,7 +159,7 @@ class RunList:
             status,
             progress if report["total"] else "",
             t(spent(report["usage"], run.spec, self.seen.server.settings.model)),
-            when(run.started_at),
+            lambda: inline(when(run.started_at)).classes("tw-when"),
         ]
 
     async def show_charts(self) -> None:
@@ -216,14 +216,14 @@ async def newest(seen: Visit, most: int, table_id: str | None) -> list[Run]:
     return await seen.tablewright.jobs.all(table_id, limit=most)
 
 
-def name_of(run: Run) -> str:
+def name_of(run: Run, total: int) -> str:
     """What it does: "Founded, CEO · 30 rows"."""
     spec, columns = run.spec, ", ".join(run.spec.get("fields") or ())
     name = {
-        "enrich": f"{columns} · {many(run.total, 'row')}" if run.total else columns,
+        "enrich": f"{columns} · {many(total, 'row')}" if total else columns,
         "recheck": f"{t('Recheck')}: {columns or t('all columns')}",
         "refresh": f"{t('Refresh')}: {columns or t('all columns')}",
-        "ingest": f"{t('Read')}: {many(run.total or len(spec.get('paths', ())), 'file')}",
+        "ingest": f"{t('Read')}: {many(total or len(spec.get('paths', ())), 'file')}",
         "research": f"{t('Research')}: {spec.get('question', '')}",
         "find": f"{t('Find rows')}: {spec.get('question', '')}",
     }.get(run.kind, run.kind.capitalize())
@@ -248,7 +248,8 @@ def so_far(report: Mapping[str, Any]) -> str:
 async def run_page(run_id: str) -> None:
     seen = await visit_now()
     run = await visible(seen, run_id)
-    with journey(name_of(run), here="/runs"):
+    total = (await seen.tablewright.jobs.report(run))["total"]
+    with journey(name_of(run, total), here="/runs"):
         await OpenRun(seen, run).show()
 
 

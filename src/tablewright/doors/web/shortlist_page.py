@@ -131,9 +131,17 @@ def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
     ui.button(t("Start"), icon="send", on_click=search).props("unelevated").style("align-self: flex-start")
 
 
+def in_words(message: str) -> str:
+    """A filled form as the page asks for it; any other message as it stands."""
+    if not message.startswith("/form "):
+        return message
+    parts = (part.partition(": ") for part in message.removeprefix("/form ").split(" | "))
+    return "\n".join(f"{t(ASKED[name][0]) if name in ASKED else name}: {value}" for name, _, value in parts)
+
+
 def line(state: ShortlistState) -> list[Shown]:
     def wanted() -> None:
-        first = next((each.text for each in state.messages if each.role == "user"), "")
+        first = in_words(next((each.text for each in state.messages if each.role == "user"), ""))
         ui.link(safe(state.requirements.product_type or first or t("Not specified yet"), 120), f"/shortlist/{state.id}")
         quiet(safe(first, 160))
 
@@ -237,7 +245,7 @@ class AdviceView:
     def show_turns(self) -> None:
         for number, message in enumerate(self.state.messages):
             if message.role == "user":
-                said(message.text, "tw-mine")
+                said(in_words(message.text), "tw-mine")
                 continue
             with card(t("Advisor")).classes("tw-theirs"):
                 reply = self.talk.replies.get(number)
@@ -251,7 +259,7 @@ class AdviceView:
         self.shows_work = self.is_busy
         if self.shows_work:
             undertaking = undertakings(self.seen).get(key_of(self.state.id))
-            said(self.talk.asked, "tw-mine").style("align-self: flex-end")
+            said(in_words(self.talk.asked), "tw-mine").style("align-self: flex-end")
             with card(t("Working")).props("aria-live=polite"):
                 self.what = said("")
                 self.bar = bar(0.0, t("Progress"))

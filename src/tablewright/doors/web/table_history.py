@@ -73,12 +73,8 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         ui.label(str(change.number)).classes("tw-chip")
         with ui.element("div").classes("tw-grow"):
             text(change.note or change.kind)
-            text(
-                " · ".join(
-                    filter(None, (when(change.at), change.actor, many(change.edits, "edit"), change.run_id or ""))
-                ),
-                "tw-muted tw-small",
-            )
+            edits = many(change.edits, "edit") if change.edits else ""
+            text(" · ".join(filter(None, (when(change.at), change.actor, edits, change.run_id))), "tw-muted tw-small")
         if may_change and change.number > 1:
 
             async def undo() -> None:

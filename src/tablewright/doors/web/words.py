@@ -43,6 +43,32 @@ EMPTY = {
     "error": "error",
 }
 """Why a cell has no value."""
+TRACE = (
+    "Searched “{query}”: nothing found.",
+    "Searched “{query}”: 1 result.",
+    "Searched “{query}”: {results} results.",
+    "Search for “{query}” failed: {reason}",
+    "Read “{title}” ({domain}).",
+    "Read “{title}”.",
+    "Could not read {url}: {reason}",
+    "{where} (search result) says {value}: “{quote}”",
+    "{where} says {value}: “{quote}”",
+    "“{title}” ({domain}) is about another {name}: {reason}",
+    "{where} is about something else: {reason}",
+    "The quotes support {value}: {verdict}. {reason}",
+    "Attempt {attempt}, for {columns} only. {why}",
+    "{problem} Read without the model.",
+    "{judgement}: {problem} Decided without the model.",
+    "{judgement}: not verified and left out: {problem}",
+    "{rating}: {answered} of {all} answered; weak or missing: {weak}; sources disagree on {disputed}",
+    "{rating}: {answered} of {all} answered; weak or missing: {weak}",
+    "{rating}: {answered} of {all} answered; sources disagree on {disputed}",
+    "{rating}: {answered} of {all} answered",
+    "{answer}; also from {domains}; {domain} says {value}",
+    "{answer}; also from {domains}",
+    "{answer}; {domain} says {value}",
+)
+"""The lines of a trace, which is kept in English; more particular ones first."""
 
 
 @cache
@@ -84,6 +110,27 @@ def basis_text(cell: Cell) -> str:
     """How the value relates to its evidence, in words; "" where that is not known."""
     basis = t(BASES[cell.shown_basis]) if cell.shown_basis else ""
     return f"{basis}: {cell.converted_by}" if basis and cell.converted_by else basis
+
+
+def trace_text(line: str) -> str:
+    """A line of a trace in the language of the page, known by its form; any other stays as it is."""
+    for form in TRACE if language() != "en" else ():
+        if values := values_in(line, form):
+            return t(form, **values)
+    return line
+
+
+def values_in(line: str, form: str) -> dict[str, str] | None:
+    """What stands in the line where the form has its placeholders; None where it has another form."""
+    start, *parts = re.split(r"\{(\w+)\}", form)
+    values: dict[str, str] = {}
+    rest = line.removeprefix(start)
+    for name, after in zip(parts[::2], parts[1::2], strict=True):
+        is_last = len(values) == len(parts) // 2 - 1
+        values[name], found, rest = (rest.removesuffix(after), after, "") if is_last else rest.partition(after)
+        if not found and after:
+            return None
+    return values if form.format(**values) == line else None
 
 
 def script_words() -> str:

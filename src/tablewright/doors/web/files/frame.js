@@ -24,7 +24,7 @@ window.tablewright.showQuotes = () =>
   setTimeout(() => {
     for (const mark of document.querySelectorAll(".tw-quote .tw-mark")) {
       const passage = mark.parentElement;
-      passage.scrollTop = Math.max(0, mark.offsetTop - 48);
+      passage.scrollTop = Math.max(0, Math.floor(mark.offsetTop / 20) * 20 - 40);  // 20: a line
       if (passage.scrollHeight > passage.clientHeight) passage.tabIndex = 0;
     }
   }, 30);
