@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -76,10 +76,13 @@ def read_weights(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
         if "Cells" not in form["$defs"]:
             return {"numbers": []}
         cells: dict[str, list[Any]] = {name: [] for name in form["$defs"]["Cells"]["properties"]}
-        found = re.search(r"<<TEXT (\d+) [^<]*?weighs (\d+) g", text)
-        if "Weight" in cells and found:
-            quotes = [{"text": int(found[1]), "quote": f"weighs {found[2]} g"}]
-            cells["Weight"] = [{"value": f"{found[2]} g", "basis": "stated", "quotes": quotes}]
+        for number, weight in re.findall(r"<<TEXT (\d+) [^<]*?weighs (\d+) g", text) if "Weight" in cells else ():
+            quote = {"text": int(number), "quote": f"weighs {weight} g"}
+            same = [each for each in cells["Weight"] if each["value"] == f"{weight} g"]
+            if same:
+                same[0]["quotes"].insert(0, quote)
+            else:
+                cells["Weight"].append({"value": f"{weight} g", "basis": "stated", "quotes": [quote]})
         texts = [int(number) for number in re.findall(r"<<TEXT (\d+) ", text) if number != "0"]
         return {"texts": [{"text": each, "same_row": "same", "reason": "named"} for each in texts], "cells": cells}
 
@@ -113,7 +116,9 @@ class Script:
 
 
 @asynccontextmanager
-async def scripted(home: Path, pages: dict[str, Page], **replies: Any) -> AsyncIterator[tuple[Chat, SmallWeb, Script]]:
+async def scripted(
+    home: Path, pages: dict[str, Page], others: Sequence[SmallWeb] = (), **replies: Any
+) -> AsyncIterator[tuple[Chat, SmallWeb, Script]]:
     usual: dict[str, Any] = {
         TURN: turn(),
         PLANS: {"queries": ["zorbler"]},
@@ -127,6 +132,7 @@ async def scripted(home: Path, pages: dict[str, Page], **replies: Any) -> AsyncI
     }
     script = Script(usual | replies)
     async with small_web(pages) as web, running_endpoint() as endpoint:
+        web.others += others
         endpoint.otherwise = script
         asked = replace(web.settings(home), model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k")
         async with chatting(asked) as chat:
@@ -350,6 +356,33 @@ async def test_where_no_shop_offers_it_that_is_said(tmp_path: Path) -> None:
         chat, _web, _script = parts
         await chat.say("/form product: zorbler", CONFIRM, ENRICH)
         assert "No shop was found that offers Zorbler 3." in (await chat.say("/links 1")).text
+
+
+async def test_a_doubted_value_is_shown_with_its_makers_words_and_with_what_others_say(tmp_path: Path) -> None:
+    """A shop names it first, and the maker's words are told all the same."""
+    shops = {
+        "/a": Page("Shop", "<p>zorbler: The Zorbler 3 here weighs 900 g.</p>"),
+        "/b": Page("Other shop", "<p>zorbler: The Zorbler 3 there weighs 950 g.</p>"),
+    }
+    own = {"/own": Page("Zorb", "<p>The Zorbler 3 by Zorb weighs 900 g.</p>")}
+
+    def read(prompt: str) -> dict[str, Any]:
+        texts = [line for line in prompt.splitlines() if line.startswith("<<TEXT") and "http" in line]
+        page = next(text.split(" | ")[-1].rstrip(">") for text in texts if "| Zorb |" in text)
+        named = [
+            {"text": int(text.split()[1]), "quote": "Zorbler 3"} for text in sorted(texts, key=lambda t: "Zorb |" in t)
+        ]
+        product = {"name": "Zorbler 3", "maker": "Zorb", "official_page": page, "offered_as": "new", "mentions": named}
+        return {"products": [product], "queries": []}
+
+    async with (
+        small_web(shops) as shop,
+        scripted(tmp_path, own, others=[shop], ProductsReply=read) as (chat, web, _script),
+    ):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        text = (await chat.say("/wrong 1 Weight")).text
+        assert f"the source still says 0.9 kg ({web.address}: “weighs 900 g”)." in text
+        assert text.endswith(f"Another source says 0.95 kg, {shop.address}.")
 
 
 async def test_what_was_taken_out_is_not_found_again_and_an_empty_comparison_says_how_to_go_on(

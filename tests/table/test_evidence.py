@@ -84,6 +84,7 @@ def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> N
         ("boolean", "", "yes", "Keep warm: yes"),
         ("boolean", "", "no", "Waterproof? No, sheds drizzle"),
         ("boolean", "", "no", "RAIN COVER ........... NO"),
+        ("boolean", "", "yes", "Suitable for travel\nyes, made for it"),
         ("number", "s", "15", "done in a quarter of a minute"),
         ("number", "min", "30", "takes half an hour"),
         ("number", "min", "45", "about three quarters of an hour"),

@@ -6,7 +6,7 @@ from string import Formatter
 
 import pytest
 
-from tablewright.table.messages import CATALOGUE, figure, message
+from tablewright.table.messages import CATALOGUE, figure, learn, message
 
 
 @pytest.mark.parametrize("language", sorted(CATALOGUE))
@@ -30,3 +30,14 @@ def test_figures_and_counts_are_written_as_the_language_writes_them() -> None:
     assert message("exported", "de", count=1200, where="") == "1.200 Zeilen können exportiert werden."
     assert message("exported", count=1, where="") == "1 row can be exported."
     assert figure("1,577.20", "de") == "1.577,20"
+
+
+def test_lines_of_another_language_are_learnt_and_those_of_ours_are_not_overwritten() -> None:
+    try:
+        learn("qq", {"not said": "QQ"})
+        assert message("not said", "qq_QQ") == message("not said", "qq-QQ") == "QQ"
+        assert message("that was all", "qq") == "That was all.", "what is not translated stays English"
+        learn("de", {"not said": "QQ"})
+        assert message("not said", "de") == "Die Dokumente sagen es nicht."
+    finally:
+        CATALOGUE.pop("qq", None)

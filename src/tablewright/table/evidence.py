@@ -109,6 +109,7 @@ def follows(value: str, quote: str, field: Field) -> str:
     wanted = coerce(value, field).value
     if wanted is None:
         return ""
+    last_line = quote.strip().rpartition("\n")[2]
     quote = " ".join(quote.split())  # a label and its value may stand on two lines
     match field.type:
         case "number":
@@ -120,7 +121,7 @@ def follows(value: str, quote: str, field: Field) -> str:
                 return "verbatim"
             return DATE if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
         case "boolean":
-            return _boolean_follows(wanted, quote, field)
+            return _boolean_follows(wanted, quote, field, last_line)
         case "list":
             return "each item" if all(stands_in(item, quote) for item in wanted) else ""  # type: ignore[union-attr]
         case "url":
@@ -317,11 +318,11 @@ _BESIDE = re.compile(r"\s(?:[^\W_]+\s){0,2}")
 """What may stand between a denial and what it denies: two words, as in "does not have a lid"."""
 
 
-def _boolean_follows(wanted: Value, quote: str, field: Field) -> str:
+def _boolean_follows(wanted: Value, quote: str, field: Field, last_line: str) -> str:
     """A yes or no that is written, or a quote that names the field's own words and denies nothing, or only them:
     "gooseneck spout" is a yes to "Gooseneck", "not dimmable" a no to "Dimmable". What denies something else as well
     proves neither."""
-    said = plain_boolean(_CELL.split(quote)[-1])
+    said = plain_boolean(_CELL.split(last_line)[-1])
     if said is not None:
         return "stated" if said is wanted else ""
     said_words = list(_SPOKEN.finditer(folded := fold(quote)))

@@ -248,8 +248,8 @@ def code_of(language: str) -> str:
 
 
 def primary_code(language: str) -> str:
-    """ "es" of "es-MX", whether it is in the catalogue or not."""
-    first = language.strip().lower().replace("-", " ").partition(" ")[0]
+    """ "es" of "es-MX" and of "es_MX", whether it is in the catalogue or not."""
+    first = language.strip().lower().replace("-", " ").replace("_", " ").partition(" ")[0]
     return NAMES.get(first, first)
 
 
