@@ -213,7 +213,7 @@ class Fill:
     async def begin(self, owner: str, **told: Any) -> str:
         """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
         await self._learn()
-        todos = await self._rows.slices(self._concurrency)
+        todos = await self._rows.slices(self._concurrency, computed=not self._asks_others)
         spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._retry)}
         return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
 

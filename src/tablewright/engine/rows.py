@@ -62,8 +62,9 @@ class Rows:
                         cells[name] += 1
         return rows, cells
 
-    async def slices(self, at_once: int) -> list[Todo]:
-        """The same work in parts, of which as many can be done side by side as there are workers."""
+    async def slices(self, at_once: int, *, computed: bool = False) -> list[Todo]:
+        """The same work in parts, of which as many can be done side by side as there are workers. What is only computed
+        takes less time for a row than handing out a slice does, so its slices are whole windows."""
         if self.row_ids is None:
             row_ids = await self.store.tables.row_ids(self.task.table.id, limit=self.max_rows)
         else:
@@ -72,7 +73,7 @@ class Rows:
         for at in self.only or ():
             of_row.setdefault(at[0], []).append(at)
         todos = []
-        size = min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
+        size = WINDOW if computed else min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
         for start in range(0, len(row_ids), size):
             some = tuple(row_ids[start : start + size])
             only = None if self.only is None else tuple(at for row_id in some for at in of_row[row_id])

@@ -1,0 +1,26 @@
+"""How a run is cut into the parts that are handed out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tablewright.app import Tablewright
+from tablewright.engine.rows import SLICE, WINDOW
+from tablewright.settings import Settings
+from tablewright.table.fieldspec import parse_field
+
+ROWS = WINDOW + 1
+
+
+async def slices_of(tablewright: Tablewright, table_id: str, field: str) -> int:
+    fill = await tablewright.plan_enrich(table_id, [parse_field(field)])
+    run_id = await fill.begin("nobody", settings={})
+    return len((await tablewright._store.slices.totals(run_id)).unfinished)
+
+
+async def test_what_is_computed_is_handed_out_in_whole_windows_and_what_asks_in_few_rows(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text("Item,Price\n" + "".join(f"{n},{n}\n" for n in range(ROWS)), encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"), search="sample")) as tablewright:
+        table_id = (await tablewright.import_file(tmp_path / "prices.csv")).table.id
+        assert await slices_of(tablewright, table_id, "Double:number={Price} * 2") == 2
+        assert await slices_of(tablewright, table_id, "Maker=Who makes {Item}?") >= ROWS / SLICE
