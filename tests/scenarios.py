@@ -482,10 +482,12 @@ async def documents(stage: Stage) -> Any:
 
 @scenario
 async def ask(stage: Stage) -> Any:
-    """Kinds, a sum over read columns, a follow-up in another language that reads nothing, sentences, a refusal."""
+    """Kinds, a sum over read columns, a follow-up in another language that reads nothing, a column beside another one,
+    sentences, a refusal."""
     return await stage.ask(
         "What did we pay for tyres, and where?",
         "nur die in Euro bezahlten, nach Datum sortiert",
+        "On which receipts did we pay more in total than the tyres alone cost?",
         "Which solar module is the lightest per watt?",
         "How is the inverter cleaned, and how often?",
         "Who signed the lease of the warehouse?",
