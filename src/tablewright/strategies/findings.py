@@ -156,10 +156,15 @@ def _independent(group: list[ReadCandidate]) -> list[ReadCandidate]:
 
 
 def _disagrees(best: Side, other: Side) -> bool:
-    """Another page says something else, about as surely; two values of one page are only a page with two values.
+    """Another page says something else, about as surely, or a model says that a page contradicts another. Without a
+    model two values of one page are only a page with two values.
 
     It need not be of another site: only agreement must be independent to count."""
-    apart = [read for read in other.reads if all(_apart(read.source, mine.source) for mine in best.reads)]
+    apart = [
+        read
+        for read in other.reads
+        if read.candidate.basis or all(_apart(read.source, mine.source) for mine in best.reads)
+    ]
     return bool(apart) and apart[0].candidate.score >= RIVAL * best.scores[0]
 
 
