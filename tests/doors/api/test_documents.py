@@ -59,6 +59,18 @@ def test_documents_are_handed_in_asked_and_forgotten(api: Api) -> None:
     assert sorted(left) == ["broken.pdf", "note.txt", "note.txt"]
 
 
+def test_a_kind_that_a_title_suggests_is_called_so_and_set_for_ones_own_documents_alone(api: Api) -> None:
+    ann, ben = api.of("ann", "editor"), api.of("ben", "editor")
+    (hers,) = hand_in(ann, ("1.txt", b"Berth contract No. 1\n\nThe berth is let."))["documents"]
+    ann.put(f"/shares/document/{hers['id']}", {"everyone": True})
+    added = hand_in(ben, ("2.txt", b"Berth contract No. 2\n\nThe berth is let, too."))
+    assert added["from_titles"] == 1
+    kinds = {each["name"]: (each["kind"], each["kind_by"]) for each in ben.get("/documents")["documents"]}
+    assert kinds == {"1.txt": ("", ""), "2.txt": ("berth contract", "title")}
+    (group,) = (each for each in ben.get("/documents/tables")["tables"] if each["name"] == "berth contract")
+    assert (group["members"], group["from_titles"]) == (1, 1)
+
+
 async def home(tablewright: Any) -> Path:
     folder: Path = tablewright.settings.home_folder
     return folder

@@ -255,3 +255,14 @@ def test_a_file_may_be_called_anything_else(api: Api) -> None:
 
 async def home(tablewright: Any) -> Any:
     return tablewright.settings.home_folder
+
+
+@pytest.mark.parametrize("rows", [1, 2_000])
+def test_a_key_that_appears_twice_is_refused_and_leaves_nothing(api: Api, rows: int) -> None:
+    """Whichever value were taken, the other would be lost."""
+    listed = ['{"Name": "Hill", "City": "Bergen"}'] * rows + ['{"Name": "Vale", "City": "Bergen", "City": "Molde"}']
+    body = f'{{"name": "twice", "rows": [{", ".join(listed)}]}}'
+    headers = {"Content-Type": "application/json"}
+    refused = api.refused(422, "POST", "/tables", content=body, headers=headers)
+    assert "'City' appears twice" in refused["message"]
+    assert api.get("/tables")["tables"] == []

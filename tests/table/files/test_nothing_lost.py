@@ -235,3 +235,11 @@ def test_quotes_that_are_left_out_are_said(put: Put) -> None:
     table = read_table(put('name,city\n"Ann ""A""",Rome\n"Ada" Lovelace,London\n'))
     assert texts(table) == [['Ann "A"', "Rome"], ["Ada Lovelace", "London"]]
     assert table.warnings == ("Line 3 has text after a closing quote; such values are read without their quotes.",)
+
+
+def test_a_name_that_had_unseen_characters_is_told(put: Put) -> None:
+    table = read_table(put("\ufeffNa\u200bme,Ci\x02ty,Plain\nHill,Bergen,1\n"))
+    assert [column.name for column in table.fields] == ["Name", "City", "Plain"]
+    assert table.warnings == tuple(
+        f"The name of the column '{name}' had invisible characters; they are left out." for name in ("Name", "City")
+    )

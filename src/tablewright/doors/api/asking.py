@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import FileResponse, Response
 from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
@@ -14,6 +14,7 @@ from pydantic import Field as Value
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, ResultId, Text, writable
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import not_there
@@ -24,7 +25,7 @@ from tablewright.table.form import Form, form_of
 from tablewright.table.model import Noun
 from tablewright.table.reply import Reply
 
-router = APIRouter(tags=["ask"])
+router = resource("ask")
 
 
 class ConversationHead(Noun, frozen=True):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field as Value
 
 from tablewright.app import Action, AuditEntry, Quota
 from tablewright.doors.api.answers import Json, Page
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, UserName
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.access import OWNER, Metered, Person
 from tablewright.table.model import Noun
 
-router = APIRouter(tags=["audit"])
+router = resource("audit")
 
 Most = Annotated[float | None, Value(ge=0, le=1e12)]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from pydantic import Field as Value
 
 from tablewright.app import CellVersion, Change, StaleCell
 from tablewright.doors.api.answers import Json, Page, by_place, large
 from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_row, seen_table
@@ -15,7 +15,7 @@ from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.model import Cell, Evidence, Noun, RowId, Step
 
-router = APIRouter(tags=["cells"])
+router = resource("cells")
 
 AROUND = 300
 """Characters of the stored text before and after a quote."""

@@ -8,34 +8,37 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi import File, Form, Query, UploadFile
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
 from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visiting
-from tablewright.table.corpus import Category, Document
+from tablewright.table.corpus import Category, Document, KindBy
 from tablewright.table.form import KnownGroup
 from tablewright.table.model import Noun
 
-router = APIRouter(tags=["documents"])
+router = resource("documents")
 
 MOST_FILES = 500
 
 
 class DocumentShown(Noun, frozen=True):
-    """`problem` says why it could not be read, `kind` what it seems to be, such as `invoice`."""
+    """`problem` says why it could not be read, `kind` what it seems to be, such as `invoice`. `kind_by` is who said
+    that: `person`, `model`, or `title` for a guess from a title that another document has too."""
 
     id: str
     name: str
     title: str
     media: str
     kind: str
+    kind_by: KindBy
     categories: tuple[Category, ...]
     size: int
     pages: int
@@ -55,7 +58,7 @@ class Unread(Noun, frozen=True):
 
 class DocumentsAdded(Noun, frozen=True):
     """`same` are files with the content of a document that is there already; `classified` is of how many documents the
-    model said what they are."""
+    model said what they are, `from_titles` how many have a new kind that is a guess from their titles."""
 
     added: int
     changed: int
@@ -66,6 +69,7 @@ class DocumentsAdded(Noun, frozen=True):
     segments: int
     facts: int
     classified: int
+    from_titles: int
     seconds: float
     documents: tuple[DocumentShown, ...]
 
@@ -174,6 +178,7 @@ async def add_documents(
             segments=done.segments,
             facts=done.facts,
             classified=done.classified,
+            from_titles=done.from_titles,
             seconds=done.seconds,
             documents=tuple(map(shown, documents)),
         ),

@@ -12,19 +12,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from tablewright.app import Tablewright
 from tablewright.doors.api.answers import encoded
 from tablewright.doors.api.inputs import MOST_ROWS, RunId
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.runs import run_shown
 from tablewright.doors.api.visible import seen_run
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import TablewrightError
 from tablewright.table.feed import Event
 
-router = APIRouter(tags=["runs"])
+router = resource("runs")
 
 KEPT = 2_000
 """Events of a run in memory, while somebody watches it."""

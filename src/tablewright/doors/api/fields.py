@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_table
@@ -18,7 +18,7 @@ from tablewright.table.edits import AddField, ChangeField, RemoveField
 from tablewright.table.fieldspec import checked_name
 from tablewright.table.model import Field, FieldType, Role
 
-router = APIRouter(tags=["fields"])
+router = resource("fields")
 
 
 def usable(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
@@ -14,6 +13,7 @@ from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import Body, Question, TableId, Text
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
@@ -22,7 +22,7 @@ from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListPlan
 from tablewright.table.model import Noun
 
-router = APIRouter(tags=["find"])
+router = resource("find")
 
 
 class FindStarted(Noun, frozen=True):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from tablewright.app import Kind, Parameter, Strategy, doctor
 from tablewright.doors.api.answers import Json
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 DATABASE = "Database"
 """What `doctor` calls it."""
 
-router = APIRouter(tags=["health"])
-open_to_all = APIRouter(tags=["health"])
+router = resource("health")
+open_to_all = resource("health")
 
 
 class Alive(Noun, frozen=True):

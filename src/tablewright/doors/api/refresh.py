@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import Field as Value
 from pydantic import StringConstraints
@@ -13,6 +12,7 @@ from tablewright.app import Fill, RefreshRound
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.runs import EstimateShown, Started
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_table
@@ -21,7 +21,7 @@ from tablewright.errors import UsageError
 from tablewright.table.feed import Routine
 from tablewright.table.model import Noun
 
-router = APIRouter(tags=["upkeep"])
+router = resource("upkeep")
 
 
 class RefreshRun(Noun, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
@@ -14,6 +14,7 @@ from tablewright.doors.api.answers import Json, Page, file_answer, file_response
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_research
@@ -37,7 +38,7 @@ from tablewright.table.research import (
 )
 from tablewright.table.usage import Usage
 
-router = APIRouter(tags=["research"])
+router = resource("research")
 
 
 class ResearchHead(Noun, frozen=True):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import Response
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Limit
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visit, Visiting
@@ -19,7 +20,7 @@ from tablewright.table.model import Noun
 if TYPE_CHECKING:
     from tablewright.app import SearchHits
 
-router = APIRouter(prefix="/retrieval", tags=["retrieval"])
+router = resource("retrieval", prefix="/retrieval")
 
 Words = Annotated[str, Query(min_length=1, max_length=2_000, pattern=r"^[^\x00]+$", description="What to look for.")]
 Categories = Annotated[list[Category] | None, Query(description="Only documents of one of these categories.")]

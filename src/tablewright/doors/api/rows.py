@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
 from tablewright.app import Change
 from tablewright.doors.api.answers import Json, large
 from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visiting
@@ -19,7 +20,7 @@ from tablewright.table.dedupe import key_of
 from tablewright.table.edits import RemoveRow
 from tablewright.table.model import Cell, Noun, Row, RowId, Status, Table
 
-router = APIRouter(tags=["rows"])
+router = resource("rows")
 
 WINDOW = 500
 LOOKED_THROUGH = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
@@ -17,6 +17,7 @@ from tablewright.doors.api.fields import AskedField
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, RunId, TableId
 from tablewright.doors.api.inputs import Text as LongText
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
@@ -28,7 +29,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Noun, RowId, Table
 from tablewright.table.usage import Usage
 
-router = APIRouter(tags=["runs"])
+router = resource("runs")
 
 INSIDE = frozenset({"settings", "paths", "host"})
 """What a run remembers for its workers, and nobody else needs to know."""

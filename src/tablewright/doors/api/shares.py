@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Name, an_id
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import not_there
 from tablewright.doors.server.context import Visiting
 from tablewright.table.access import Shareable, Shared
 
-router = APIRouter(tags=["sharing"])
+router = resource("sharing")
 
 Kind = Annotated[Shareable, Path(description="What it is.")]
 ThingId = Annotated[str, an_id("thing")]

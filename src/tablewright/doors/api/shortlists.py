@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from fastapi import APIRouter
 from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
@@ -13,6 +12,7 @@ from pydantic import Field as Value
 from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, newest_first
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_shortlist
@@ -21,7 +21,7 @@ from tablewright.errors import NotFound
 from tablewright.table.model import Noun
 from tablewright.table.shortlist import ChatReply, Phase, ShortlistState
 
-router = APIRouter(tags=["shortlist"])
+router = resource("shortlist")
 
 FOLDER = "exports"
 """In the home folder: the files that people asked the advisor for."""

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi import File, Form, Query, UploadFile
 from fastapi.responses import FileResponse
 from pydantic import ConfigDict, FiniteFloat, StringConstraints
 from pydantic import Field as Value
@@ -17,6 +17,7 @@ from tablewright.app import FileOptions, Imported, TableSummary
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, oldest_first
 from tablewright.doors.api.examples import COMPANY, EXAMPLES
 from tablewright.doors.api.inputs import SOME, UNWRITABLE, After, Body, Limit, Name, TableId, TableName
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.api.visible import seen_table
@@ -25,7 +26,7 @@ from tablewright.doors.wording import REST, in_words_of
 from tablewright.errors import BadFile
 from tablewright.table.model import Field, Noun
 
-router = APIRouter(tags=["tables"])
+router = resource("tables")
 
 Format = Literal["csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet"]
 Scalar = str | int | FiniteFloat | bool | None

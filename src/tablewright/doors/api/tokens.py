@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Days, Name, UserName
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
@@ -16,7 +17,7 @@ from tablewright.errors import Forbidden, UsageError
 from tablewright.table.access import EVERY_SCOPE, OWNER, SCOPES, Scope, Token
 from tablewright.table.model import Noun
 
-router = APIRouter(tags=["tokens"])
+router = resource("tokens")
 
 TokenId = Annotated[str, Path(max_length=40, pattern=r"^[^\x00/]+$", description="The id of the token.")]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field as Value
 from pydantic import StringConstraints
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Days, TableId, UserName
+from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_table
@@ -18,7 +18,7 @@ from tablewright.errors import NotFound
 from tablewright.table.access import Person, Role
 from tablewright.table.model import Noun
 
-router = APIRouter(tags=["users"])
+router = resource("users")
 
 
 class UserShown(Noun, frozen=True):
