@@ -1,6 +1,6 @@
 """Whether a page bears a claim: a model's verdicts (`decisions/check_claim.py`) beside those of people.
 
-    python evals/citations.py --model MODEL [--base-url URL] [--data DIR] [--questions N] [--json]
+    python evals/citations.py --model MODEL [--base-url URL] [--data DIR] [--questions N [--seed N]] [--json]
 
 306 claims of an encyclopedia with the page that each cites, labelled supported, partially supported or not supported.
 Where the middle belongs is a matter of reading, so the balanced accuracy is given for three:
@@ -42,6 +42,8 @@ LABELS = ("supported", "partially_supported", "not_supported")
 VERDICTS: tuple[Verdict, ...] = ("supported", "partly supported", "qualified", "contradicted", "not checked")
 AT_ONCE = 8
 SPLIT = 7
+CONTEXT = 150
+"""Characters before a claim: as many as the label of a block holds, so that the nearest are not cut off."""
 META, TITLE = "(meta data) ", "TITLE:"
 
 
@@ -56,6 +58,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path(default), help="folder with the data files")
     add_model_options(parser)
     parser.add_argument("--questions", type=int, help="so many claims, drawn at random")
+    parser.add_argument("--seed", type=int, default=SPLIT, help="of that draw")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     args = parser.parse_args()
     if not (args.data / FILE).is_file():
@@ -67,7 +70,7 @@ def main() -> int:
         return 2
     cases = read(args.data / FILE)
     if args.questions:
-        cases = random.Random(SPLIT).sample(cases, min(args.questions, len(cases)))
+        cases = random.Random(args.seed).sample(cases, min(args.questions, len(cases)))
     group = f"{len(cases)} claims {column(args)}"
     started = time.perf_counter()
     verdicts = asyncio.run(judge(cases, args))
@@ -89,7 +92,7 @@ def read(file: Path) -> list[Case]:
             asked=ClaimToJudge(
                 brief=Brief(question=f"What is known about {row['claim_title']}?", report_type="narrative"),
                 claim=row["claim"],
-                made_by=f"an encyclopedia, after: {row['claim_context'][-300:]}",
+                made_by=f"an encyclopedia, after: {row['claim_context'][-CONTEXT:]}",
                 pages=(page(row["evidence_sentences"]),),
             ),
         )

@@ -60,7 +60,7 @@ async def farms(store: Store) -> CatalogFound:
     plan = ListPlan(question="Find a farm", things="farms", fields=fields)
     listing = await store.listings.keep(Listing(table_id=table.id, plan=plan, status="done"))
     loaded = await store.tables.load(table.id)
-    taken, rivals = notes_of(loaded, by_model=False)
+    taken, rivals = notes_of(loaded)
     task = ResearchTask(id="r1_1", kind="discover", search_query="farms")
     return CatalogFound(
         rows=await account(store, listing),
@@ -135,13 +135,6 @@ async def test_who_says_otherwise_stands_in_the_cell_and_is_cited(store: Store) 
     assert report.completeness
 
 
-async def test_of_two_texts_a_model_says_whether_they_contradict(store: Store) -> None:
-    found = await farms(store)
-    taken, rivals = notes_of(found.table, by_model=True)
-    assert taken == found.taken
-    assert rivals == ()
-
-
 async def test_a_note_quotes_the_words_that_state_its_value(store: Store) -> None:
     words = "Green Tower is a farm. It grows cress, and 4 kinds of lettuce."
     page = await store.pages.keep(
@@ -150,7 +143,7 @@ async def test_a_note_quotes_the_words_that_state_its_value(store: Store) -> Non
     named, grows = evidence_for(page, 0, 22), evidence_for(page, 23, len(words))
     crop = Cell(value="4 kinds of lettuce", status="ENRICHED", confidence=0.9, evidence=(named, grows))
     made = await store.tables.create("f", (Field(name="Name"), CROP), [(given("Green Tower"), crop)], key_field="Name")
-    (only,), _ = notes_of(await store.tables.load(made.id), by_model=True)
+    (only,), _ = notes_of(await store.tables.load(made.id))
     assert only.evidence == grows
 
 
@@ -212,3 +205,37 @@ async def test_an_empty_cell_is_filled_in_round_two_from_the_pages_that_its_gap_
     assert found.report.table is not None
     shown = {row[0].text: row[1].text for row in found.report.table.rows}
     assert shown == {"De Kraai": "3", "Old Kate": ""}
+
+
+@pytest.mark.parametrize("contradicts", [True, False])
+async def test_whether_two_values_of_a_list_contradict_the_model_says(contradicts: bool, tmp_path: Path) -> None:
+    columns = [{"name": "Floors", "type": "number", "question": "How many floors?", "required": True}]
+    numbers: list[int] = []
+
+    def reflect(text: str) -> object:
+        lines = [line for line in text.splitlines() if "De Kraai: Floors: " in line]
+        numbers[:] = [int(line[1 : line.index("]")]) for line in lines]
+        rivals = [{"notes": numbers[:1], "against": numbers[1:], "about": "floors"}]
+        return reflected(contradictions=rivals if contradicts else [])
+
+    model = Reader(
+        ResearchPlan=lambda _: plan(report_type="catalog", things="wind mills", items=2, columns=columns, sections=[]),
+        ListReply=lambda _: PLAN | {"conditions": [], "queries": ["mills"]},
+        Reflected=reflect,
+        WrittenReport=lambda _: report(next_steps=["Count them."], not_found=[{"gap": 0, "what": "who is right"}]),
+    )
+    register = Page("Mills in a register", table("Mill | Floors", "De Kraai | 3", "Old Kate | 4"))
+    guide = Page("Mills in a guide", table("Mill | Floors", "De Kraai | 5", "Old Kate | 4"))
+    async with small_web({"/register": register}) as web, small_web({"/guide": guide}) as other:
+        web.others.append(other)
+        async with running_endpoint() as endpoint:
+            endpoint.otherwise = model
+            async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+                begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
+                found = await app.run_research(begun.id)
+    assert len(numbers) == 2
+    assert len(found.rounds[-1].memo.contradictions) == int(contradicts)
+    assert found.report is not None
+    assert found.report.table is not None
+    cells = {row[0].text: row[1] for row in found.report.table.rows}
+    assert bool(cells["De Kraai"].note) is contradicts

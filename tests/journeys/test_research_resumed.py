@@ -32,15 +32,21 @@ __all__ = ["two_sites"]
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
 
 
-async def test_killed_in_round_two_it_goes_on_without_buying_anything_twice(
-    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+def reflecting(asked: Asked) -> Any:
+    """Two rounds of gap-filling: the search of the first brings nothing, that of the second the other site."""
+    text = str(asked.body)
+    if "Round 3 is over" in text:
+        return CONTRADICTED["Reflected"]
+    query, earlier = ("bills", 1) if "Round 2 is over" in text else ("invoices", 0)
+    return reflected(answered="partly", gaps=[gap("what bills say", query, earlier=earlier)])
+
+
+@pytest.mark.parametrize(("dies_in", "kind"), [(2, "fill"), (3, "fill"), (4, "verify")])
+async def test_killed_in_a_round_it_goes_on_without_buying_anything_twice(
+    dies_in: int, kind: str, two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    searching = reflected(answered="partly", gaps=[gap("what bills say", "bills")])
     endpoint.otherwise = by_decision(
-        ANSWERS
-        | CONTRADICTED
-        | {"Reflected": lambda asked: CONTRADICTED["Reflected"] if "Round 2" in str(asked.body) else searching}
-        | {"RewrittenSentences": {"sentences": []}}
+        ANSWERS | CONTRADICTED | {"Reflected": reflecting, "RewrittenSentences": {"sentences": []}}
     )
     whole = await run(with_model(two_sites, endpoint, tmp_path / "whole"))
     searches, asked = Counter(two_sites.queries), len(endpoint.asked)
@@ -49,22 +55,24 @@ async def test_killed_in_round_two_it_goes_on_without_buying_anything_twice(
     for site in (two_sites, *two_sites.others):
         site.requests.clear()
     settings = with_model(two_sites, endpoint, tmp_path / "killed")
-    await kill_at(b"Round 2", settings)
+    await kill_at(f"Round {dies_in}".encode(), settings)
     async with Tablewright.open(settings) as app:
         (begun,) = await app.researches()
         assert begun.status == "running"
         kept = await app.research(begun.id)
-        assert len(kept.rounds) == 1
+        assert len(kept.rounds) == dies_in - 1
         resumed = await app.run_research(begun.id)
         await audit(app, resumed)
         again = await app.run_research(begun.id)
     assert again.report == resumed.report
+    assert [each.kind for each in resumed.rounds] == ["discover", "fill", "fill", "verify"]
+    assert resumed.rounds[dies_in - 1].kind == kind
     assert resumed.report is not None
     assert essence(resumed.report) == essence(whole.report)
     assert len(endpoint.asked) == asked
     assert Counter(set(two_sites.queries)) == searches
-    first_round = {task.search_query for task in kept.rounds[0].tasks}
-    assert all(count == 1 for query, count in Counter(two_sites.queries).items() if query in first_round)
+    before = {task.search_query for each in kept.rounds for task in each.tasks}
+    assert all(count == 1 for query, count in Counter(two_sites.queries).items() if query in before)
     assert all(site.requests[path] <= 1 for site in (two_sites, *two_sites.others) for path in site.pages)
 
 

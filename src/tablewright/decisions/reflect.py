@@ -51,8 +51,9 @@ have.
 - `query`: the search that is most likely to fill it, unlike those made; with the names that the notes have brought \
 up, in the language of those who would write about it. Where the notes show what a description in the question means, \
 search for that thing by its name. "" if no search can.
-`contradictions`: where notes give different figures for the same thing, or cannot both be right: the numbers of the \
-`notes` that say one thing, of those that speak `against` them, and what it is `about`.
+`contradictions`: where notes cannot both be right, such as two figures for the same thing at the same time: the \
+numbers of the `notes` that say one thing, of those that speak `against` them, and what it is `about`. Offers of \
+different sellers, prices of different plans, and figures of different dates or scopes contradict nothing.
 `claims`: up to {claims} statements that the answer most depends on and that other sites could confirm or refute: the \
 number of the note, the claim as one sentence that stands by itself, and a `query` that finds what others say of it. \
 The query does not repeat the claim's own figure, so that it also finds who says otherwise.
@@ -78,6 +79,8 @@ class RoundToReflect(Noun, frozen=True, gc=True):
     candidates: tuple[CatalogCandidate, ...] = ()
     searched: tuple[str, ...] = ()
     searches_left: int = 0
+    new_notes: int = 0
+    """How many of the notes the last round brought."""
     extent: Extent = USUAL_EXTENT
     room: int = 40_000
 
@@ -216,8 +219,9 @@ class Reflect:
 def standing(asked: RoundToReflect) -> str:
     """Where the research stands, and what comes next."""
     left = asked.searches_left
-    said = [f"Round {asked.round_index} of {asked.extent.rounds} is over."]
-    said.append(f"Up to {left} searches can be made for gaps." if left else "No more searches are made for gaps.")
+    said = [f"Round {asked.round_index} is over" + (" and brought no new note." if not asked.new_notes else ".")]
+    of = "gaps" if asked.round_index == 1 else "gaps of priority 1 that have a query"
+    said.append(f"Up to {left} searches can be made for {of}." if left else "No more searches are made for gaps.")
     said += ["Then the claims are checked."] if asked.extent.checked_claims else []
     sites = len({site_of(note) for note in asked.notes})
     if left and sites < asked.extent.sites:

@@ -57,7 +57,7 @@ class Extent(Noun, frozen=True):
     pages: int = 5
     """Opened for a search, at most; with a model, for a search on average."""
     rounds: int = 3
-    """1: no gaps are filled; 2: no claims are checked."""
+    """1: no gaps are filled; 2: no claims are checked. Gap-filling may take several rounds."""
     claims: int = 3
     sites: int = 3
     """So many should speak; where fewer do, more are searched for, and the report says so."""
@@ -254,10 +254,13 @@ class CheckedClaim(Noun, frozen=True):
 
 
 class Round(Noun, frozen=True):
+    """`kind` is what its searches are for; None in rounds that were kept before gap-filling could go on."""
+
     index: int
     tasks: tuple[ResearchTask, ...]
     notes: tuple[Note, ...]
     memo: Memo
+    kind: TaskKind | None = None
     source_notes: tuple[SourceNote, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a reader of the report should know of the round: searches that failed, pages that nobody read."""
@@ -266,7 +269,9 @@ class Round(Noun, frozen=True):
     checked: tuple[CheckedClaim, ...] = ()
     usage: Usage = Usage()
     stopped: str = ""
-    """Why it ended early: the budget, the time, the person."""
+    """Which limit cut it off: the budget, the time."""
+    ended: str = ""
+    """Why no further round of its kind follows; "" where one does."""
 
 
 class ResearchEvent(Noun, frozen=True):
@@ -274,6 +279,7 @@ class ResearchEvent(Noun, frozen=True):
 
     stage: Stage
     round_index: int = 0
+    kind: TaskKind | None = None
     detail: str = ""
     done: int = 0
     total: int = 0
@@ -299,13 +305,15 @@ class Section(Noun, frozen=True):
 
 
 class Reference(Noun, frozen=True):
-    """`quotes` are the words that are cited, each found in the stored text of `url` (or of a document's id)."""
+    """`quotes` are the words that are cited, each found in the stored text of `url` (or of a document's id);
+    `title_cited`: its title is cited as well."""
 
     number: int
     url: str
     title: str = ""
     domain: str = ""
     quotes: tuple[str, ...] = ()
+    title_cited: bool = False
     page: int | None = None
     retrieved_at: str = ""
     content_hash: str = ""

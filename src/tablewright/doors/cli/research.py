@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.table.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
 
-ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
+ROUNDS = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
 GAPS_SHOWN = 5
 Kind = Literal["", "narrative", "comparison", "answer", "catalog"]
 Lengths = Literal["", "short", "standard", "long"]
@@ -70,7 +70,7 @@ def research(
     list_all: Annotated[bool, typer.Option("--list", help="List all research.")] = False,
     json: Json = False,
 ) -> None:
-    """Research a question: a plan, three rounds of searching and reading, and a report that cites what was read.
+    """Research a question: a plan, rounds of searching and reading, and a report that cites what was read.
 
     The plan is shown first, with what it is likely to cost; at a terminal you can start it, or say what to change.
     "Identify 5 AI providers with pricing and case studies" makes a catalog, a table of things with the asked details;
@@ -175,7 +175,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
         def watch(event: ResearchEvent) -> None:
             if not quiet:
                 told(event)
-            name = ROUNDS.get(event.round_index, "research")
+            name = ROUNDS.get(event.kind or "", "research")
             if event.stage in ("round", "task", "reading", "claim", "writing"):
                 doing = "Writing the report" if event.stage == "writing" else f"Round {event.round_index}, {name}"
                 progress.update(bar, description=doing, completed=event.done, total=event.total or None)
@@ -196,7 +196,7 @@ def told(event: ResearchEvent) -> None:
     from tablewright.doors.cli import output
 
     if event.stage == "round":
-        output.say(f"Round {event.round_index}, {ROUNDS[event.round_index]}: {event.detail}")
+        output.say(f"Round {event.round_index}, {ROUNDS[event.kind or 'discover']}: {event.detail}")
     elif event.stage == "task":
         output.say(f"  searched “{event.detail}”")
     elif event.stage == "claim":

@@ -37,7 +37,7 @@ from tablewright.table.research import (
     Verdict,
 )
 
-ROUNDS = {1: "Discovery", 2: "Gap filling", 3: "Verification"}
+ROUNDS = {"discover": "Discovery", "fill": "Gap filling", "verify": "Verification"}
 VERDICTS: dict[Verdict, str] = {
     "supported": "high",
     "partly supported": "medium",
@@ -169,7 +169,7 @@ def show_round(each: Round) -> None:
     with card(t("Round {index}", index=each.index)):
         with row():
             heading(
-                t("Round {index}: {index2}", index=each.index, index2=t(ROUNDS.get(each.index, FURTHER))),
+                t("Round {index}: {index2}", index=each.index, index2=t(ROUNDS.get(each.kind or "", FURTHER))),
                 level=3,
             )
             quiet(
@@ -180,8 +180,8 @@ def show_round(each: Round) -> None:
                     unique_domains=many(memo.unique_domains, "domain"),
                 )
             )
-        if each.stopped:
-            said(each.stopped)
+        if why := each.stopped or each.ended:
+            said(why)
         with ui.element("ul").classes("tw-steps"):
             for gap in each.closed:
                 step("check_circle", gap, "tw-closed", t("Closed"))

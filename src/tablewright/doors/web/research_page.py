@@ -78,7 +78,7 @@ async def researches_page() -> None:
             with empty_state(t("No research yet"), "travel_explore"):
                 ui.label(
                     t(
-                        "Ask a question above. Three rounds of searches follow: discovery, gap filling and "
+                        "Ask a question above. Rounds of searches follow: discovery, gap filling and "
                         "verification. Every sentence of the report cites its source."
                     )
                 )

@@ -45,7 +45,6 @@ CANDIDATES = 2
 """Times as many as asked for are looked for, so that the best documented can be chosen."""
 WEAK = 0.6
 """Below this confidence a value is only half an answer."""
-MANY_WORDS = ("text", "list")
 STATUS: dict[ReadStatus, SourceStatus] = {
     "read": "read",
     "nothing": "read",
@@ -67,7 +66,7 @@ class CatalogFound(Noun, frozen=True, gc=True):
     rivals: tuple[tuple[int, int], ...]
 
     def notes_beside(self, known: Sequence[SourceNote]) -> tuple[tuple[SourceNote, ...], tuple[Contradiction, ...]]:
-        """What the cells say that was not noted before, and which values exclude each other."""
+        """What the cells say that was not noted before, and where a value that is new differs from another."""
         numbers = {(note.statement, note.evidence.origin): note.number for note in known}
         new = [each for each in self.taken if (each.statement, each.evidence.origin) not in numbers]
         notes = numbered(new, len(known) + 1)
@@ -76,6 +75,7 @@ class CatalogFound(Noun, frozen=True, gc=True):
         return notes, tuple(
             Contradiction(about=self.taken[one].statement, notes=(all_numbers[one],), against=(all_numbers[other],))
             for one, other in self.rivals
+            if max(all_numbers[one], all_numbers[other]) > len(known)
         )
 
 
@@ -143,7 +143,7 @@ class Catalog:
         table = opened_only(await self._store.tables.load(table_id), await self._store.pages.hashes())
         listing = await self._store.listings.get(table_id)
         rows = await account(self._store, listing, language=language)
-        taken, rivals = notes_of(table, by_model=self._tools.model is not None)
+        taken, rivals = notes_of(table)
         tasks = tuple(
             ResearchTask(id=f"r1_{number}", kind="discover", search_query=query)
             for number, query in enumerate(rows.queries, start=1)
@@ -192,9 +192,8 @@ def empty_cells(table: Table, row: Row, gap: Gap) -> list[str]:
     ]
 
 
-def notes_of(table: Table, *, by_model: bool) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ...]]:
-    """Every filled cell with who says so, one note a site, and with who says something else. Of texts, two may both be
-    right: there a model says which contradict each other."""
+def notes_of(table: Table) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ...]]:
+    """Every filled cell with who says so, one note a site, and with who says something else."""
     taken: list[Taken] = []
     rivals: list[tuple[int, int]] = []
     for row in table.rows:
@@ -211,8 +210,7 @@ def notes_of(table: Table, *, by_model: bool) -> tuple[tuple[Taken, ...], tuple[
             for rival in cell.conflict:
                 other = value_text(Cell(value=rival.value))
                 for each in one_a_site(rival.evidence, other, field):
-                    if not (by_model and field.type in MANY_WORDS):
-                        rivals.append((first, len(taken)))
+                    rivals.append((first, len(taken)))
                     taken.append(Taken(statement=stated(name, field.name, other), evidence=each, topic=name))
     return tuple(taken), tuple(rivals)
 

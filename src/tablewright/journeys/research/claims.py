@@ -62,14 +62,15 @@ class Verification:
         words = Words(underway.brief.language)
         none = words("no claim" if underway.tools.model else "claims take a model")
         return Round(
-            index=3,
+            index=underway.round,
             tasks=tuple(tasks),
             notes=tuple(results),
             memo=underway.new_memo(carried_over(before), notes, len(tasks)),
             source_notes=notes,
             remarks=tuple(failures(results, words)),
             checked=checked,
-            stopped=underway.limits.spent or ("" if claims else none),
+            stopped=underway.limits.spent,
+            ended="" if claims else none,
         )
 
     async def _judge(

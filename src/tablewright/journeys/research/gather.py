@@ -1,4 +1,4 @@
-"""Rounds one and two: searching, reading, and reflecting on what the notes answer and leave open."""
+"""Discovery and gap-filling: searching, reading, and reflecting on what the notes answer and leave open."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tablewright.table.research import (
     Angle,
     Brief,
     CatalogCandidate,
+    Contradiction,
     Gap,
     Memo,
     ResearchTask,
@@ -27,6 +28,9 @@ from tablewright.table.research import (
     SourceNote,
 )
 from tablewright.table.text import plural
+
+URGENT, LOWEST = 1, 3
+"""Priorities of gaps: without which there is no answer, and of any."""
 
 
 class ResearchGatherer:
@@ -54,10 +58,9 @@ class ResearchGatherer:
         underway.tell("round", detail=brief.things or brief.question)
         found = await catalog.find(underway.research.table_id, underway.limits)
         await underway.library.reopen(underway.store, underway.tools, [found.result])
-        notes, known = found.notes_beside(())
+        notes, different = found.notes_beside(())
         shown = candidates(found.table, brief)
-        reflection = await self._reflect(notes, found.tasks, shown)
-        reflection = msgspec.structs.replace(reflection, contradictions=(*known, *reflection.contradictions))
+        reflection = await self._reflect(notes, found.tasks, shown, different)
         failed = found.rows.failed_queries.items()
         remarks = [self._words("search failed", query=query, why=why) for query, why in failed]
         return Round(
@@ -71,23 +74,46 @@ class ResearchGatherer:
         )
 
     async def fill_gaps(self) -> Round:
-        """A search for each gap that has one, the most important first."""
+        """A search for each gap that has one, the most important first; once that was done, only for gaps without which
+        the question cannot be answered."""
         underway = self._underway
-        before = underway.research.rounds[-1].memo
-        tried = {query.casefold() for query in underway.queries}
-        wanted = {gap.suggested_query: gap for gap in reversed(before.gaps) if gap.suggested_query.strip()}
-        gaps = [gap for gap in reversed(wanted.values()) if gap.suggested_query.casefold() not in tried]
-        room = max(underway.searches_left - self._extent.kept_searches, 0)
+        before = underway.research.rounds[-1]
+        lowest = URGENT if before.kind == "fill" else LOWEST
+        gaps = to_search(before.memo.gaps, underway.queries, lowest)
         tasks = [
-            ResearchTask(id=f"r2_{number}", kind="fill", search_query=gap.suggested_query, target_gap=gap.description)
-            for number, gap in enumerate(gaps[:room], start=1)
+            ResearchTask(
+                id=f"r{underway.round}_{number}",
+                kind="fill",
+                search_query=gap.suggested_query,
+                target_gap=gap.description,
+            )
+            for number, gap in enumerate(gaps[: self._searches_for_gaps()], start=1)
         ]
         if tasks:
             return await self._search_and_reflect(tasks, {task.id: gap for task, gap in zip(tasks, gaps, strict=False)})
-        stopped = self._words("no gap left" if underway.tools.model else "takes a model")
-        if before.gaps:
-            stopped = self._words("no search left" if not room else "no search fills")
-        return Round(index=2, tasks=(), notes=(), memo=msgspec.structs.replace(before, round_index=2), stopped=stopped)
+        return Round(
+            index=underway.round,
+            tasks=(),
+            notes=(),
+            memo=msgspec.structs.replace(before.memo, round_index=underway.round),
+            ended=self._ended(before.memo, (), lowest),
+        )
+
+    def _searches_for_gaps(self, made: int = 0) -> int:
+        """That are left beside those kept for claims, after a round that has made so many."""
+        left = self._underway.searches_left - made - self._extent.kept_searches
+        return max(left, 0) if self._extent.rounds > 1 else 0
+
+    def _ended(self, memo: Memo, tasks: Sequence[ResearchTask], lowest: int) -> str:
+        """Why no further round of gap-filling follows one that made these searches; "" where one does."""
+        queries = [*self._underway.queries, *(task.search_query for task in tasks)]
+        if not memo.gaps:
+            return self._words("no gap left" if self._underway.tools.model else "takes a model")
+        if not any(gap.priority <= lowest for gap in memo.gaps):
+            return self._words("no urgent gap")
+        if not self._searches_for_gaps(len(tasks)):
+            return self._words("no search left")
+        return "" if to_search(memo.gaps, queries, lowest) else self._words("no search fills")
 
     async def _search_and_reflect(self, tasks: Sequence[ResearchTask], gaps: dict[str, Gap]) -> Round:
         """`gaps` are what the tasks are for, by their ids. What a list lacks is read into its cells, the rest noted."""
@@ -101,13 +127,11 @@ class ResearchGatherer:
         shown = candidates(filled.table, underway.brief) if filled else ()
         brief = by_thing(underway.brief, shown) if filled else underway.brief
         read = await read_pages(underway.tools, brief, new, underway.limits, underway.note)
-        listed, disputed = filled.notes_beside(underway.notes) if filled else ((), ())
+        listed, different = filled.notes_beside(underway.notes) if filled else ((), ())
         notes = (*listed, *numbered(read.taken, len(underway.notes) + len(listed) + 1))
-        reflection = await self._reflect(notes, tasks, shown)
-        reflection = msgspec.structs.replace(
-            reflection, contradictions=tuple(dict.fromkeys((*reflection.contradictions, *disputed)))
-        )
+        reflection = await self._reflect(notes, tasks, shown, different)
         memo = underway.new_memo(reflection, notes, len(tasks))
+        stopped = underway.limits.spent
         sources = {note.number: site_of(note) for note in (*underway.notes, *notes)}
         return Round(
             index=underway.round,
@@ -120,7 +144,8 @@ class ResearchGatherer:
                 self._words("filled by", gap=gap.description, source=sources[number])
                 for gap, number in reflection.closed
             ),
-            stopped=underway.limits.spent,
+            stopped=stopped,
+            ended=self._ended(memo, tasks, URGENT) if gaps and not stopped else "",
         )
 
     async def _fill_cells(self, gaps: dict[str, Gap], known: set[str]) -> tuple[CatalogFound | None, set[str]]:
@@ -147,14 +172,21 @@ class ResearchGatherer:
         )
 
     async def _reflect(
-        self, new: Sequence[SourceNote], tasks: Sequence[ResearchTask], shown: Sequence[CatalogCandidate]
+        self,
+        new: Sequence[SourceNote],
+        tasks: Sequence[ResearchTask],
+        shown: Sequence[CatalogCandidate],
+        different: Sequence[Contradiction],
     ) -> Reflection:
-        """On all notes; a later round that brought no new one leaves everything as it was."""
+        """On all notes; a later round that brought no new one leaves everything as it was, unless an urgent gap could
+        be searched for in other words. Values of a list that are `different` contradict each other only where no model
+        can say whether they do."""
         underway, before = self._underway, self._underway.memo
         carried = Reflection() if before is None else carried_over(before)
-        if underway.limits.spent or (before is not None and not new):
-            return carried
-        left = underway.searches_left - len(tasks) - self._extent.kept_searches
+        left = self._searches_for_gaps(len(tasks))
+        could_search = left and any(gap.priority <= URGENT for gap in carried.gaps)
+        if underway.limits.spent or (before is not None and not new and not could_search):
+            return with_contradictions(carried, different)
         asked = RoundToReflect(
             brief=underway.brief,
             round_index=underway.round,
@@ -164,17 +196,30 @@ class ResearchGatherer:
             gaps_in_memo=GAPS_SHOWN,
             candidates=tuple(shown),
             searched=(*underway.queries, *(task.search_query for task in tasks)),
-            searches_left=max(left, 0) if underway.round == 1 else 0,
+            searches_left=left,
+            new_notes=len(new),
             extent=self._extent,
             room=underway.tools.model.text_room if underway.tools.model else 1,
         )
         outcome = await underway.limits.in_time(decide(Reflect(), asked, underway.tools.model, underway.note))
         if outcome is None or outcome.over_budget:
-            return carried
+            return with_contradictions(carried, different)
         if outcome.degraded:
             raise ModelError(f"Round {underway.round} could not be judged: {outcome.degraded}")
-        seen = dict.fromkeys((*carried.contradictions, *outcome.decided.contradictions))
-        return msgspec.structs.replace(outcome.decided, contradictions=tuple(seen))
+        unjudged = different if underway.tools.model is None else ()
+        return with_contradictions(outcome.decided, (*carried.contradictions, *unjudged))
+
+
+def with_contradictions(reflection: Reflection, further: Sequence[Contradiction]) -> Reflection:
+    seen = dict.fromkeys((*further, *reflection.contradictions))
+    return msgspec.structs.replace(reflection, contradictions=tuple(seen))
+
+
+def to_search(gaps: Sequence[Gap], made: Sequence[str], lowest: int) -> list[Gap]:
+    """Those with a query that was not made yet, one of a query, as far as that priority."""
+    tried = {query.casefold() for query in made}
+    wanted = {gap.suggested_query: gap for gap in reversed(gaps) if gap.suggested_query.strip()}
+    return [gap for query, gap in reversed(wanted.items()) if query.casefold() not in tried and gap.priority <= lowest]
 
 
 def by_thing(brief: Brief, shown: Sequence[CatalogCandidate]) -> Brief:

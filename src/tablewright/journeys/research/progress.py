@@ -26,6 +26,7 @@ from tablewright.table.research import (
     Round,
     SourceNote,
     Stage,
+    TaskKind,
 )
 from tablewright.table.text import plural
 
@@ -43,6 +44,7 @@ class ResearchProgress:
         self.actor = actor
         self.watch = watch
         self.round = 0
+        self.kind: TaskKind | None = None
         self.library = Library()
         self._workers = SearchWorkers(
             tools, research.brief, self.library, limits, searched=self._searched, tell=self.note
@@ -139,7 +141,14 @@ class ResearchProgress:
     ) -> None:
         self.watch(
             ResearchEvent(
-                stage=stage, round_index=self.round, detail=detail, done=done, total=total, gaps=gaps, closed=closed
+                stage=stage,
+                round_index=self.round,
+                kind=self.kind,
+                detail=detail,
+                done=done,
+                total=total,
+                gaps=gaps,
+                closed=closed,
             )
         )
 

@@ -17,7 +17,7 @@ from tablewright.table.retrieved import is_document
 class References:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._texts: dict[tuple[str, str], str | None] = {}
+        self._texts: dict[tuple[str, str], tuple[str | None, str]] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._cited: dict[int, list[Evidence]] = {}
 
@@ -39,20 +39,23 @@ class References:
     async def holds(self, evidence: Evidence) -> bool:
         key = evidence.origin, evidence.content_hash
         if key not in self._texts:
-            self._texts[key] = await self._text(*key)
-        text = self._texts[key]
+            self._texts[key] = await self._stored(*key)
+        text, title = self._texts[key]
         if text is None or not evidence.quote:
             return False
+        if evidence.is_title:
+            return evidence.quote in title
         if evidence.start is not None and evidence.end is not None:
             return text[evidence.start : evidence.end] == evidence.quote
         return locate(evidence.quote, text) is not None
 
-    async def _text(self, origin: str, hash: str) -> str | None:
-        """Of the page as it was opened, or of a document; what only a search result said is neither."""
+    async def _stored(self, origin: str, hash: str) -> tuple[str | None, str]:
+        """The text and the title of the page as it was opened, or of a document; what only a search result said is
+        neither."""
         if is_document(origin):
-            return await self._store.pages.text(hash)
+            return await self._store.pages.text(hash), ""
         page = await self._store.pages.version(origin, hash)
-        return page.text if page is not None else None
+        return (page.text, page.title) if page is not None else (None, "")
 
     def listed(self) -> tuple[Reference, ...]:
         return tuple(
@@ -61,7 +64,8 @@ class References:
                 url=cited[0].origin,
                 title=cited[0].title,
                 domain=cited[0].domain,
-                quotes=tuple(each.quote for each in cited),
+                quotes=tuple(each.quote for each in cited if not each.is_title),
+                title_cited=any(each.is_title for each in cited),
                 page=cited[0].page,
                 retrieved_at=cited[0].retrieved_at,
                 content_hash=cited[0].content_hash,

@@ -411,9 +411,9 @@ def seen(results: Sequence[Note]) -> list[SeenSource]:
 def summary(round: Round, words: Words) -> RoundSummary:
     return RoundSummary(
         index=round.index,
-        name=words(f"round {round.index}"),
+        name=words(f"round {round.kind}") if round.kind else "",
         tasks=tuple(task.search_query for task in round.tasks),
         closed=round.closed,
         open=tuple(gap.description for gap in round.memo.gaps),
-        stopped=round.stopped,
+        stopped=round.stopped or round.ended,
     )

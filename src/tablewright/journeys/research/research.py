@@ -1,4 +1,4 @@
-"""Deep research: a question becomes a plan, three rounds of searching and reading, and a report of what was read."""
+"""Deep research: a question becomes a plan, rounds of searching and reading, and a report of what was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three rounds of research: discovery, gap-filling, verification; then the report.
+"""The rounds of research: discovery, gap-filling as long as the answer needs it, verification; then the report.
 
 Workers search and open pages, a model notes what they say, reflects, and judges the claims that matter. A round is kept
 when it is whole. What was cut off is done again from the last whole round: what it had bought is in the cache, so
@@ -8,7 +8,8 @@ nothing is paid for twice, and the report is the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
+from itertools import takewhile
 
 import msgspec
 
@@ -24,7 +25,7 @@ from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.reports.wording import Words
-from tablewright.table.research import Research, ResearchStatus, Round
+from tablewright.table.research import Research, ResearchStatus, Round, TaskKind
 from tablewright.table.usage import Meter, Usage, metered
 
 
@@ -54,20 +55,36 @@ class Rounds:
     async def _run(self) -> Research:
         underway = self._underway
         if not underway.limits.spent:
-            underway.research = msgspec.structs.replace(underway.research, rounds=whole(underway.research.rounds))
+            # With more time or money, a round in which a limit was reached is done again, and those after it.
+            whole = tuple(takewhile(lambda each: not each.stopped, underway.research.rounds))
+            underway.research = msgspec.structs.replace(underway.research, rounds=whole)
         await underway.library.reopen(underway.store, underway.tools, underway.results)
         underway.tell("brief", detail=underway.brief.asked or underway.brief.reason)
         gatherer = ResearchGatherer(underway, self._catalog)
-        works = (gatherer.discover, gatherer.fill_gaps, Verification(underway).verify)
-        for index, work in enumerate(works[: underway.limits.extent.rounds], start=1):
-            if index > len(underway.research.rounds) and not underway.limits.spent:
-                underway.round = index
-                meter, started = Meter(), time.monotonic()
-                with metered(meter):
-                    done = await work()
-                usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
-                await self._keep(msgspec.structs.replace(done, usage=usage))
+        works: dict[TaskKind, Callable[[], Awaitable[Round]]] = {
+            "discover": gatherer.discover,
+            "fill": gatherer.fill_gaps,
+            "verify": Verification(underway).verify,
+        }
+        while not underway.limits.spent and (kind := self._next()):
+            underway.round, underway.kind = len(underway.research.rounds) + 1, kind
+            meter, started = Meter(), time.monotonic()
+            with metered(meter):
+                done = await works[kind]()
+            usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
+            await self._keep(msgspec.structs.replace(done, kind=kind, usage=usage))
         return await self._finish()
+
+    def _next(self) -> TaskKind | None:
+        """What the next round is for, by the last one that is whole; None where the report is."""
+        rounds, extent = self._underway.research.rounds, self._underway.limits.extent
+        if not rounds:
+            return "discover"
+        if rounds[-1].kind == "verify":
+            return None
+        if extent.rounds > 1 and not rounds[-1].ended:
+            return "fill"
+        return "verify" if extent.rounds > 2 else None
 
     async def _keep(self, done: Round) -> None:
         underway = self._underway
@@ -78,7 +95,7 @@ class Rounds:
             )
         await underway.store.researches.keep_round(underway.research.id, done)
         underway.add(done)
-        underway.tell("memo", detail=done.stopped, gaps=done.memo.gaps, closed=done.closed)
+        underway.tell("memo", detail=done.stopped or done.ended, gaps=done.memo.gaps, closed=done.closed)
 
     async def _finish(self) -> Research:
         underway, research = self._underway, self._underway.research
@@ -97,13 +114,3 @@ class Rounds:
         await underway.store.researches.finish(research.id, status, report)
         underway.tell("done", detail=status)
         return await underway.store.researches.get(research.id)
-
-
-def whole(rounds: Sequence[Round]) -> tuple[Round, ...]:
-    """Without one in which a limit was reached, and those after it: with more time or money they are done again."""
-    kept: list[Round] = []
-    for each in rounds:
-        if each.tasks and each.stopped:
-            break
-        kept.append(each)
-    return tuple(kept)

@@ -117,7 +117,8 @@ class Words:
 
     def reference_details(self, reference: Reference) -> str:
         retrieved = self("retrieved", day=self.day(reference.retrieved_at)) if reference.retrieved_at else ""
-        parts = reference.domain or host(reference.url), self._page(reference.page), retrieved
+        title = self("title cited") if reference.title_cited else ""
+        parts = reference.domain or host(reference.url), self._page(reference.page), retrieved, title
         return ", ".join(filter(None, parts))
 
     def evidence_source(self, evidence: Evidence) -> str:
