@@ -90,6 +90,7 @@ class Answering:
     patterns: Sequence[str] = ("%entity",)
     numbers: Sequence[int] | None = None
     verdict: str = "yes"
+    relation: str = "contradict"
     same_row: str = "same"
     reason: str = "as it says itself"
 
@@ -113,6 +114,9 @@ class Answering:
         if "checked" in wanted:
             values = len(re.findall(r"^\d+\. <<QUESTION", text, re.MULTILINE))
             return {"checked": [{"number": n, "verdict": self.verdict, "reason": "so"} for n in range(1, values + 1)]}
+        if "compared" in wanted:
+            pairs = len(re.findall(r"^\d+\. <<QUESTION", text, re.MULTILINE))
+            return {"compared": [{"number": n, "relation": self.relation, "reason": "so"} for n in range(1, pairs + 1)]}
         if "rating" in wanted:
             return {"rating": "medium", "weak": []}
         if "cells" not in wanted:

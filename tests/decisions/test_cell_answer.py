@@ -6,6 +6,7 @@ import pytest
 
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
 from tablewright.table.coerce import coerce
+from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 
@@ -117,3 +118,18 @@ def test_a_date_and_a_period_give_a_date_also_where_a_text_was_shown_in_part() -
     text = "Bought on 2026-03-01, guaranteed for 24 months."
     assert computed(until, "2028-03-01", "2026-03-01 + 24 months", text, is_whole=False)[0] == "2028-03-01"
     assert computed(until, "", "today + 24 months", text)[:2] == ("2028-11-18", "2026-11-18 + 24 months")
+
+
+def test_a_value_that_stands_only_in_the_title_of_a_page_is_proved_by_it() -> None:
+    name = Field(name="Product")
+    answer = CellAnswer(
+        value="Maren 40", basis="stated", quotes=[Quoted(text=1, quote="Maren 40 rowing boat")], calculation=""
+    )
+    page = Retrieved(origin="https://ships.example/40", title="Maren 40 rowing boat | Ships", text="Add to basket.")
+    (found,), problem = verified(name, answer, [page], {})
+    assert (found.value, found.basis, problem) == ("Maren 40", "stated", "")
+    evidence = evidence_for(page, found.start, found.end)
+    assert evidence.is_title
+    assert evidence.quote == "Maren 40 rowing boat"
+    snippet = Retrieved(origin=page.origin, title=page.title, text=page.text, kind="snippet")  # its title is not stored
+    assert "does not stand in text 1" in verified(name, answer, [snippet], {})[1]

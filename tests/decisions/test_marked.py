@@ -13,6 +13,7 @@ from tablewright.decisions import answer_with_tools
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
+from tablewright.decisions.compare_values import CompareValues, DifferentValues, ToCompare
 from tablewright.decisions.compose import Compose, Passage, ToCompose
 from tablewright.decisions.decision import Decision
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
@@ -116,6 +117,20 @@ PROMPTS: dict[str, Callable[[], str]] = {
     "write section": lambda: both(WriteReport(), structs.replace(REPORT, section=HOSTILE)),
     "rewrite sentences": lambda: both(
         RewriteSentences(), SentencesToRewrite(report=REPORT, failed=((HOSTILE, HOSTILE),))
+    ),
+    "compare values": lambda: (
+        CompareValues()
+        .prompt(
+            ToCompare(
+                subject=ROW,
+                pairs=(
+                    DifferentValues(
+                        field=FIELD, value=HOSTILE, evidence=(CITED,), other=HOSTILE, other_evidence=(CITED,)
+                    ),
+                ),
+            )
+        )
+        .text
     ),
     "support": lambda: (
         Support()

@@ -86,6 +86,25 @@ def test_prose_gives_a_thing_with_the_sentence_that_states_each_value() -> None:
     assert "1911" in only.elsewhere["Founded"].quote
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Thy Bryg", "After Thy Bryg's move the harbour was empty."),
+        ("Annelund", "La bière d’Annelund est brune."),
+        ("O'Hara", "O'Hara's copper leaks."),
+    ],
+)
+def test_a_name_stands_in_a_line_that_adds_an_ending_or_an_elision_to_it(name: str, line: str) -> None:
+    (only,) = check(things=(thing(1, name),), asked=page(line)).sightings
+    assert only.name == name
+
+
+def test_a_part_of_a_word_before_or_after_an_apostrophe_is_no_name() -> None:
+    for name in ("S", "Don"):
+        with pytest.raises(Unusable, match="does not stand in line 1"):
+            check(things=(thing(1, name),), asked=page("They don't brew in the men's club."))
+
+
 def test_a_page_about_one_thing_may_name_it_in_its_title_alone() -> None:
     source = Retrieved(origin="http://v.example/", text="Output\nOur town is Thisted.", title="Output – Vestbryg")
     asked = PageToRead(plan=PLAN, source=source, lines=lines_of(source.text))

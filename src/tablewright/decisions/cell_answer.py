@@ -23,8 +23,10 @@ from tablewright.table.evidence import (
     basis_of,
     conversion,
     follows,
+    in_source_precision,
     is_address_of,
     locate,
+    locate_in,
     rounds_to,
     stands_in,
 )
@@ -112,19 +114,25 @@ def verified(
     concluded = WORDS_ALONE if answer.basis == "judged" and not strict else frozenset()
     proved = [(span, rule) for span, rule in spans if rule and rule not in concluded]
     if not proved:
-        whole = " … ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
+        whole = " … ".join(sources[span.source].words_at(span.start, span.end) for span, _ in spans)
         if (rule := follows(value, whole, field)) and rule not in concluded:  # the parts of a list, each with its quote
             proved = [(spans[0][0], rule)]
     if proved:
         beside = {span.source: [other for other, _ in spans if other.source == span.source] for span, _ in proved}
         return [
-            candidate(field, value, [span, *beside[span.source]], rule, verdicts)
+            candidate(
+                field,
+                in_source_precision(value, sources[span.source].text[span.start : span.end], field),
+                [span, *beside[span.source]],
+                rule,
+                verdicts,
+            )
             for span, rule in first_of_each_source(proved)
         ], ""
     if calculation and field.type in COMPUTED_TYPES and (field.type != "text" or read_numbers(value)):
         if "+" in calculation and field.type != "date" and not is_whole:
             return [], f"the texts are shown in part, so the sum {calculation!r} may lack something."
-        texts = [today, *(sources[span.source].text[span.start : span.end] for span, _ in spans)]
+        texts = [today, *(sources[span.source].words_at(span.start, span.end) for span, _ in spans)]
         if problem := wrong_result(value, calculation, field, texts):
             return [], problem
         return [candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)], ""
@@ -163,7 +171,7 @@ def found_quote(
     if verdict is not None and verdict.same_row == "other":
         return None, f"text {quoted.text} is about something else, as you say; it cannot fill this row."
     text = sources[number].text
-    place = locate(quoted.quote, text) or meant(quoted.quote, value, field, text)
+    place = locate_in(quoted.quote, sources[number]) or meant(quoted.quote, value, field, text)
     if place is None:
         others = (n for n, other in enumerate(sources) if n != number and locate(quoted.quote, other.text))
         if (elsewhere := next(others, None)) is not None:
@@ -189,7 +197,7 @@ def proof(value: str, span: SourceSpan, field: Field, source: Retrieved) -> tupl
     name that the quote only refers to, from the name to the quote; for an address, the one that the quote was retrieved
     from. "" where code cannot see that it follows."""
     text = source.text
-    if rule := follows(value, text[span.start : span.end], field):
+    if (rule := follows(value, source.words_at(span.start, span.end), field)) or span.start > len(text):
         return span, rule
     around = next(((s, e) for s, e in passages(text).pieces if s <= span.start and span.end <= e), None)
     if around is not None and (rule := follows(value, text[slice(*around)], field)):
@@ -280,7 +288,7 @@ def unjudgeable(
         )
     if strict:
         return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
-    texts = " ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
+    texts = " ".join(sources[span.source].words_at(span.start, span.end) for span, _ in spans)
     if made_up := unproved(value, [texts]):
         return f"the figure {made_up[0]} in {shortened(value, 80)!r} is in none of the quotes."
     return ""

@@ -16,7 +16,7 @@ from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved
 from tablewright.extraction.passages import passages
-from tablewright.table.evidence import evidence_for, locate
+from tablewright.table.evidence import evidence_for, locate_in
 from tablewright.table.model import Evidence, Field, Noun
 from tablewright.table.research import Brief
 from tablewright.table.retrieved import Retrieved
@@ -34,8 +34,8 @@ Each note:
 is included for it, are two notes), in a plain sentence that can be understood without the page: who or what it is \
 about by name, with the figure, unit, period and conditions that belong to it. In the language of the report. Where \
 a party speaks of itself, say so ("says that …", "by its own account").
-- `quote`: the words of the page that say it, copied exactly from one place, at most a few sentences. Every figure \
-of the statement stands in it, but for the date at the top of the page.
+- `quote`: the words of the page that say it, copied exactly from one place, at most a few sentences; its \
+title can be quoted, too. Every figure of the statement stands in the quote, but for the date at the top of the page.
 - `section`: the section that it belongs to, by its name, or "".
 
 Note facts, figures, dates, prices and their conditions, experience, reasons and limits; what speaks for and \
@@ -201,13 +201,14 @@ def proved(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) 
     if not 1 <= page <= len(pages):
         return None, f"there is no page {page}."
     source = pages[page - 1]
-    place = locate(quote, source.text)
+    place = locate_in(quote, source)
     if place is None:
         return None, f"the quote “{shortened(quote, 100)}” does not stand in page {page}. Copy it exactly."
     if is_tainted(source.text, *place):
         return None, "the quoted passage gives orders to machines; it is no evidence."
     evidence = evidence_for(source, *place)
-    if missing := unproved(statement, [source.title, source.text[:HEAD], around(source.text, *place)]):
+    beside = around(source.text, *place) if evidence.start is not None else ""
+    if missing := unproved(statement, [source.title, source.text[:HEAD], beside]):
         return None, f"{', '.join(missing)} does not stand in the quote. Quote the words that have it."
     return evidence, ""
 

@@ -22,7 +22,7 @@ from tablewright.sources.source import Source
 from tablewright.store.log import Change
 from tablewright.store.store import Store
 from tablewright.table.edits import Draft, SetCell, flag
-from tablewright.table.evidence import follows, locate, stands_in
+from tablewright.table.evidence import follows, locate, locate_in, stands_in
 from tablewright.table.feed import Progress
 from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table
 from tablewright.table.retrieved import Refusal, Retrieved
@@ -111,13 +111,13 @@ def judge(
     if locate(evidence.quote, evidence.quote) is None:
         return Judgement(verdict="not checked", note=f"{evidence.origin}: there is no quote to look for")
     quote = shortened(evidence.quote, QUOTED)
-    place = locate(evidence.quote, page.text)
+    place = locate_in(evidence.quote, page)
     if place is None:
         note = f"“{quote}” is no longer on {evidence.origin}"
         if not is_kept:
             note = f"“{quote}” is not on {evidence.origin} now; its text is not kept here"
         return Judgement(verdict="changed", note=note)
-    if is_stated(cell, field, page.text[slice(*place)], evidence.origin):
+    if is_stated(cell, field, page.words_at(*place), evidence.origin):
         return Judgement(verdict="supported")
     if is_stated(cell, field, evidence.quote, evidence.origin):
         return Judgement(verdict="changed", note=f"“{quote}” on {evidence.origin} no longer states the value")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SourceSpan
@@ -81,8 +81,15 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
     return reads
 
 
-def weigh(field: Field, reads: Sequence[ReadCandidate], subject: Subject = NOBODY, prefers: str = "") -> Finding | None:
+def weigh(
+    field: Field,
+    reads: Sequence[ReadCandidate],
+    subject: Subject = NOBODY,
+    prefers: str = "",
+    both_right: Collection[tuple[Value, Value]] = (),
+) -> Finding | None:
     """The value with the most support, with the others that independent sources give; None where nothing was read.
+    `both_right` are pairs of values that do not contradict each other.
 
     What a source of the preferred kind states goes before what others say. Of two that are as well supported, the one
     on the subject's own site counts."""
@@ -90,7 +97,13 @@ def weigh(field: Field, reads: Sequence[ReadCandidate], subject: Subject = NOBOD
     if not sides:
         return None
     best = _best(sides, subject, prefers)
-    rivals = [side for side in sides if side is not best and _disagrees(best, side)]
+    rivals = [
+        side
+        for side in sides
+        if side is not best
+        and _disagrees(best, side)
+        and not among(best.reads[0].value, side.reads[0].value, both_right)
+    ]
     only_snippets = all(read.source.kind == "snippet" for read in best.reads)
     sure = confidence(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets)
     return Finding(
@@ -101,6 +114,14 @@ def weigh(field: Field, reads: Sequence[ReadCandidate], subject: Subject = NOBOD
         converted_by=best.reads[0].converted_by,
         evidence=_evidence(best),
         conflict=tuple(Conflict(value=rival.reads[0].value, evidence=_evidence(rival)) for rival in rivals),
+    )
+
+
+def among(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> bool:
+    """Whether the two values are such a pair, in either order."""
+    return any(
+        (agree(one, first) and agree(other, second)) or (agree(one, second) and agree(other, first))
+        for first, second in pairs
     )
 
 

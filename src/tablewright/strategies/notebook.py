@@ -27,6 +27,7 @@ from tablewright.extraction.reader import ABOUT
 from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source
+from tablewright.strategies.disagreements import Disagreements
 from tablewright.strategies.findings import ReadCandidate, agree, checked, weigh
 from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
@@ -95,6 +96,7 @@ class Notebook:
         self._unverified: dict[str, str] = {}
         self._degraded: dict[str, str] = {}
         self._reads: dict[str, list[ReadCandidate]] = {field.name: [] for field in fields}
+        self._disagreements = Disagreements(subject)
         self._failed_search = ""
 
     def note(self, step: Step, *fields: str) -> None:
@@ -312,6 +314,8 @@ class Notebook:
     def take(self, field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> None:
         """Keeps what the evidence rule allows, and notes what each source says."""
         reads = checked(field, candidates, sources)
+        if self.model is not None:
+            self._disagreements.read_at_once(field, reads)
         for read in reads:
             noted = any(
                 other.source.origin == read.source.origin and agree(other.value, read.value)
@@ -319,7 +323,7 @@ class Notebook:
             )
             self._reads[field.name].append(read)
             if not noted:
-                quote = shortened(read.source.text[read.candidate.start : read.candidate.end], QUOTED)
+                quote = shortened(read.source.words_at(read.candidate.start, read.candidate.end), QUOTED)
                 where = read.source.domain or read.source.title
                 where += " (search result)" if read.source.kind == "snippet" else ""
                 detail = f"{where} says {show(read.value)}: “{quote}”"
@@ -372,6 +376,10 @@ class Notebook:
         if self.model is None:
             self._leave_out_namesakes()
         found = {field.name: self._weighed(field) for field in fields}
+        if self.model is not None:
+            for name, step in (await self._disagreements.compare(fields, found, self.decide)).items():
+                self.note(step, name)
+            found = {field.name: self._weighed(field) for field in fields}
         if judged := [field for field in fields if (each := found[field.name]) is not None and each.basis == "judged"]:
             verdicts = await self._supported([(field, found[field.name]) for field in judged])
             for field in judged:
@@ -385,7 +393,8 @@ class Notebook:
         return (await self.findings((field,)))[0]
 
     def _weighed(self, field: Field) -> Finding | None:
-        found = weigh(field, self._reads[field.name], self.subject, self._prefers)
+        both_right = self._disagreements.both_right[field.name]
+        found = weigh(field, self._reads[field.name], self.subject, self._prefers, both_right)
         if found is None:
             return None
         said = [doubt := self._doubt(field, found)]

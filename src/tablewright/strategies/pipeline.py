@@ -26,7 +26,7 @@ from tablewright.strategies.stages import (
     Stage,
 )
 from tablewright.strategies.strategy import Expected, Strategy, Task, Tell
-from tablewright.strategies.subject import by_subject, subject_of, web_of
+from tablewright.strategies.subject import by_subject, other_columns, subject_of, web_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Finding, Row
 
@@ -63,7 +63,8 @@ class Pipeline:
         self._packer = Packer(tools.model, rows=rows_a_call(task)) if tools.model is not None else None
         generator = PatternGenerator(tools.model, tools.patterns)
         self._groups = [
-            (column, PatternStage(generator, fields, task.table.name)) for column, fields in by_subject(task).items()
+            (column, PatternStage(generator, fields, task.table.name, other_columns(task, column)))
+            for column, fields in by_subject(task).items()
         ]
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:

@@ -13,7 +13,7 @@ from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.packing import Packer, Seat
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.strategy import Task, Tell
-from tablewright.strategies.subject import queries_for, subject_columns, subject_of, telling_columns
+from tablewright.strategies.subject import other_columns, queries_for, subject_columns, subject_of, telling_columns
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Field, Finding, Row
 
@@ -62,7 +62,7 @@ class OneByOne:
         asked = PlanPatterns(
             key=notebook.subject.column,
             fields=(field,),
-            columns=tuple(notebook.subject.context),
+            columns=other_columns(self.task, notebook.subject.column),
             telling=telling_columns(notebook.subject, (field,)),
             sample=notebook.subject,
             table=self.task.table.name,

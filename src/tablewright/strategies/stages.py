@@ -61,11 +61,15 @@ class PatternStage:
     was found, shared by all rows that are weak there for the same reason. So nothing of a single row is in what is
     asked, but for the sample: not which of its cells are empty, nor which other columns are weak in it."""
 
-    def __init__(self, generator: PatternGenerator, fields: tuple[Field, ...], table: str = "") -> None:
+    def __init__(
+        self, generator: PatternGenerator, fields: tuple[Field, ...], table: str = "", columns: tuple[str, ...] = ()
+    ) -> None:
+        """`columns` are those that no row is asked for: what some rows already have of the others is in no plan."""
         self.fields = fields
         self._table = table
+        self._columns = columns
         self._generator = generator
-        self._columns: tuple[str, ...] | None = None
+        self._telling: tuple[str, ...] | None = None
         self._first: tuple[str, ...] = ()
         self._of_column: dict[str, set[str]] = {field.name: set() for field in fields}
 
@@ -92,18 +96,20 @@ class PatternStage:
 
     def _asked(self, message: Message, fields: tuple[Field, ...]) -> PlanPatterns:
         subject, feedback = message.notebook.subject, message.feedback
+        shared = {column: text for column, text in subject.context.items() if column in self._columns}
+        subject = msgspec.structs.replace(subject, context=shared)
         names = {field.name for field in fields}
         weak = [column for column in feedback.weak if column.name in names]
-        if self._columns is None:
-            self._columns = telling_columns(subject, self.fields)
+        if self._telling is None:
+            self._telling = telling_columns(subject, self.fields)
         of_this_run = {*self._first}.union(*self._of_column.values())
         tried = {pattern for name in names for pattern in self._of_column[name]} & {*feedback.avoid_patterns}
         tried |= {*feedback.avoid_patterns} - of_this_run
         return PlanPatterns(
             key=subject.column,
             fields=fields,
-            columns=tuple(subject.context),
-            telling=self._columns,
+            columns=self._columns,
+            telling=self._telling,
             sample=subject,
             table=self._table,
             attempt=feedback.attempt,

@@ -66,6 +66,13 @@ def subject_of(table: Table, row: Row, column: str, asked: Collection[str]) -> S
     return Subject(name=one_line(cell_text(row.cell(column))), context=context, column=column)
 
 
+def other_columns(task: Task, column: str) -> tuple[str, ...]:
+    """The columns beside those that are asked for and the one that they are about: the same for every row, whichever of
+    its cells are filled, so that all rows share one plan."""
+    asked = {field.name for field in task.fields}
+    return tuple(field.name for field in task.table.shown_fields if field.name not in asked and field.name != column)
+
+
 def one_line(text: str) -> str:
     """What stands in a prompt beside the marked blocks must not look like more of the prompt."""
     return " ".join(text.split())

@@ -16,7 +16,7 @@ from tablewright.table.coerce import coerce
 from tablewright.table.countries import COUNTRY_OF, PEOPLE
 from tablewright.table.currencies import CODES, meanings_of
 from tablewright.table.dates import OTHER_READING, read_dates
-from tablewright.table.measures import Measure, in_unit, read_measures
+from tablewright.table.measures import Measure, as_precise_as, in_unit, read_measures
 from tablewright.table.model import Basis, Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
 from tablewright.table.number_words import OTHER_LANGUAGES, with_fractions
@@ -25,6 +25,7 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import show
 from tablewright.table.units import parse_unit, unit_at, units_of
+from tablewright.table.untrusted import gives_orders
 
 SHORTEST_QUOTE = 2
 LONGEST_QUOTE = 1_000
@@ -68,14 +69,25 @@ def _alike(character: str) -> str:
     return re.escape(character)
 
 
+def locate_in(quote: str, source: Retrieved) -> tuple[int, int] | None:
+    """Where the quote stands in the text or, of a page, in its title (`Retrieved.words_at`)."""
+    if place := locate(quote, source.text):
+        return place
+    if source.kind != "page" or gives_orders(source.title) or not (place := locate(quote, source.title)):
+        return None
+    behind = len(source.text) + 1
+    return behind + place[0], behind + place[1]
+
+
 def evidence_for(source: Retrieved, start: int, end: int) -> Evidence:
+    is_title = start > len(source.text)
     return Evidence(
         origin=source.origin,
         title=source.title,
-        quote=source.text[start:end],
-        start=start,
-        end=end,
-        page=source.page_at(start),
+        quote=source.words_at(start, end),
+        start=None if is_title else start,
+        end=None if is_title else end,
+        page=None if is_title else source.page_at(start),
         domain=source.domain,
         retrieved_at=source.retrieved_at,
         content_hash=source.content_hash,
@@ -91,6 +103,7 @@ the rule, so that a reader sees why the quote reads otherwise."""
 
 
 DATE = "date in another format"
+NONE_IS_ZERO = "none, as 0"
 
 
 def basis_of(rule: str) -> Basis:
@@ -113,7 +126,9 @@ def follows(value: str, quote: str, field: Field) -> str:
     quote = " ".join(quote.split())  # a label and its value may stand on two lines
     match field.type:
         case "number":
-            return _number_follows(wanted, quote, field)
+            return _number_follows(wanted, quote, field) or (
+                NONE_IS_ZERO if wanted == 0 and _denies(quote, field, last_line) else ""
+            )
         case "money":
             return _money_follows(wanted, quote, field)
         case "date":
@@ -133,10 +148,23 @@ def follows(value: str, quote: str, field: Field) -> str:
 
 
 def stands_in(value: str, quote: str) -> bool:
-    """Word for word, whatever the case, the accents and the punctuation."""
-    words, said = tokenize(fold(value)), tokenize(fold(quote))
+    """Word for word, whatever the case, the accents and the punctuation; also before an ending or after an elision that
+    an apostrophe sets off: "Annecy" in "Annecy's" and "d'Annecy"."""
+    words, said = tokenize(fold(value)), fold(quote)
+    bare = _ENDING.sub("", said)
+    return bool(words) and any(
+        _in_order(words, tokenize(text)) for text in dict.fromkeys((said, bare, _ELISION.sub("", bare)))
+    )
+
+
+_ENDING = re.compile(r"(?<=[^\W_]{2})['’](?!t\b)[^\W\d_]{1,3}\b")
+"""Of a possessive or a case ("Annecy's", "Ankara'da"), not of "don't"."""
+_ELISION = re.compile(r"\b[^\W\d_]{1,2}['’](?=[^\W_]{3})")
+
+
+def _in_order(words: list[str], said: list[str]) -> bool:
     width = len(words)
-    return bool(words) and any(said[place : place + width] == words for place in range(len(said) - width + 1))
+    return any(said[place : place + width] == words for place in range(len(said) - width + 1))
 
 
 def _text_follows(value: str, quote: str) -> str:
@@ -336,6 +364,25 @@ def _boolean_follows(wanted: Value, quote: str, field: Field, last_line: str) ->
     between = [folded[denials[0].end() : word.start()] for word in places if word.start() > denials[0].end()]
     denied = len(denials) == 1 and any(_BESIDE.fullmatch(words) for words in between)
     return FROM_STATEMENT if denied and wanted is False else ""
+
+
+def _denies(quote: str, field: Field, last_line: str) -> bool:
+    """Whether it says that there is none of what the field counts or measures: "Keep warm: no", "Presets: none"."""
+    is_none = _CELL.split(last_line)[-1].strip(" .").casefold() in NEGATIONS
+    return is_none or bool(_boolean_follows(False, quote, field, last_line))
+
+
+def in_source_precision(value: str, quote: str, field: Field) -> str:
+    """The value, with no more digits than the quantity that it is converted from has."""
+    wanted = coerce(value, field).value
+    if field.type != "number" or not isinstance(wanted, float):
+        return value
+    for measure in read_measures(quote, field.unit):
+        fit = in_unit(measure, field.unit) if measure.unit else None
+        if fit is not None and fit.value != measure.value and rounds_to(fit.value, wanted):
+            precise = as_precise_as(fit.value, quote[measure.start : measure.end])
+            return min(value, f"{show(precise)} {field.unit}", key=lambda text: len(text.split()[0]))
+    return value
 
 
 def _names_option(option: str, value: str, quote: str, field: Field) -> bool:

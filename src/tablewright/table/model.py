@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -37,6 +37,16 @@ class Money(Noun, frozen=True):
 
     amount: int | float
     currency: str = ""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """As a field of a pydantic class it is itself, or a dictionary of its parts."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            lambda value: msgspec.convert(value, cls, from_attributes=True),
+            serialization=core_schema.plain_serializer_function_ser_schema(msgspec.to_builtins),
+        )
 
     def __str__(self) -> str:
         cents = f"{self.amount:.2f}" if isinstance(self.amount, float) else str(self.amount)
@@ -67,7 +77,8 @@ class Field(Noun, frozen=True):
 
 
 class Evidence(Noun, frozen=True):
-    """Where a value was read: `quote` stands at `start:end` of the stored text of `origin` (a URL or a document id)."""
+    """Where a value was read: `quote` stands at `start:end` of the stored text of `origin` (a URL or a document id), or
+    in the title of the page, which is no part of that text."""
 
     origin: str
     title: str = ""
@@ -79,6 +90,10 @@ class Evidence(Noun, frozen=True):
     retrieved_at: str = ""
     content_hash: str = ""
     stance: Stance = "supports"
+
+    @property
+    def is_title(self) -> bool:
+        return self.start is None and bool(self.quote) and self.quote in self.title
 
 
 class Conflict(Noun, frozen=True):

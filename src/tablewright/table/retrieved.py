@@ -28,6 +28,11 @@ class Retrieved(Noun, frozen=True):
     page_starts: tuple[int, ...] = ()
     links: tuple[str, ...] = ()
 
+    def words_at(self, start: int, end: int) -> str:
+        """A span of the text; the title counts as one line behind it."""
+        behind = len(self.text) + 1
+        return self.text[start:end] if start < behind else self.title[start - behind : end - behind]
+
     def page_at(self, offset: int) -> int | None:
         return bisect_right(self.page_starts, offset) or None if self.page_starts else None
 

@@ -169,7 +169,8 @@ async def print_evidence(tablewright: Tablewright, table_id: str, operations: li
     found = 0
     for evidence in quotes:
         text = await tablewright.stored_text(evidence.content_hash)
-        found += text is not None and text[evidence.start : evidence.end] == evidence.quote
+        stored = evidence.title if evidence.is_title else (text or "")[evidence.start : evidence.end]
+        found += text is not None and evidence.quote in stored
     output.say(f"{found} of {len(quotes)} quotes stand, word for word, where the evidence says, in the stored pages.")
 
 
@@ -179,11 +180,11 @@ async def print_empty(tablewright: Tablewright, table_id: str, operations: list[
 
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
-    empty: dict[tuple[str, str, str], list[str]] = {}
+    empty: dict[tuple[str, str], list[str]] = {}
     for operation in operations:
         if operation.cell.value is None:
             name = cell_text(rows[operation.row_id].cell(table.key_field))
-            why = (operation.cell.reason or "").replace("_", " ")
-            empty.setdefault((name, why, operation.cell.error or ""), []).append(operation.field)
-    lines = [(name, ", ".join(columns), why, output.plain(where, 400)) for (name, why, where), columns in empty.items()]
-    output.stdout().print(output.grid("Empty", [table.key_field, "Columns", "Why", "Where it was looked for"], lines))
+            why = f"{(operation.cell.reason or '').replace('_', ' ').capitalize()}. {operation.cell.error or ''}"
+            empty.setdefault((name, why), []).append(operation.field)
+    lines = [(f"{name}: {', '.join(columns)}", output.plain(why, 400)) for (name, why), columns in empty.items()]
+    output.stdout().print(output.grid("", ["Empty", "Why, and where it was looked for"], lines))

@@ -19,19 +19,14 @@ if TYPE_CHECKING:
 
 
 def print_history(table: Table, changes: Sequence[Change]) -> None:
-    lines = [
-        [
-            str(change.number),
-            when(change.at),
-            change.actor,
-            change.kind,
-            change.run_id or "",
-            f"{change.edits:,}",
-            change.note,
-        ]
-        for change in changes
-    ]
-    stdout().print(grid(table.name, ["Change", "When", "Who", "What", "Run", "Edits", "Note"], lines))
+    lines = [[str(change.number), when(change.at), change.actor, described_change(change)] for change in changes]
+    stdout().print(grid(table.name, ["Change", "When", "Who", "What"], lines))
+
+
+def described_change(change: Change) -> str:
+    run = f", run {change.run_id}" if change.run_id else ""
+    note = f"\n{change.note}" if change.note else ""
+    return f"{change.kind}, {many(change.edits, 'edit')}{run}{note}"
 
 
 def print_cell_history(title: str, versions: Sequence[CellVersion]) -> None:
@@ -99,7 +94,7 @@ def described(cell: Cell, name: str) -> list[list[str | Text]]:
     if cell.stale:
         lines.append(["Stale", "an input changed since"])
     for number, evidence in enumerate(cell.evidence, start=1):
-        page = f", page {evidence.page}" if evidence.page else ""
+        page = f", page {evidence.page}" if evidence.page else ", in its title" if evidence.is_title else ""
         title = f"{evidence.title}{page}\n" if evidence.title else ""
         lines.append([f"Source {number}", plain(title + evidence.origin, 500)])
         lines.append(["", plain(f"“{evidence.quote}”", 500)])
