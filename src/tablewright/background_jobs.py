@@ -77,6 +77,7 @@ class BackgroundJobs:
     ) -> Ingested:
         """Files are on one machine, so only there it goes on."""
         from tablewright.corpus.ingest import Ingest
+        from tablewright.journeys.ask.kinds import guess_kinds
 
         if run.spec["host"] != platform.node():
             raise UsageError(f"The files are on {run.spec['host']}.", advice="Add them there.")
@@ -93,7 +94,8 @@ class BackgroundJobs:
         )
         doing.spec = {}  # who removes a document later finds its name nowhere
         await store.kinds.mark_changed()
-        return msgspec.structs.replace(done, classified=await self._classify(store, run))
+        classified = await self._classify(store, run)
+        return msgspec.structs.replace(done, classified=classified, from_titles=await guess_kinds(store))
 
     async def _classify(self, store: Store, run: Run) -> int:
         """What the new documents are, from the model if there is one and it is within the budget."""

@@ -162,6 +162,34 @@ def test_a_value_written_as_a_limit_may_be_anything_below_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "truths"),
+    [
+        ("<0.5", ("match", "no match", "match", "match", "no match", "no match")),
+        ("≤0.5", ("not stated", "not stated", "not stated", "match", "no match", "not stated")),
+        (">0.5", ("no match", "no match", "no match", "no match", "match", "match")),
+        ("≥0.5", ("no match", "not stated", "no match", "not stated", "not stated", "match")),
+        ("0.5", ("no match", "match", "no match", "match", "no match", "match")),
+        ("0.3", ("match", "no match", "match", "match", "no match", "no match")),
+    ],
+)
+@pytest.mark.parametrize("unit", ["", " mg/l"])
+def test_what_a_limit_leaves_out_is_known(value: str, truths: tuple[Truth, ...], unit: str) -> None:
+    asked: list[tuple[Comparator, str]] = [
+        ("=", "<0.5"), ("=", "0.5"), ("<", "0.5"), ("<=", "0.5"), (">", "0.5"), (">=", "0.5"),
+    ]  # fmt: skip
+    found = [judge(typed(f"{value}{unit}"), that("x", sign, f"{limit}{unit}")).truth for sign, limit in asked]
+    assert tuple(found) == truths
+
+
+def test_two_values_under_the_same_limit_may_be_the_same() -> None:
+    equal = {other: judge_pair(typed("<0.5"), "=", typed(other)).truth for other in ("<0.5", "≤0.5", ">0.5", "≥0.5")}
+    assert equal == {"<0.5": "not stated", "≤0.5": "not stated", ">0.5": "no match", "≥0.5": "no match"}
+    assert judge_pair(typed("<0.5"), "<", typed("0.5")).truth == "match"
+    assert judge_pair(typed("<0.5"), "<", typed("<0.5")).truth == "match"
+    assert judge_pair(typed("<0.5"), "<", typed("<0.5")).guess, "that the limit is the number is taken for granted"
+
+
+@pytest.mark.parametrize(
     ("comparator", "limit", "is_guess"),
     [(">", "≤ 50", False), (">", "50", False), (">", "max. 50", True), (">", "≥ 50", True), ("<", "≥ 50", False)],
 )

@@ -15,7 +15,8 @@ from .conftest import Shell
 RECEIPT = "RECEIPT No. 7\nCorner Garage\nDate: 2024-03-02\n\n1 x winter tire   81.00\n\nTotal: EUR 81.00\n"
 SHEET = write_pdf("Helio 300 data sheet", [["Helio 300", "Cells: 120"], ["Dimensions", "", "Width: 951 mm"]])
 DOCUMENT = {
-    "id", "path", "name", "title", "media", "kind", "kind_by", "categories", "file_hash", "text_hash", "size", "pages",
+    "id", "path", "name", "title", "media", "kind", "kind_by", "heading", "categories", "file_hash", "text_hash",
+    "size", "pages",
     "page_starts", "characters", "added_at", "problem",
 }  # fmt: skip
 
@@ -43,7 +44,8 @@ def test_what_was_added_is_told_as_json_and_not_read_twice(shell: Shell) -> None
     papers(shell)
     first = shell.json("docs", "add", "papers", "--workers", "1")
     assert set(first) == {
-        "added", "changed", "unchanged", "same", "unreadable", "pages", "segments", "facts", "classified", "seconds",
+        "added", "changed", "unchanged", "same", "unreadable", "pages", "segments", "facts", "classified",
+        "from_titles", "seconds",
     }  # fmt: skip
     assert (first["added"], first["changed"], first["unchanged"], first["pages"]) == (2, 0, 0, 3)
     ((path, reason),) = first["unreadable"]

@@ -299,3 +299,43 @@ async def test_a_column_can_be_compared_with_another_one(empty: Library, tmp_pat
     assert (reply.completeness, str(reply.ledger)) == ("incomplete", "matched 1 of 4 rows; 1 undecided")
     assert "Limit (mg/l) is not stated" in reply.reason
     assert str(reply.form) == "table = T1 and Lead (µg/l) > {Limit (mg/l)}"
+
+
+async def test_kinds_that_titles_suggest_are_guesses_until_somebody_says_them(empty: Library, tmp_path: Path) -> None:
+    paper = tmp_path / "papers"
+    paper.mkdir()
+    for number, boat in enumerate(("Elena", "Marlin", "Tern"), start=1):
+        (paper / f"{number}.txt").write_text(f"Berth contract No. {number}\n\nBoat: {boat}\nFee: {number}00.00 EUR\n")
+    (paper / "rules.txt").write_text("Harbour rules\n\nNo boat may anchor in the channel.\n")
+    async with empty.open() as tablewright:
+        added = await tablewright.add_documents([paper], workers=1)
+        assert (added.classified, added.from_titles) == (0, 3)
+        documents = {each.name: each for each in await tablewright.documents()}
+        assert [(each.kind, each.kind_by) for each in documents.values()] == [("berth contract", "title")] * 3 + [
+            ("", "")
+        ]
+        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "berth contract"]
+        assert (group.members, group.from_titles) == (3, 3)
+        reply = await tablewright.query_documents(form_of("kind = berth contract", "sum", "Fee"))
+        assert "600 EUR" in reply.answer
+        assert reply.completeness == "approximate"
+        assert "the kind of 3 of these 3 is a guess from the title" in reply.reason
+        await tablewright.set_document_kind(["1.txt"], "mooring contract")
+        assert {each.kind for each in await tablewright.documents() if each.heading.startswith("Berth")} == {
+            "mooring contract"
+        }, "what a person says of one names the others under its heading"
+        await tablewright.set_document_kind(["2.txt", "3.txt"], "mooring contract")
+        await tablewright.set_document_kind(["rules.txt"], "rules")
+        sure = await tablewright.query_documents(form_of("kind = mooring contract", "sum", "Fee"))
+    assert ("600 EUR" in sure.answer, sure.completeness) == (True, "exact")
+
+
+async def test_a_kind_from_a_title_goes_with_the_document_that_shared_it(empty: Library, tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"{number}.txt").write_text(f"Berth contract No. {number}\n\nThe berth is let for a year.\n")
+    async with empty.open() as tablewright:
+        await tablewright.add_documents([tmp_path / "1.txt", tmp_path / "2.txt"], workers=1)
+        assert [each.kind for each in await tablewright.documents()] == ["berth contract"] * 2
+        await tablewright.remove_documents(["2.txt"])
+        (left,) = await tablewright.documents()
+    assert (left.kind, left.kind_by) == ("", "")

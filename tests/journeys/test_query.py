@@ -324,6 +324,21 @@ def test_the_largest_in_two_currencies_is_not_exact(asked: dict[str, Any]) -> No
     assert answer(plan(columns=["price"], **asked), alike, Spellings())[0].completeness == "exact"
 
 
+@pytest.mark.parametrize(
+    ("descending", "order"), [(False, ["4", "1", "3", "2", "5"]), (True, ["1", "4", "2", "3", "5"])]
+)
+def test_a_whole_list_in_two_currencies_is_sorted_within_each(descending: bool, order: list[str]) -> None:
+    prices = {"1": "132 EUR", "2": "2480 GBP", "3": "40 GBP", "4": "90 EUR"}
+    mixed = QueryScope(members=[*(member(name, price=price) for name, price in prices.items()), member("5")])
+    found, _ = answer(plan(columns=["price"], order_by="price", descending=descending), mixed, Spellings())
+    assert [thing.title for thing in found.matches] == order
+    assert found.completeness == "exact", "all are there"
+    assert found.reason == "sorted within each of EUR, GBP, which are not compared with each other"
+    alike = QueryScope(members=[member("1", price="900 g"), member("2", price="1 kg")])
+    found, _ = answer(plan(columns=["price"], order_by="price"), alike, Spellings())
+    assert ([thing.title for thing in found.matches], found.reason) == (["1", "2"], "")
+
+
 def test_a_sum_in_two_currencies_is_exact() -> None:
     mixed = QueryScope(members=[member("1", price="132 EUR"), member("2", price="2480 GBP")])
     found, _ = answer(plan(columns=["price"], aggregate="sum", aggregate_column="price"), mixed, Spellings())

@@ -61,8 +61,11 @@ class DocumentVerbs(Application):
 
     async def remove_documents(self, names: Sequence[str]) -> list[Document]:
         """With everything that was made of them; all of them or, where one is not there, none."""
+        from tablewright.journeys.ask.kinds import guess_kinds
+
         found = {document.id: document for document in [await self._store.documents.get(name) for name in names]}
         await self._store.documents.remove(list(found))
+        await guess_kinds(self._store)
         return list(found.values())
 
     async def annotate_documents(
@@ -109,8 +112,11 @@ class DocumentVerbs(Application):
 
     async def set_document_kind(self, names: Sequence[str], kind: str) -> None:
         """What these documents are, said by a person; it stays when they are read again."""
+        from tablewright.journeys.ask.kinds import guess_kinds
+
         found = [await self._store.documents.get(name) for name in names]
         await self._store.kinds.set_kinds(dict.fromkeys((document.id for document in found), kind_of(kind)), "person")
+        await guess_kinds(self._store)
 
     async def documents_where(self, where: str) -> list[str]:
         """The ids of all documents that meet the conditions; what does not say is not among them."""

@@ -7,6 +7,7 @@ from tablewright.corpus.parse.file import parse_file
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
+from tablewright.corpus.title_kinds import heading_of
 from tablewright.table.corpus import Annotation, Category, Segment, Summary
 from tablewright.table.model import Noun
 
@@ -17,6 +18,7 @@ class Digest(Noun, frozen=True, gc=True):
     summaries: tuple[Summary, ...]
     annotations: tuple[Annotation, ...]
     kind: str
+    heading: str
     categories: tuple[Category, ...]
 
 
@@ -34,5 +36,6 @@ def digest(parsed: Parsed) -> Digest:
         summaries=summaries_of(parsed, segments),
         annotations=annotations,
         kind=kind_of(parsed),
+        heading=heading_of(parsed, annotations),
         categories=categories_of(parsed, annotations),
     )

@@ -58,6 +58,8 @@ class Ingested(Noun, frozen=True):
     facts: int = 0
     classified: int = 0
     """Documents of which the model said what they are."""
+    from_titles: int = 0
+    """Documents whose kind is new, and only a guess from their titles."""
     seconds: float = 0.0
 
 
@@ -78,7 +80,7 @@ class Ingest:
         files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
         watch(IngestProgress(done=0, total=len(files)))
         fresh, tally = await self._compare(files)
-        kinds = {each.id: each for each in await self._store.documents.all() if each.kind_by}
+        kinds = {each.id: each for each in await self._store.documents.all() if each.is_sorted}
         done = len(files) - len(fresh)
         batch: list[tuple[Document, Digest | None]] = []
         flushed = time.monotonic()
@@ -244,6 +246,7 @@ def described(
         bare,
         title=parsed.title or path.stem,
         media=parsed.media,
+        heading=result.heading,
         kind=before.kind if before else result.kind,
         kind_by=before.kind_by if before else "",
         categories=result.categories,

@@ -100,6 +100,9 @@ def _pair(value: Typed, comparator: Comparator, other: Typed, language: str) -> 
     if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
         verdict = _pair(_bare(value), comparator, _bare(other), language)
         return verdict._replace(guess=message("one unit", language))
+    if numbers and comparator == "=" and is_limit(other.raw):  # the same limit is not the same number
+        is_apart = _judge(value, "=", other, language).truth == "no match"
+        return NO_MATCH if is_apart else unstated(message("may be either", language, value=other.raw))
     if numbers and not other.currency and _is_other_limit(other.raw, comparator):
         verdict = _pair(value, comparator, structs.replace(other, raw=_number_part(other.raw)), language)
         return verdict._replace(guess=message("limit", language, value=other.raw))
@@ -161,7 +164,7 @@ def _judge(value: Typed, comparator: Comparator, wanted: Typed, language: str) -
     if comparator == "contains":
         return MATCH if holds(value.raw, wanted.raw) else NO_MATCH
     if wanted.date and value.date:
-        return _compare(value, _days(value.date), comparator, _days(wanted.date), language)
+        return _compare(value, Stretch(*_days(value.date)), comparator, Stretch(*_days(wanted.date)), language)
     if wanted.si is not None:
         return _measure(value, comparator, wanted, language)
     if wanted.number is not None and value.number is not None:
@@ -183,36 +186,50 @@ def _measure(value: Typed, comparator: Comparator, wanted: Typed, language: str)
         return unstated(message("no number" if value.number is None else "no unit", language, value=value.raw))
     if value.base != wanted.base:
         return unstated(message("other unit", language, value=value.raw, unit=wanted.base))
-    stretches = _possible(value.raw, value.si, value.si_high), _stretch(wanted.si or 0.0, wanted.si_high)
-    return _compare(value, stretches[0], comparator, stretches[1], language)
+    asked = _asked(wanted, comparator, wanted.si or 0.0, wanted.si_high)
+    return _compare(value, _possible(value.raw, value.si, value.si_high), comparator, asked, language)
 
 
 def _number(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
         return unstated(message("other currency", language, currency=value.currency))
-    stretches = _possible(value.raw, value.number or 0.0, value.high), _stretch(wanted.number or 0.0, wanted.high)
-    verdict = _compare(value, stretches[0], comparator, stretches[1], language)
+    asked = _asked(wanted, comparator, wanted.number or 0.0, wanted.high)
+    verdict = _compare(value, _possible(value.raw, value.number or 0.0, value.high), comparator, asked, language)
     return verdict._replace(guess=message("no unit asked", language)) if value.unit else verdict
 
 
-Stretch = tuple[float, float] | tuple[str, str]
+class Stretch(NamedTuple):
+    """From `low` to `high`; with `is_open` the ends do not belong to it: "< 0.5" is not 0.5."""
+
+    low: float | str
+    high: float | str
+    is_open: bool = False
 
 
 def _compare(value: Typed, possible: Stretch, comparator: Comparator, wanted: Stretch, language: str) -> Verdict:
-    (low, high), (first, last) = possible, wanted
+    low, high, is_open = possible
+    first, last, _ = wanted
+    before = _up_to if is_open else _below
     if comparator == "=":
-        inside, outside = _up_to(first, low) and _up_to(high, last), _below(high, first) or _below(last, low)
+        apart = _up_to if is_open or wanted.is_open else _below
+        inside, outside = _lies_in(possible, wanted), apart(high, first) or apart(last, low)
     elif comparator == "<":
-        inside, outside = _below(high, first), _up_to(first, low)
+        inside, outside = before(high, first), _up_to(first, low)
     elif comparator == "<=":
-        inside, outside = _up_to(high, last), _below(last, low)
+        inside, outside = _up_to(high, last), before(last, low)
     elif comparator == ">":
-        inside, outside = _below(last, low), _up_to(high, last)
+        inside, outside = before(last, low), _up_to(high, last)
     else:
-        inside, outside = _up_to(first, low), _below(high, first)
+        inside, outside = _up_to(first, low), before(high, first)
     if inside or outside:
         return MATCH if inside else NO_MATCH
     return unstated(message("may be either", language, value=value.raw))
+
+
+def _lies_in(possible: Stretch, wanted: Stretch) -> bool:
+    within = _below if wanted.is_open and not possible.is_open else _up_to
+    starts = wanted.low == -math.inf or within(wanted.low, possible.low)
+    return starts and (wanted.high == math.inf or within(possible.high, wanted.high))
 
 
 def _up_to(one: float | str, other: float | str) -> bool:
@@ -226,15 +243,21 @@ def _below(one: float | str, other: float | str) -> bool:
     return one < other and not math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _stretch(low: float, high: float | None) -> tuple[float, float]:
-    return (low, low) if high is None else (min(low, high), max(low, high))
+def _stretch(low: float, high: float | None) -> Stretch:
+    return Stretch(low, low) if high is None else Stretch(min(low, high), max(low, high))
 
 
-def _possible(raw: str, low: float, high: float | None) -> tuple[float, float]:
+def _asked(wanted: Typed, comparator: Comparator, low: float, high: float | None) -> Stretch:
+    """To be "< 0.5" is to be below it; to be more or less than that goes by its number."""
+    return _possible(wanted.raw, low, high) if comparator == "=" else _stretch(low, high)
+
+
+def _possible(raw: str, low: float, high: float | None) -> Stretch:
     """What it may be: "< 0.5" is anything below that."""
-    if is_limit(raw):
-        return (-math.inf, low) if raw.lstrip()[0] in "<≤" else (low, math.inf)
-    return _stretch(low, high)
+    if not is_limit(raw):
+        return _stretch(low, high)
+    mark = raw.lstrip()[0]
+    return Stretch(-math.inf, low, mark == "<") if mark in "<≤" else Stretch(low, math.inf, mark == ">")
 
 
 def is_limit(raw: str) -> bool:

@@ -175,7 +175,7 @@ async def as_table(store: Store, name: str, *, kind: str, actor: str) -> Importe
             (
                 given(each.name if names[each.name] == 1 else each.path),
                 given(each.title),
-                given(each.kind or each.media),
+                given(each.kind),
                 given(each.pages),
             )
             for each in found

@@ -37,24 +37,31 @@ class Kinds:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> None:
-        """What documents are, by their ids."""
+    async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> int:
+        """What documents are, by their ids. What nobody says is set for one's own documents alone, and never in place
+        of what somebody said. How many were set."""
 
-        def work(connection: Connection) -> None:
+        def work(connection: Connection) -> int:
             next_version(connection)
             documents = schema.documents
+            count = 0
             for batch in in_batches(list(kinds)):
-                seen = documents.c.id.in_(batch), visible(connection, "document")
+                is_guess = by not in ("model", "person")
+                seen = documents.c.id.in_(batch), visible(connection, "document", owned=is_guess)
                 for record in connection.execute(select(documents.c.id, documents.c.document).where(*seen)).all():
                     if by == "person":
                         must_own(connection, "document", record.id)
-                    kept = msgspec.structs.replace(_document.decode(record.document), kind=kinds[record.id], kind_by=by)
+                    known = _document.decode(record.document)
+                    if is_guess and known.is_sorted:
+                        continue
+                    kept = msgspec.structs.replace(known, kind=kinds[record.id], kind_by=by)
                     connection.execute(
                         update(documents).where(documents.c.id == record.id).values(document=to_text(kept))
                     )
+                    count += 1
+            return count
 
-        if kinds:
-            await self._database.write(work)
+        return await self._database.write(work) if kinds else 0
 
     async def tables(self) -> dict[str, str]:
         """The ids of one's own tables, by kind."""

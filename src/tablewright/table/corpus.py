@@ -12,8 +12,8 @@ Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "between", "con
 Aggregate: TypeAlias = Literal["", "count", "sum", "min", "max", "average"]
 Intent: TypeAlias = Literal["enumeration", "numeric", "conceptual"]
 Completeness: TypeAlias = Literal["exact", "approximate", "incomplete"]
-KindBy: TypeAlias = Literal["", "model", "person"]
-"""Who said what a document is; without a name only its format did."""
+KindBy: TypeAlias = Literal["", "title", "model", "person"]
+"""Who said what a document is. "title": nobody, the words that head it head others too."""
 Truth: TypeAlias = Literal["match", "no match", "not stated"]
 
 
@@ -31,6 +31,8 @@ class Document(Noun, frozen=True):
     """The ending that says how it was read: pdf, docx, xlsx, csv, html, md, txt, eml, png."""
     kind: str = ""
     kind_by: KindBy = ""
+    heading: str = ""
+    """Its own title, or the heading or line that it begins with."""
     categories: tuple[Category, ...] = ()
     file_hash: str = ""
     text_hash: str = ""
@@ -40,6 +42,11 @@ class Document(Noun, frozen=True):
     characters: int = 0
     added_at: str = ""
     problem: str = ""
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether a model or a person has said what it is."""
+        return self.kind_by in ("model", "person")
 
 
 class Segment(Noun, frozen=True):

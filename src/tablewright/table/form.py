@@ -99,10 +99,12 @@ class KnownColumn(Noun, frozen=True):
 
 class KnownGroup(Noun, frozen=True):
     """What can be looked up: the documents of a kind, or the rows of a table inside documents (`is_table`). `table_id`
-    is the living table of the kind, once something was asked of it."""
+    is the living table of the kind, once something was asked of it; of `from_titles` of the documents nobody has said
+    that they are of the kind, their titles suggest it."""
 
     name: str
     members: int
+    from_titles: int = 0
     columns: tuple[KnownColumn, ...] = ()
     is_table: bool = False
     table_id: str = ""

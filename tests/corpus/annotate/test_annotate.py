@@ -34,8 +34,8 @@ def test_a_label_at_the_end_of_a_page_has_no_value_on_the_next() -> None:
     assert [each.properties[0].label for each in found] == ["Power"]
 
 
-@pytest.mark.parametrize(("media", "kind"), [("eml", "e-mail"), ("csv", "spreadsheet"), ("txt", ""), ("pdf", "")])
-def test_without_a_model_only_the_format_says_what_a_document_is(media: str, kind: str) -> None:
+@pytest.mark.parametrize(("media", "kind"), [("eml", "e-mail"), ("csv", ""), ("txt", ""), ("pdf", "")])
+def test_the_format_of_a_document_is_not_its_kind_but_an_email_is_one(media: str, kind: str) -> None:
     assert kind_of(Parsed(text="INVOICE No. 7", media=media)) == kind
 
 

@@ -179,12 +179,10 @@ def _without(lines: list[TextLine], taken: set[int]) -> list[TextLine]:
 
 # ── what the document is ─────────────────────────────────────────────────────────────────────────────────────────────
 
-_BY_FORMAT = {"eml": "e-mail", "msg": "e-mail", **dict.fromkeys(SHEETS, "spreadsheet")}
-
 
 def kind_of(parsed: Parsed) -> str:
-    """What its format says that it is; anything else a person or a model says."""
-    return _BY_FORMAT.get(parsed.media, "")
+    """An e-mail is one by its form; of a spreadsheet or a PDF that says nothing."""
+    return "e-mail" if parsed.media in ("eml", "msg") else ""
 
 
 def categories_of(parsed: Parsed, annotations: tuple[Annotation, ...]) -> tuple[Category, ...]:

@@ -12,7 +12,8 @@ from tablewright.corpus.parse.layout import Word
 SURE = 0.5
 SECONDS = 75.0
 """For the images of one file: what was read by then is kept, rather than all lost at the limit of time."""
-HOW_TO_INSTALL = f"To read images, run `{extras.command('ocr')}`."
+HOW_TO_INSTALL = "To read images, run `pip install 'tablewright[ocr]'`."
+"""Kept with the document, for whoever may see it: it names no folder of this machine."""
 
 
 @cache

@@ -38,8 +38,8 @@ def add(
     """Read files into the collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images (with OCR installed).
 
     Only what is new or has changed is read. A file that cannot be read is listed with the reason and stops nothing.
-    Without a model nobody sees what documents are: say it with --kind or `docs kind`, so that `ask --where "kind = …"`
-    finds them.
+    Without a model, the kind of a document is a guess from its title, where another document has the same; say it with
+    --kind or `docs kind`, so that `ask --where "kind = …"` finds them all.
     """
     from tablewright.doors.cli import output
 
@@ -72,6 +72,9 @@ def add(
     output.say(f"{', '.join(counts) or 'No files'}: {', '.join(sizes)} in {done.seconds:.1f} s.")
     if done.classified:
         output.say(f"The model said what {output.many(done.classified, 'document')} are: `docs list` shows the kinds.")
+    if done.from_titles:
+        documents = output.many(done.from_titles, "document")
+        output.say(f"The kind of {documents} is a guess from the title: `docs list` shows it, `docs kind` sets it.")
     for path, other in done.same[:SHOWN_PROBLEMS]:
         output.say(f"  {path}: the same content as {other}")
     print_unreadable(done.unreadable)
@@ -105,7 +108,8 @@ def list_tables(json: Json = False) -> None:
     lines = [
         [
             f"table = {group.name}" if group.is_table else f"kind = {group.name}",
-            f"{group.members:,} {'rows' if group.is_table else 'documents'}",
+            f"{group.members:,} {'rows' if group.is_table else 'documents'}"
+            + (f", {group.from_titles:,} by title" if group.from_titles else ""),
             ", ".join(map(str, group.columns[:SHOWN_COLUMNS]))
             + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),
             group.table_id,
@@ -160,10 +164,16 @@ def list_documents(
         output.say("There are none." if unreadable or kind else "There are none yet: `tablewright docs add PATH`.")
         return
     lines = [
-        [each.id, each.name, each.kind or each.media, str(each.pages or ""), each.problem or each.title]
-        for each in known
+        [each.id, each.name, shown_kind(each), str(each.pages or ""), each.problem or each.title] for each in known
     ]
     output.stdout().print(output.grid("Documents", ["Id", "File", "Kind", "Pages", "Title or problem"], lines))
+    if any(each.kind_by == "title" for each in known):
+        output.say("A kind with “?” is a guess from the title; `tablewright docs kind` sets one.")
+
+
+def shown_kind(document: Document) -> str:
+    """With "?" where it is a guess from the title."""
+    return f"{document.kind}?" if document.kind_by == "title" else document.kind
 
 
 @docs.command()
@@ -179,7 +189,8 @@ def show(document: DocumentName, json: Json = False) -> None:
         output.print_json(report)
         return
     known = report.document
-    about = [known.kind, *known.categories, known.media, output.many(known.pages, "page")]
+    guess = f"{known.kind} (a guess from the title)" if known.kind_by == "title" else ""
+    about = [guess or known.kind or "no kind", *known.categories, known.media, output.many(known.pages, "page")]
     output.say(f"{known.name} ({known.id}): {known.title}")
     output.say(known.problem or f"{', '.join(filter(None, about))}; {known.characters:,} characters; {known.path}")
     lines = [[each.label, each.value, str(each.page or ""), each.by, each.quote] for each in report.facts[:SHOWN_FACTS]]

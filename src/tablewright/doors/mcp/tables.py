@@ -64,7 +64,7 @@ class TableTools:
                 found = [listed(head) for head in await self._tablewright.proposals(table_id, only_open=True)]
             case "documents":
                 found = [
-                    {"id": each.id, "name": each.name, "kind": each.kind or each.media, "pages": each.pages}
+                    {"id": each.id, "name": each.name, "kind": each.kind, "kind_by": each.kind_by, "pages": each.pages}
                     | ({"problem": each.problem} if each.problem else {})
                     for each in await self._tablewright.documents()
                 ]

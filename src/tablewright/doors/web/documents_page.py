@@ -205,7 +205,7 @@ async def collection() -> None:
 
 
 def kind_of(document: Document) -> str:
-    return t(UNREAD) if document.problem else document.kind or document.media
+    return t(UNREAD) if document.problem else document.kind or t("no kind")
 
 
 def line(document: Document, facts: int) -> list[Shown]:
@@ -218,6 +218,8 @@ def line(document: Document, facts: int) -> list[Shown]:
 
     def kind() -> None:
         chip(kind_of(document), "failed" if document.problem else "")
+        if document.kind_by == "title":
+            quiet(t("by its title"))
 
     return [
         name,
@@ -279,6 +281,13 @@ def kind_line(document: Document) -> None:
         await now.tablewright.set_document_kind([document.id], str(kind.value or ""))
         say(t("{name} is now of kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
 
+    if document.kind_by == "title":
+        quiet(
+            t(
+                "Nobody has said what kind of document this is. Its title suggests “{kind}”.",
+                kind=safe(document.kind, 60),
+            )
+        )
     with row():
         kind = ui.input(t("Kind"), value=safe(document.kind, 60)).props("dense outlined maxlength=60")
         ui.button(t("Save kind"), on_click=save).props("flat")

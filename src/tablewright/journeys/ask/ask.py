@@ -108,7 +108,7 @@ class Asker:
 
     async def _sorted(self, documents: Sequence[Document], *, agreed: bool) -> Inventory:
         """With a kind from the model for each document; where very many have none, only if the person has agreed."""
-        unsorted = sum(not (each.kind_by or each.problem) for each in documents)
+        unsorted = sum(not (each.is_sorted or each.problem) for each in documents)
         if (agreed or unsorted <= AT_INGEST) and await classify(self._store, self._desk.model, self._desk.tell):
             documents = await self._store.documents.all()
         return await self.inventory(documents)
@@ -225,7 +225,7 @@ async def may_sort(asking: QuestionTurn, things: Inventory) -> str:
     is_of_kind = asking.plan.action == "table" and any(name in things.kinds for name in asking.plan.of)
     if asking.agreed or not is_of_kind or things.unsorted <= AT_INGEST:
         return ""
-    unsorted = [each for members in things.kinds.values() for each in members if not each.kind_by]
+    unsorted = [each for members in things.kinds.values() for each in members if not each.is_sorted]
     assert asking.desk.model is not None
     effort = effort_of(asking, *await sorting_effort(asking.desk.store, asking.desk.model, unsorted))
     return asking.message("may I sort", count=len(unsorted), effort=effort)

@@ -1,8 +1,9 @@
 """The documents of a kind as a living table: a row for each, and a column for everything that was ever asked of them.
 
-What a document is, a model says once, or its owner. A column that a question needs and
-the table does not have is read from all documents of the kind by the engine, like any other column, and kept: the next
-question finds it there. What was read from a document that changed since is stale, and is read again, alone.
+What a document is, a model says once, or its owner; a heading that it shares with others is only a guess. A column
+that a question needs and the table does not have is read from all documents of the kind by the engine, like any other
+column, and kept: the next question finds it there. What was read from a document that changed since is stale, and is
+read again, alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from tablewright.corpus.title_kinds import title_kinds
 from tablewright.decisions.classify_documents import Beginning, ClassifyDocuments, ToClassify
 from tablewright.decisions.decision import Tell, decide
 from tablewright.engine.changes import Changes
@@ -59,8 +61,8 @@ async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, mos
     if model is None:
         return 0
     documents = await store.documents.all(readable=True)
-    waiting = [each for each in documents if not each.kind_by][:most]
-    kinds = Counter(each.kind for each in documents if each.kind_by and each.kind)
+    waiting = [each for each in documents if not each.is_sorted][:most]
+    kinds = Counter(each.kind for each in documents if each.is_sorted and each.kind)
     count = 0
     for start in range(0, len(waiting), AT_ONCE):
         batch = waiting[start : start + AT_ONCE]
@@ -75,6 +77,16 @@ async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, mos
         kinds.update(decided.values())
         count += len(decided)
     return count
+
+
+async def guess_kinds(store: Store) -> int:
+    """A kind from the title for what nobody has sorted, as the collection is now; how many have a new one."""
+    documents = await store.documents.all(readable=True)
+    kinds = title_kinds(documents)
+    changed = {each.id: kinds[each.id] for each in documents if kinds.get(each.id, each.kind) != each.kind}
+    new = {id: kind for id, kind in changed.items() if kind}
+    await store.kinds.set_kinds(dict.fromkeys(changed.keys() - new.keys(), ""), "")
+    return await store.kinds.set_kinds(new, "title")
 
 
 async def sorting_effort(

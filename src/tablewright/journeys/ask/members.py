@@ -289,7 +289,7 @@ async def inventory(
         text="\n".join(lines),
         groups=groups,
         unreadable=unreadable,
-        unsorted=sum(not each.kind_by for each in documents),
+        unsorted=sum(not each.is_sorted for each in documents),
     )
 
 

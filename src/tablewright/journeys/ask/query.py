@@ -159,9 +159,11 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
     doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
     unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
+    titled = sum(each.document.kind_by == "title" for each in members) if scope.unsorted else 0
+    guessed = message("from titles", language, count=titled, total=len(members)) if titled else ""
     of_figures = (mixed, counted_twice, not_single, changed_since)
-    doubts += filter(None, (unsorted, unlike(plan, matches), *(told(plan, ordered) for told in of_figures)))
-    completeness, reason = how_complete(scope, undecided, doubts, language)
+    doubts += filter(None, (unsorted, guessed, unlike(plan, matches), *(told(plan, ordered) for told in of_figures)))
+    completeness, reason = how_complete(scope, undecided, doubts, language, sorted_within(plan, ordered))
     found = FoundItems(
         question=question,
         matches=tuple(thing_of(member, plan, said) for member in ordered),
@@ -410,13 +412,25 @@ def compared(
 
 
 def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member], list[Member]]:
-    """In the asked order, and those that do not state what it goes by."""
+    """In the asked order, and those that do not state what it goes by. A whole list in several currencies is sorted
+    within each of them, as 90 EUR and 100 CHF have no order."""
     if not plan.order_by:
         return list(members), []
     key = column_key(plan.order_by)
-    placed = [(rank(member.values[key][0].value), member) for member in members if member.values.get(key)]
-    placed.sort(key=lambda each: each[0], reverse=plan.descending)
+    placed = [(member.values[key][0].value, member) for member in members if member.values.get(key)]
+    placed.sort(key=lambda each: rank(each[0]), reverse=plan.descending)
+    if plan.limit <= 0:
+        placed.sort(key=lambda each: each[0].currency or each[0].base)
     return [member for _, member in placed], [member for member in members if not member.values.get(key)]
+
+
+def sorted_within(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """Which currencies or units a whole list is sorted within."""
+    is_whole = bool(plan.order_by) and plan.limit <= 0 and not plan.aggregate
+    values = [each.value for member in members for each in member.values.get(column_key(plan.order_by), ())[:1]]
+    units = {value.currency or value.base: value.currency or value.unit for value in values} if is_whole else {}
+    named = ", ".join(sorted(unit for unit in units.values() if unit))
+    return message("sorted within", plan.language, units=named) if len(units.keys() - {""}) > 1 else ""
 
 
 def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
@@ -478,7 +492,11 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
 
 
 def how_complete(
-    scope: QueryScope, undecided: Sequence[UndecidedItem], doubts: Sequence[str], language: str = ""
+    scope: QueryScope,
+    undecided: Sequence[UndecidedItem],
+    doubts: Sequence[str],
+    language: str = "",
+    order: str = "",
 ) -> tuple[Completeness, str]:
     gaps = []
     if undecided:
@@ -491,4 +509,4 @@ def how_complete(
         gaps.append(scope.uncovered.told(language))
     notes = [message("totals", language, count=scope.totals)] if scope.totals else []
     completeness: Completeness = "incomplete" if gaps else "approximate" if doubts else "exact"
-    return completeness, "; ".join([*gaps, *doubts, *notes])
+    return completeness, "; ".join(filter(None, (*gaps, *doubts, *notes, order)))

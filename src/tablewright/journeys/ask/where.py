@@ -248,6 +248,7 @@ def group_of(
     return KnownGroup(
         name=name,
         members=len(members),
+        from_titles=0 if is_table else sum(each.document.kind_by == "title" for each in members),
         columns=tuple(
             KnownColumn(
                 name=column,

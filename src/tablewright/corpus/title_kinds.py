@@ -1,0 +1,75 @@
+"""What documents seem to be by the words that head them, where neither a model nor a person has said it.
+
+Only form counts: a heading falls into parts at numbers, dates and punctuation marks, and the first part that heads
+another document as well is the kind of both. What the words mean is not known, so this is a guess, and called one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from tablewright.corpus.parse.parsed import Parsed
+from tablewright.sources.read.characters import one_line
+from tablewright.table.corpus import Annotation, Document
+from tablewright.table.dates import read_dates
+
+LONGEST_HEADING = 200
+LONGEST_KIND = 40
+MOST_WORDS = 4
+_MARKS = re.compile(r"[^\w&'’/-]+")
+"""Punctuation, but not that of "follow-up"."""
+
+
+def heading_of(parsed: Parsed, annotations: Sequence[Annotation]) -> str:
+    """The title that a file gives itself, its first heading, or its first line, unless that is a field or a table."""
+    text = parsed.text
+    first = len(text) - len(text.lstrip())
+    lines = [*sorted(parsed.headings)[:1], (first, first + len(text[first:].partition("\n")[0]))]
+    taken = [*((each.start, each.end) for each in annotations), *((each.start, each.end) for each in parsed.grids)]
+    free = (text[start:end] for start, end in lines if not any(a < end and start < b for a, b in taken))
+    return one_line(parsed.title or next(free, ""))[:LONGEST_HEADING]
+
+
+def title_kinds(documents: Sequence[Document]) -> dict[str, str]:
+    """By id, for those that nobody has sorted: a kind, or "" where no part of the heading heads another document.
+    Where all that somebody has sorted under a part are of one kind, so are the others."""
+    parts = {each.id: parts_of(each.heading) for each in documents}
+    shared = Counter(part for each in parts.values() for part in each)
+    said: dict[str, set[str]] = {}
+    for each in documents:
+        for part in parts[each.id] if each.is_sorted else ():
+            said.setdefault(part, set()).add(each.kind)
+    kinds = {}
+    for each in documents:
+        if not each.is_sorted and (not each.kind or each.kind_by == "title"):
+            kind = next((part for part in parts[each.id] if shared[part] > 1), "")
+            agreed = said.get(kind, set())
+            kinds[each.id] = next(iter(agreed)) if len(agreed) == 1 else kind
+    return kinds
+
+
+def parts_of(heading: str) -> list[str]:
+    """ "Lease agreement – 12 Mill Lane": "lease agreement", "mill lane"."""
+    for date in reversed([each for each in read_dates(heading) if len(each.iso) > len("2026")]):
+        heading = f"{heading[: date.start]} | {heading[date.end :]}"
+    words = heading.replace("_", " | ").casefold().split()
+    parts: list[list[str]] = [[]]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        numbers = word[-1] in ".°º" and has_digit(following)  # the "No." before a number
+        if numbers or has_digit(word) or word in ("-", "/", "&"):
+            parts.append([])
+            continue
+        first, *others = _MARKS.split(word)
+        parts[-1] += filter(None, [first])
+        parts += ([each] if each else [] for each in others)
+    return list(dict.fromkeys(each for each in map(" ".join, parts) if is_nameable(each)))
+
+
+def has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def is_nameable(part: str) -> bool:
+    return 2 < len(part) <= LONGEST_KIND and len(part.split()) <= MOST_WORDS
