@@ -49,6 +49,8 @@ from tests.assistant import assist
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
 SCENARIOS: dict[str, Scenario] = {}
+UNHURRIED = "36000"
+"""Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
 LAGOON = "What does the Lagoon plan of Parrotfish Cloud cost, and what do you get for it?"
 
 
@@ -167,7 +169,8 @@ class Stage:
     async def shortlist(self, *messages: str, products: str = "8") -> Any:
         """A conversation with the adviser: what it says and proposes, and what the state is in the end."""
         turns = []
-        async with Tablewright.open(self.settings(shortlist_products=products, shortlist_queries="10")) as tablewright:
+        limits = {"shortlist_products": products, "shortlist_queries": "10", "shortlist_seconds": UNHURRIED}
+        async with Tablewright.open(self.settings(**limits)) as tablewright:
             state = await tablewright.begin_shortlist()
             for message in messages:
                 state, reply = await tablewright.shortlist_turn(state.id, message, exports=self.folder)

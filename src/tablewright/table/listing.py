@@ -87,7 +87,8 @@ class Listing(Noun, frozen=True):
     """Addresses that are still to be opened: chosen, or the next page of a list."""
     sources: tuple[ListSource, ...] = ()
     compared: tuple[str, ...] = ()
-    """The names that were compared in meaning, and `same_names` which of them mean the same."""
+    """The names, with what else tells rows apart, that were compared in meaning; `same_names` are those that mean the
+    same."""
     same_names: tuple[tuple[str, ...], ...] = ()
     placed: Mapping[str, RowId] = {}
     aside: tuple[SetAside, ...] = ()

@@ -205,6 +205,19 @@ def _factor(source: str, target: str) -> float:
     return float(ratio.to_base_units().magnitude)
 
 
+def as_precise_as(value: int | float, written: str) -> int | float:
+    """A converted quantity in as many digits as its source has, four at least: 1 lb 15 oz are 0.8788 kg, and not
+    0.87883506. The whole part stays whole: a mile is 1,609 m."""
+    if isinstance(value, int) or not value:
+        return value
+    digits = max(LEAST_DIGITS, len("".join(filter(str.isdigit, written)).lstrip("0")))
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return _rounded(round(value, decimals)) or value
+
+
+LEAST_DIGITS = 4
+
+
 def _rounded(value: float) -> int | float | None:
     """Without the noise of binary fractions: 12 significant digits, and whole numbers whole."""
     if not math.isfinite(value):

@@ -68,6 +68,8 @@ ENGLISH = {
     "compared": "the rows were compared by the model",
     "documents silent": "the documents do not say",
     "nobody sorted": "nobody has said what {count} of {total} documents are",
+    "from titles": "the kind of {count} of these {total} is a guess from the title",
+    "sorted within": "sorted within each of {units}, which are not compared with each other",
     "no such table": "{count} of {total} {things} has no such table, so it was not looked at|"
     "{count} of {total} {things} have no such table, so they were not looked at",
     "totals": "{count} row that only adds up the others was left out|"
@@ -162,6 +164,8 @@ GERMAN = {
     "compared": "die Zeilen hat das Modell verglichen",
     "documents silent": "die Dokumente sagen es nicht",
     "nobody sorted": "von {count} der {total} Dokumente hat niemand gesagt, was sie sind",
+    "from titles": "die Art von {count} dieser {total} ist nach dem Titel geraten",
+    "sorted within": "je für sich sortiert: {units}; untereinander sind sie nicht vergleichbar",
     "no such table": "{count} von {total} ({things}) hat keine solche Tabelle und zählt deshalb nicht|"
     "{count} von {total} ({things}) haben keine solche Tabelle und zählen deshalb nicht",
     "totals": "{count} Zeile, die nur die anderen addiert, ist weggelassen|"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from tablewright.table.currencies import currency_of, is_currency
-from tablewright.table.measures import Measure, in_unit, read_measures
+from tablewright.table.measures import Measure, as_precise_as, in_unit, read_measures
 from tablewright.table.model import Label, Money
 from tablewright.table.money_text import MoneyText, read_amounts
 from tablewright.table.numbers import SCALES, Number, read_numbers, times
@@ -97,6 +99,8 @@ def _measured(text: str, unit: str) -> NumberVerdict:
             return None, "none", f"{stated.unit} is not a unit that converts to {unit}"
         return _without_unit(text, measures, unit)
     measure, fit = _best(fitting)
+    if fit.value != measure.value:
+        fit = structs.replace(fit, value=as_precise_as(fit.value, text[measure.start : measure.end]))
     clean = _is_alone(text, measure)
     others = [other.value for _, other in fitting if not _close(other.value, fit.value)]
     note = _measure_doubt(text, measure, fit)

@@ -73,7 +73,7 @@ _PLAIN: tuple[tuple[str, str, str, str], ...] = (
     ("wk", "week", "time", "wk, wks, week, weeks, woche, wochen, semaine, semaines, semana, semanas"),
     ("mo", "month", "time", "mo, mos, month, months, monat, monate, mois, mes, meses, mesi, mnth, mths"),
     ("yr", "year", "time", "y, yr, yrs, year, years, jahr, jahre, ans, année, années, año, años, anni, anos"),
-    ("decade", "decade", "time", "decade, decades"),
+    ("decade", "10*year", "time", "decade, decades"),
     ("century", "century", "time", "century, centuries"),
     (
         "°C",
@@ -255,6 +255,18 @@ def parse_unit(name: str) -> Unit | None:
     name = name.strip()
     found = unit_at(name, 0)
     return found[0] if found and not name[found[1] :].strip(" .") else None
+
+
+def with_unit(figure: str, unit: str) -> str:
+    """ "2 years", "1 year": of one thing the unit stands in the singular, where it has one that we know."""
+    if figure == "1" and (known := parse_unit(unit)):
+        shorter = (unit.removesuffix(ending) for ending in _PLURALS if unit.endswith(ending))
+        unit = next((each for each in shorter if parse_unit(each) == known), unit)
+    return f"{figure} {unit}".strip()
+
+
+_PLURALS = ("s", "es", "e", "n", "en")
+"""Endings of plurals. What is left without one must be a spelling of the same unit: "hours", "inches", "Jahre"."""
 
 
 def named(symbol: str) -> Unit:

@@ -187,7 +187,10 @@ def test_columns_without_a_name(put: Put) -> None:
 def test_names_are_cleaned(put: Put) -> None:
     table = read_table(put('" Head\r\nquarter ",{City},z\x01z\nx,y,q\n'))
     assert names(table) == ["Head quarter", "(City)", "zz"]
-    assert table.warnings == ("The column '{City}' is now '(City)': braces mark columns in questions.",)
+    assert table.warnings == (
+        "The column '{City}' is now '(City)': braces mark columns in questions.",
+        "The name of the column 'zz' had invisible characters; they are left out.",
+    )
 
 
 def test_a_long_name_is_cut_with_a_warning(put: Put) -> None:

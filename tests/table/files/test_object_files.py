@@ -16,6 +16,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from tablewright import extras
 from tablewright.table.files import Incoming, read_table
 from tablewright.table.files.json_stream import JsonStream
 from tablewright.table.text import cell_text
@@ -167,7 +168,7 @@ def test_without_pyarrow_the_way_to_install_it_is_said(tmp_path: Path) -> None:
         "except MissingExtra as error:\n    sys.exit(str(error))\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
-    assert done.stderr.strip().endswith("Run `pip install 'tablewright[parquet]'`.")
+    assert done.stderr.strip().endswith(f"Run `{extras.command('parquet')}`.")
 
 
 class Drip(io.StringIO):

@@ -19,6 +19,7 @@ from tablewright.table.edits import RemoveField
 from tablewright.table.form import Where
 from tablewright.table.model import Cell, Field, FieldType, RowId, Table
 from tablewright.table.text import cell_text, shortened, show_float
+from tablewright.table.units import with_unit
 from tablewright.table.views import COMPARISONS, filter_on, ordered
 
 TYPES = list(get_args(FieldType))
@@ -180,7 +181,7 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
 def grouped(figure: float, unit: str) -> str:
     rounded = round(figure, 4)
     shown = f"{int(rounded):,}" if rounded.is_integer() else show_float(rounded)
-    return f"{shown} {unit}".strip()
+    return with_unit(shown, unit)
 
 
 async def show_statistics(tablewright: Tablewright, table: Table, field: Field) -> None:

@@ -12,7 +12,8 @@ from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.ranking import typed_cell
 from tablewright.journeys.shortlist.wording import lines
 from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, Row, RowId, Table
+from tablewright.table.messages import column_name
+from tablewright.table.model import Field, Row, RowId, Table, column_key
 from tablewright.table.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind
 from tablewright.table.shortlist_form import HELP, Command, parse_form, parse_wish
 
@@ -41,7 +42,9 @@ def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequenc
             column = structs.replace(field, question=question, role="user")
             return TurnTaken(intent="columns", requirements=wanted, columns=(column,))
         case "hide":
-            return TurnTaken(intent="columns", requirements=wanted, drop_columns=(known_column(rest, table).name,))
+            return TurnTaken(
+                intent="columns", requirements=wanted, drop_columns=(known_column(rest, table, state).name,)
+            )
         case "more":
             count = int(rest) if rest.isdecimal() else 0
             return TurnTaken(intent="more", requirements=wanted, count=count)
@@ -53,14 +56,14 @@ def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequenc
                 intent="source" if command.verb == "source" else "wrong value",
                 requirements=wanted,
                 products=(product(number, rows),),
-                about_columns=(known_column(name, table).name,),
+                about_columns=(known_column(name, table, state).name,),
             )
         case "export":
             return TurnTaken(intent="export", requirements=wanted, path=rest)
         case "remove":
             return TurnTaken(intent="remove", requirements=wanted, products=(product(rest, rows),))
         case "sort":
-            return TurnTaken(intent="show", requirements=wanted, products=in_order(rest, table))
+            return TurnTaken(intent="show", requirements=wanted, products=in_order(rest, table, state))
         case "all":
             return TurnTaken(intent="show", requirements=wanted)
         case "done":
@@ -71,11 +74,11 @@ def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequenc
             return TurnTaken(intent="talk", requirements=wanted, said=lines(*HELP.splitlines()))
 
 
-def in_order(rest: str, table: Table) -> tuple[RowId, ...]:
+def in_order(rest: str, table: Table, state: ShortlistState) -> tuple[RowId, ...]:
     """By a column, the least first unless it says "down"; what is not known comes last."""
     name, _, direction = rest.rpartition(" ")
     is_down = direction.lower() == "down" and bool(name)
-    field = known_column(name if is_down else rest, table)
+    field = known_column(name if is_down else rest, table, state)
     known = [row for row in table.rows if row.cell(field.name).value is not None]
 
     def key(row: Row) -> tuple[int, float, str]:
@@ -105,10 +108,12 @@ def edited(wanted: Requirements, command: Command) -> Requirements:
     return structs.replace(wanted, wishes=tuple(wishes))
 
 
-def known_column(name: str, table: Table) -> Field:
-    field = table.field(name.strip())
+def known_column(name: str, table: Table, state: ShortlistState) -> Field:
+    """By its own name, or by the one that it is shown under."""
+    shown = {column_key(column_name(each.name, state.language)): each for each in table.shown_fields}
+    field = table.field(name.strip()) or shown.get(column_key(name))
     if field is None:
-        names = ", ".join(each.name for each in table.shown_fields)
+        names = ", ".join(column_name(each.name, state.language) for each in table.shown_fields)
         raise UsageError(f"There is no column {name.strip()!r}.", advice=f"There are: {names}.")
     return field
 

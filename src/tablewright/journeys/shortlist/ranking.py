@@ -28,6 +28,7 @@ from tablewright.table.shortlist import (
 )
 from tablewright.table.text import cell_text, shortened, show
 from tablewright.table.typed import typed
+from tablewright.table.units import with_unit
 
 UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 """What a hard wish counts of which nobody knows whether it is met, and a soft one: what is stated comes first."""
@@ -290,6 +291,4 @@ def shown_value(value: Value, field: Field, language: str = "") -> str:
         return said("yes" if value else "no", language)
     if field.name == OFFERED_AS:
         return state_name(str(value), language)
-    value = float(f"{value:.5g}") if isinstance(value, float) else value  # 6.40699 kg were 14 lb 2 oz
-    unit = f" {field.unit}" if field.type == "number" and field.unit else ""
-    return f"{show(value)}{unit}"
+    return with_unit(show(value), field.unit if field.type == "number" else "")

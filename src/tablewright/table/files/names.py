@@ -35,7 +35,10 @@ def column_names(headers: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def _clean(header: str, warnings: list[str]) -> str:
-    name = _CONTROL.sub("", _SPACE.sub(" ", header)).strip()
+    spaced = _SPACE.sub(" ", header).strip("\ufeff ")
+    name = _CONTROL.sub("", spaced).strip()
+    if name and name != spaced.strip():
+        warnings.append(f"The name of the column {_quoted(name)} had invisible characters; they are left out.")
     if "{" in name or "}" in name:
         plain = name.translate(_BRACES)
         warnings.append(f"The column {_quoted(name)} is now {_quoted(plain)}: braces mark columns in questions.")

@@ -1,0 +1,31 @@
+"""Commands name a column as it is shown: in the language of the conversation, or by its own name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablewright.journeys.shortlist.commands import turn_of
+from tablewright.strategies.strategy import Task
+from tablewright.strategies.subject import other_columns
+from tablewright.table.model import Cell, Field, Money, Row, Table
+from tablewright.table.shortlist import KEY, MEETS, PRICE_FIELD, ShortlistState
+from tablewright.table.shortlist_form import parse_command
+
+
+def row(id: int, amount: float) -> Row:
+    return Row(id=id, cells={KEY: Cell(value=f"Lamp {id}"), "Price": Cell(value=Money(amount=amount, currency="EUR"))})
+
+
+TABLE = Table(id="t", name="Lamps", fields=(Field(name=KEY), PRICE_FIELD, MEETS), rows=(row(1, 90), row(2, 40)))
+
+
+@pytest.mark.parametrize("name", ["Preis", "preis", "Price"])
+def test_a_column_is_sorted_by_under_the_name_it_is_shown(name: str) -> None:
+    command = parse_command(f"/sort {name}")
+    assert command is not None
+    assert turn_of(command, ShortlistState(id="h", language="de"), TABLE, ()).products == (2, 1)
+
+
+def test_a_plan_of_searches_knows_the_same_columns_for_every_row() -> None:
+    warranty = Field(name="Warranty", type="number", unit="years")
+    assert other_columns(Task(table=TABLE, fields=(warranty,)), KEY) == ("Price",)
