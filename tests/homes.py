@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 
+from tablewright.doors.library.verbs import in_a_thread
 from tablewright.store.store import Store
 
 DATABASE = "tablewright.db"
 
 
 def migrate(url: str) -> None:
+    """Also for a test that runs in a loop of its own."""
+
     async def open_and_close() -> None:
         async with await Store.open(url):
             pass
 
-    asyncio.run(open_and_close())
+    in_a_thread(open_and_close())
 
 
 @cache

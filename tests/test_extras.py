@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import Distribution, packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tablewright import extras
 from tablewright.extras import MODULES
 from tests.patience import PATIENCE
 
@@ -152,16 +153,40 @@ def test_with_a_model_pages_are_read_without_any_other_extra(told: dict[str, Any
     ],
 )
 def test_an_error_names_the_extra_and_its_command(told: dict[str, Any], asked: str, extra: str) -> None:
-    assert told[asked].endswith(
-        f"needs the extra '{extra}', which is not installed. Run `pip install 'tablewright[{extra}]'`."
-    )
+    assert told[asked].endswith(f"needs the extra '{extra}', which is not installed. Run `{extras.command(extra)}`.")
 
 
 def test_serving_without_the_server_says_what_it_takes(tmp_path: Path) -> None:
     program = "sys.argv = ['tablewright', 'serve', '--port', '0']\nfrom tablewright.doors.cli import main\nmain()"
     done = run_with_the_core(program, tmp_path)
     assert done.returncode == 2
-    assert "pip install 'tablewright[server]'" in " ".join(done.stderr.split())
+    assert extras.command("server") in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("origin", "named"),
+    [
+        ('{"url": "file://CLONE", "dir_info": {}}', "CLONE"),
+        ('{"url": "file://CLONE/gone", "dir_info": {}}', "tablewright"),
+        ('{"url": "https://example.org/tablewright.zip"}', "tablewright"),
+        (None, "tablewright"),
+    ],
+)
+def test_the_command_names_the_folder_that_was_installed(
+    origin: str | None, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    record = tmp_path / "tablewright-1.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Name: tablewright\nVersion: 1\n")
+    if origin is not None:
+        (record / "direct_url.json").write_text(origin.replace("CLONE", str(tmp_path)))
+    monkeypatch.setattr(extras, "distribution", lambda name: Distribution.at(record))
+    extras.installed_from.cache_clear()
+    try:
+        assert extras.command("ocr") == f"pip install '{named.replace('CLONE', str(tmp_path))}[ocr]'"
+    finally:
+        extras.installed_from.cache_clear()
 
 
 def test_every_extra_is_declared_and_a_part_of_all() -> None:

@@ -6,9 +6,14 @@ used: after `need`, or through `lazy` where a file uses it all over.
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from tablewright.errors import MissingExtra
 
@@ -42,7 +47,19 @@ def need(extra: str, what: str) -> None:
 
 
 def command(extra: str) -> str:
-    return f"pip install 'tablewright[{extra}]'"
+    return f"pip install '{installed_from()}[{extra}]'"
+
+
+@cache
+def installed_from() -> str:
+    """The folder that `pip install` was given, where that is how Tablewright was installed; else its name."""
+    try:
+        origin = json.loads(distribution("tablewright").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        return "tablewright"
+    address = urlsplit(str(origin.get("url", "")))
+    folder = unquote(address.path)
+    return folder if address.scheme == "file" and Path(folder, "pyproject.toml").is_file() else "tablewright"
 
 
 def lazy(module: str, extra: str) -> Any:

@@ -171,7 +171,7 @@ class Settings:
     research_first_searches: str = setting("5", "Searches with which research begins.")
     research_checking_searches: str = setting("2", "Searches that research keeps for checking claims.")
     research_pages: str = setting("5", "Pages that research opens for a search, on average.")
-    research_rounds: str = setting("3", "Rounds of research: 1 fills no gaps, 2 checks no claims.")
+    research_rounds: str = setting("3", "How far research goes: 1 fills no gaps, 2 checks no claims.")
     research_claims: str = setting("3", "Claims that research checks with independent sites.")
     research_sites: str = setting(
         "3", "So many sites should speak in a report; where fewer do, research looks for more, and the report says so."
@@ -244,6 +244,15 @@ class Settings:
         "of PATH. Only from the environment.",
     )
     concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
+
+    def __post_init__(self) -> None:
+        """Programs may give numbers, yes or no as a truth value, and paths."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, int | float | os.PathLike):
+                object.__setattr__(self, each.name, plain(value))
+            elif not isinstance(value, str):
+                raise BadSetting(f"{each.name} must be a text, a number, True or False, not {value!r}.")
 
     @property
     def home_folder(self) -> Path:
@@ -459,7 +468,7 @@ def read_file(file: Path, names: list[str], *, is_users: bool = False) -> dict[s
     return {name: plain(value) for name, value in values.items()}
 
 
-def plain(value: str | float) -> str:
+def plain(value: str | float | os.PathLike[str]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)

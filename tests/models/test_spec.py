@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from tablewright import extras
 from tablewright.errors import BadSetting
 from tablewright.models.build import build
 from tablewright.models.spec import PATIENCE_HERE, ModelSpec, access_from, parse
@@ -89,7 +91,7 @@ def test_a_catalog_model_that_is_not_pulled_says_how_to_pull_it(tmp_path: Path) 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tiny_model(tmp_path / "tiny.gguf")
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(BadSetting, match=r"pip install 'tablewright\[local\]'"):
+    with pytest.raises(BadSetting, match=re.escape(extras.command("local"))):
         build(Settings(model=f"local:{tmp_path / 'tiny.gguf'}"))
 
 

@@ -11,6 +11,7 @@ from tablewright.background_jobs import recheck_spec
 from tablewright.engine.fill import Fill
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.policies import retry_policy, terms_of
@@ -53,6 +54,10 @@ class EnrichVerbs(Application):
         documents where `sources`, or the setting of that name, is only these. A strategy that is an object or
         a function, not a name, is known to this process alone: run it here, not as `durable`."""
         if not isinstance(strategy, str | Strategy):
+            if isinstance(strategy, type) or not callable(strategy):
+                raise UsageError(
+                    f"{strategy!r} is not a strategy.", advice="Give a name, an object of a Strategy, or a function."
+                )
             strategy = FunctionStrategy(strategy)
         return await enrich.plan(
             self._store,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from enum import Enum
-from typing import Literal
+from enum import Enum, IntEnum
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, HttpUrl
+from pydantic import BaseModel, HttpUrl, PositiveInt, create_model
 from pydantic import Field as Described
 
 from tablewright import BadField, Field, Money
@@ -33,8 +33,6 @@ class Company(BaseModel):
     region: Literal["EU", "US"] | None = None
     price: Money | None = None
     either: int | str | None = None
-
-    model_config = {"arbitrary_types_allowed": True}
 
 
 @pytest.mark.parametrize(
@@ -83,3 +81,39 @@ def test_a_pydantic_class_gives_names_types_options_and_what_to_look_for() -> No
 def test_what_is_no_column_is_refused(said: object) -> None:
     with pytest.raises(BadField):
         fields_from(said)  # type: ignore[arg-type]
+
+
+class Rank(IntEnum):
+    first = 1
+    second = 2
+
+
+class Address(BaseModel):
+    city: str
+
+
+def test_a_constrained_type_and_an_enum_of_numbers_are_columns() -> None:
+    class Ranked(BaseModel):
+        staff: PositiveInt | None = None
+        rank: Rank | None = None
+        stars: Annotated[Literal[1, 2], "as printed"] = 1
+
+    assert [(field.type, field.options) for field in fields_from(Ranked)] == [
+        ("number", ()),
+        ("select", ("1", "2")),
+        ("select", ("1", "2")),
+    ]
+
+
+@pytest.mark.parametrize("held", [Address, Address | None, list[Address], dict[str, int]])
+def test_what_no_cell_can_hold_is_refused_by_name(held: Any) -> None:
+    asked = create_model("Asked", seat=(held, ...))
+    with pytest.raises(BadField, match="The field seat cannot be a column"):
+        fields_from(asked)
+
+
+def test_the_nearest_key_and_the_nearest_type_are_named() -> None:
+    with pytest.raises(BadField, match=r"Did you mean type\?"):
+        fields_from({"Founded": {"typ": "number"}})
+    with pytest.raises(BadField, match=r"'nummer' is not a type.*Did you mean number\? Types: text, number"):
+        fields_from({"Founded": {"type": "nummer"}})

@@ -62,7 +62,7 @@ async def enrich(
     options: settings by name, such as `model`, `search`, `budget`, `evidence`, `attempts`, `concurrency`; `home` keeps
         everything in a folder; `progress=False` hides the progress bar. `tw.aio.Options` lists them all.
     """
-    async with opened(documents_first(options, documents)) as session:
+    async with opened(documents_first(options, documents), enrich) as session:
         await read_documents(session, documents)
         table_id = await session.bring_in(data, key)
         return await fill(session, table_id, fields_from(fields), data, strategy, params=params, max_rows=max_rows)
@@ -77,7 +77,7 @@ async def transform(
 
     A formula is computed; anything else needs a model. Takes the same data, fields and options as `enrich`.
     """
-    async with opened(options) as session:
+    async with opened(options, transform) as session:
         table_id = await session.bring_in(data, key)
         return await fill(session, table_id, fields_from(fields), data, usual="transform")
 
@@ -90,7 +90,7 @@ async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) 
     documents: files or folders. Takes the same fields and options as `enrich`. Without a model, only labelled values
         are read.
     """
-    async with opened(documents_first(options, documents)) as session:
+    async with opened(documents_first(options, documents), extract) as session:
         await read_documents(session, documents)
         table = (await session.tablewright.table_of_documents("Documents")).table
         unread = await session.tablewright.documents(readable=False)
@@ -117,7 +117,7 @@ async def find(
     fill: search for cells that the lists leave empty.
     Takes the same options as `enrich`. Without a model, only tables whose headers match `fields` are read.
     """
-    async with opened(options) as session:
+    async with opened(options, find) as session:
         asked = fields_from(fields)
         listing = await session.tablewright.begin_find(
             question, fields=asked, conditions=parse_where(where)[2] if where else (), rows=rows
@@ -141,7 +141,7 @@ async def ask(documents: Paths, question: str, **options: Unpack[Options]) -> As
 
     documents: files or folders. Takes the same options as `enrich`.
     """
-    async with opened(options) as session:
+    async with opened(options, ask) as session:
         await read_documents(session, documents)
         with session.bar.drawn("Answering"):
             return AskResult(reply=await session.tablewright.ask(question, agreed=True))
@@ -157,7 +157,7 @@ async def research(
     max_tasks: the most searches. minutes: the longest it may take; then the report is partial.
     Takes the same options as `enrich`. Without a model, the report consists of excerpts.
     """
-    async with opened(options) as session:
+    async with opened(options, research) as session:
         tablewright = session.tablewright
         begun = await tablewright.begin_research(ResearchRequest(question=question), max_tasks=max_tasks)
         with session.bar.drawn("Researching"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import date, time
 from decimal import Decimal
@@ -22,6 +23,8 @@ class PandasFrame(Protocol):
     def to_dict(self, orient: Any = ..., *, index: bool = ...) -> Any: ...
     @property
     def iloc(self) -> Any: ...
+    @property
+    def columns(self) -> Any: ...
 
 
 @runtime_checkable
@@ -47,6 +50,7 @@ def rows_of(data: Any) -> list[dict[str, Any]]:
 
 
 def all_rows(data: Any) -> list[dict[str, Any]]:
+    check_names(data)
     if isinstance(data, PandasFrame):
         records: Iterable[Any] = data.to_dict(orient="records")
     elif isinstance(data, PolarsFrame):
@@ -58,6 +62,14 @@ def all_rows(data: Any) -> list[dict[str, Any]]:
     else:
         raise UsageError(f"Rows cannot be taken from a {type(data).__name__}.", advice=ADVICE)
     return [plain_row(record, at) for at, record in enumerate(records, start=1)]
+
+
+def check_names(data: Any) -> None:
+    """Of two columns with one name, a row as a dictionary would keep the second."""
+    names: Any = getattr(data, "column_names", None) or getattr(data, "columns", ())
+    twice = [] if callable(names) else [str(name) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UsageError(f"More than one column is called {twice[0]!r}.", advice="Rename all but one of them.")
 
 
 def plain_row(record: Any, at: int) -> dict[str, Any]:

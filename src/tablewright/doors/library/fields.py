@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import types
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeGuard, Union, get_args, get_origin
 
 import msgspec
 
@@ -24,6 +25,7 @@ Fields: TypeAlias = "OneField | Iterable[OneField] | type[BaseModel]"
 """`"Founded:number=What year was {Company} founded?"`, `{"Founded": "What year …?"}`, `Field(…)`, several of these in a
 list, or a pydantic class."""
 
+TYPE_NAMES: tuple[str, ...] = get_args(FieldType)
 TYPES: dict[type, FieldType] = {
     str: "text",
     bool: "boolean",
@@ -52,7 +54,7 @@ def fields_from(asked: Fields) -> list[Field]:
     if isinstance(asked, Iterable):
         return [field for one in asked for field in one_of_several(one)]
     raise BadField(
-        f"Columns cannot be said by a {type(asked).__name__}.",
+        f"A {type(asked).__name__} does not describe columns.",
         advice='Use {"Founded": "What year was {Company} founded?"}, texts, fields or a pydantic class.',
     )
 
@@ -70,15 +72,22 @@ def named(name: str, said: Any) -> Field:
     if isinstance(said, str):
         return parse_field(f"{name}={said}")
     raise BadField(
-        f"The column {name} is said by a {type(said).__name__}.", advice="Use its question, or a dictionary."
+        f"A {type(said).__name__} does not describe the column {name}.", advice="Use its question, or a dictionary."
     )
 
 
 def converted(said: Mapping[str, Any]) -> Field:
     unknown = said.keys() - set(Field.__struct_fields__)
     if unknown:
+        near = nearest(min(unknown), Field.__struct_fields__)
         raise BadField(
-            f"A column has no {min(unknown)!r}.", advice=f"It may have: {', '.join(Field.__struct_fields__)}."
+            f"A column has no {min(unknown)!r}.", advice=f"{near}It may have: {', '.join(Field.__struct_fields__)}."
+        )
+    kind = said.get("type", "text")
+    if kind not in TYPE_NAMES:
+        raise BadField(
+            f"{kind!r} is not a type; the column {said.get('name')} has it.",
+            advice=f"{nearest(str(kind), TYPE_NAMES)}Types: {', '.join(TYPE_NAMES)}.",
         )
     try:
         return msgspec.convert(dict(said), Field, strict=True)
@@ -94,7 +103,10 @@ def from_annotation(name: str, info: FieldInfo) -> Field:
     """The type says the column's type, an enum or a literal its options, the description what to look for.
     `json_schema_extra` may have a unit, and a question where the description is something else."""
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, Mapping) else {}
-    kind, options = type_of(info.annotation)
+    try:
+        kind, options = type_of(info.annotation)
+    except BadField as error:
+        raise BadField(f"The field {name} cannot be a column. {error.what}", advice=error.advice) from None
     return Field(
         name=info.alias or name,
         type=kind,
@@ -107,17 +119,47 @@ def from_annotation(name: str, info: FieldInfo) -> Field:
 
 
 def type_of(annotation: Any) -> tuple[FieldType, tuple[str, ...]]:
+    """Raises BadField for what no text can become: a class in a class, a dictionary."""
+    options = tuple(choices(annotation))
+    if options:
+        return "select", options
     origin = get_origin(annotation)
+    if origin is Annotated:
+        return type_of(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
         found = {type_of(each) for each in get_args(annotation) if each is not type(None)}
         return found.pop() if len(found) == 1 else ("text", ())
-    if origin is Literal:
-        return "select", tuple(str(each) for each in get_args(annotation))
     plain = origin or annotation
     if not isinstance(plain, type):
         return "text", ()
-    if issubclass(plain, Enum):
-        return "select", tuple(str(each.value) for each in plain)
+    if is_model_class(plain) or issubclass(plain, Mapping):
+        raise BadField(
+            f"A cell cannot hold a {plain.__name__}.", advice="Give the class a field for each value: text, number, …"
+        )
     if plain.__name__.endswith("Url"):
         return "url", ()
-    return next((TYPES[base] for base in plain.__mro__ if base in TYPES), "text"), ()
+    kind: FieldType = next((TYPES[base] for base in plain.__mro__ if base in TYPES), "text")
+    if kind == "list":
+        for each in get_args(annotation):
+            type_of(each)
+    return kind, ()
+
+
+def choices(annotation: Any) -> dict[str, Any]:
+    """What an enum or a literal allows, by the text that a cell has for it."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return {str(each.value if isinstance(each, Enum) else each): each for each in get_args(annotation)}
+    if origin is Annotated:
+        return choices(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        others = [each for each in get_args(annotation) if each is not type(None)]
+        return choices(others[0]) if len(others) == 1 else {}
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return {str(each.value): each for each in annotation}
+    return {}
+
+
+def nearest(wanted: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(wanted, list(known), n=1)
+    return f"Did you mean {near[0]}? " if near else ""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+MOST_INT64 = 2**63 - 1
+
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
@@ -74,6 +76,8 @@ def values_of(table: Table, field: Field) -> list[Any]:
         from datetime import date
 
         return [None if value is None else date.fromisoformat(str(value)) for value in values]
+    if field.type == "number" and any(type(value) is int and abs(value) > MOST_INT64 for value in values):
+        return [float(value) if type(value) is int else plain(value) for value in values]
     return [plain(value) for value in values]
 
 
@@ -86,7 +90,7 @@ def plain(value: Any) -> Any:
 def pandas_type(table: Table, field: Field) -> str:
     values = [value for row in table.rows if (value := row.cell(field.name).value) is not None]
     match field.type:
-        case "number" if all(type(value) is int for value in values):
+        case "number" if all(type(value) is int and abs(value) <= MOST_INT64 for value in values):
             return "Int64"
         case "number" if all(type(value) in (int, float) for value in values):
             return "Float64"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tablewright.app import Exported
 from tablewright.doors.library import display, frames
+from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
 from tablewright.table.document import document
 from tablewright.table.files.write import open_writer, target_format
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
     from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
 
 M = TypeVar("M", bound="BaseModel")
 
@@ -150,15 +152,31 @@ class TableResult:
             }
 
     def _instance(self, model: type[M], row: Row) -> Instance[M]:
-        names = {name: info.alias or name for name, info in model.model_fields.items()}
-        cells = {name: row.cell(self._field(column).name) for name, column in names.items()}
-        values = {names[name]: document(cell.value) for name, cell in cells.items() if cell.value is not None}
+        columns = {name: self._field(info.alias or name).name for name, info in model.model_fields.items()}
+        cells = {name: row.cell(column) for name, column in columns.items()}
+        values = {
+            name: choices(model.model_fields[name].annotation).get(str(cell.value), document(cell.value))
+            for name, cell in cells.items()
+            if cell.value is not None
+        }
         proof = {name: cell.evidence for name, cell in cells.items()}
+        from pydantic import ValidationError  # whoever comes here has loaded it
+
         try:
-            return Instance(model.model_validate(values), proof)
-        except ValueError as error:  # pydantic's own is one, with every field that does not fit
-            empty = [f"{name}: {cell.reason or 'empty'}" for name, cell in cells.items() if cell.value is None]
-            return Instance(None, proof, "; ".join(empty) or str(error))
+            return Instance(model.model_validate(values, by_alias=False, by_name=True), proof)
+        except ValidationError as error:
+            return Instance(None, proof, "; ".join(problem(each, cells) for each in error.errors()))
+
+
+def problem(refusal: ErrorDetails, cells: Mapping[str, Cell]) -> str:
+    """Why a class refuses a row: a cell that it needs is empty, or has a value that it does not take."""
+    if not refusal["loc"]:
+        return refusal["msg"]
+    name = str(refusal["loc"][0])
+    cell = cells[name]
+    return (
+        f"{name}: {cell.reason or 'empty'}" if cell.value is None else f"{name}: {refusal['msg']} ({cell_text(cell)})"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

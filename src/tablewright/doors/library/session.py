@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.doors.library.data import Data, rows_of
+from tablewright.doors.library.fields import nearest
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
-from tablewright.errors import BadFile, BadSetting, TablewrightError
-from tablewright.settings import Settings, load_settings
+from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError
+from tablewright.settings import Settings, load_settings, plain
 from tablewright.table.retrieved import is_document
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ class Options(TypedDict, total=False):
     model_api_key: str
     model_window: int
     model_timeout: float
+    model_requests_per_minute: float
+    model_tokens_per_minute: float
     search_api_key: str
+    search_language: str
+    search_price: float
+    search_requests_per_second: float
     sources: str
     evidence: str
     cascade: bool
@@ -53,7 +59,22 @@ class Options(TypedDict, total=False):
     offline: bool
     fetch_allow: str
     fetch_delay: float
+    fetch_robots: bool
     embedder: str
+    embedder_base_url: str
+    embedder_api_key: str
+    require_improvement: bool
+    pause_after: int
+    rates: str
+    research_searches: int
+    research_first_searches: int
+    research_checking_searches: int
+    research_pages: int
+    research_rounds: int
+    research_claims: int
+    research_sites: str
+    research_memo_tokens: int
+    research_items: int
 
 
 class News(Protocol):
@@ -81,9 +102,12 @@ class Session:
             return self._noted(await self.tablewright.import_rows(rows_of(data), options))
         if Path(data).is_file():
             return self._noted(await self.tablewright.import_file(data, options))
-        if Path(data).suffix or os.sep in str(data):
+        if Path(data).suffix or os.sep in str(data) or Path(data).is_dir():
             raise BadFile(f"There is no file {data}.")
-        return (await self.tablewright.table(str(data))).id
+        try:
+            return (await self.tablewright.table(str(data))).id
+        except NotFound as error:
+            raise BadFile(f"There is no file {data}, and no table of that name in the home.") from error
 
     def _noted(self, imported: Imported) -> str:
         self.notes += map(as_arguments, imported.warnings)
@@ -125,7 +149,8 @@ class Bar:
 
 
 @asynccontextmanager
-async def opened(options: Options) -> AsyncIterator[Session]:
+async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Session]:
+    check_options(options, verb)
     model, search = options.get("model"), options.get("search")
     with ExitStack() as stack:
         settings = settings_from(options, stack)
@@ -141,18 +166,29 @@ async def opened(options: Options) -> AsyncIterator[Session]:
                 raise
 
 
+def check_options(options: Options, verb: Callable[..., Any]) -> None:
+    """Raises BadSetting for what the verb does not take, with the nearest of its parameters and options."""
+    known = [*(each.name for each in fields(Settings)), "settings", "progress"]
+    for name in options:
+        if name not in known:
+            near = nearest(name, [*signature(verb).parameters, *Options.__annotations__, *known])
+            raise BadSetting(f"There is no option {name!r}.", advice=near.rstrip())
+    model = options.get("model")
+    if model is not None and not isinstance(model, str) and not hasattr(model, "model_name"):
+        raise BadSetting(
+            f"{model!r} is not a model.", advice='Give a name such as "openai:NAME", or a pydantic-ai model.'
+        )
+
+
 def settings_from(options: Options, stack: ExitStack) -> Settings:
     said = {
-        name: said_as(value)
+        name: plain(value)
         for name, value in options.items()
         if name not in ("home", "settings", "progress") and isinstance(value, str | int | float | os.PathLike)
     }
-    known = [each.name for each in fields(Settings)]
-    for name in options:
-        if name not in (*known, "settings", "progress"):
-            near = difflib.get_close_matches(name, known, n=1)
-            raise BadSetting(f"There is no option {name!r}.", advice=f"Did you mean {near[0]}?" if near else "")
     given = options.get("settings")
+    if given is not None and not isinstance(given, Settings):
+        raise BadSetting(f"`settings` is a {type(given).__name__}.", advice="Give a `Settings` object.")
     settings = replace(given, **said) if given is not None else load_settings(said)
     if "home" in options:
         return replace(settings, home=os.fspath(options["home"]), database_url="")
@@ -162,12 +198,6 @@ def settings_from(options: Options, stack: ExitStack) -> Settings:
     with suppress(OSError):  # models that were pulled are found, as far as the system has links
         (folder / "models").symlink_to(settings.home_folder / "models", target_is_directory=True)
     return replace(settings, home=str(folder), database_url="")
-
-
-def said_as(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
 
 
 def is_watched() -> bool:

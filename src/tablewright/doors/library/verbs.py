@@ -36,6 +36,7 @@ def is_loop_running() -> bool:
 def in_a_thread(work: Coroutine[Any, Any, T]) -> T:
     """Whoever breaks off the wait stops the work, and waits until it has ended."""
     runner = asyncio.Runner()
+    ended = threading.Event()  # `Thread.join` returns at once when it is called again after an interruption
     done: list[T | BaseException] = []
     task: list[asyncio.Task[T]] = []
 
@@ -49,15 +50,17 @@ def in_a_thread(work: Coroutine[Any, Any, T]) -> T:
                 done.append(runner.run(watched()))
             except BaseException as error:  # handed to whoever waits, whatever it is
                 done.append(error)
+        ended.set()
 
     thread = threading.Thread(target=run, name="tablewright", daemon=True)
-    thread.start()
     try:
-        thread.join()
+        thread.start()
+        ended.wait()
     except BaseException:
         if task:
             task[0].get_loop().call_soon_threadsafe(task[0].cancel)
-        thread.join()
+        if thread.is_alive():
+            ended.wait()
         raise
     if isinstance(done[0], BaseException):
         raise done[0]

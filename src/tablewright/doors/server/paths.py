@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tablewright.errors import PACKAGE
+from tablewright.extras import installed_from
 from tablewright.settings import Settings
 from tablewright.table.access import OWNER, Person
 
@@ -18,7 +19,9 @@ SHORTEST = 3
 
 def hider(settings: Settings) -> Callable[[str], str]:
     """Cuts the folders off each path in a text that leads to where this process keeps, or finds, its files."""
-    folders = (settings.home_folder, Path.home(), Path.cwd(), Path(tempfile.gettempdir()), Path(sys.prefix), PACKAGE)
+    folders = [settings.home_folder, Path.home(), Path.cwd(), Path(tempfile.gettempdir()), Path(sys.prefix), PACKAGE]
+    if Path(installed_from()).is_absolute():
+        folders.append(Path(installed_from()))
     roots = {str(each) for folder in folders for each in (folder.absolute(), folder.resolve())}
     longest_first = sorted((root for root in roots if len(root) >= SHORTEST), key=len, reverse=True)
     path = re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})(?:/[^\s\"'<>,;:()]*)?(?![\w-])")

@@ -41,12 +41,22 @@ class FunctionSearch:
 
     async def search(self, query: Query) -> Sequence[Hit]:
         if inspect.iscoroutinefunction(self._function):
-            return list(await self._function(query.text))
-        found: Any = await asyncio.to_thread(self._function, query.text)
-        return list(await found if inspect.isawaitable(found) else found)
+            found: Any = await self._function(query.text)
+        else:
+            found = await asyncio.to_thread(self._function, query.text)
+            found = await found if inspect.isawaitable(found) else found
+        hits = list(found or ())
+        wrong = next((each for each in hits if not isinstance(each, Hit)), None)
+        if wrong is not None:
+            raise SearchError(f"{self.name} returned a {type(wrong).__name__} where a Hit is needed.")
+        return hits
 
 
 def as_provider(given: SearchProvider | SearchFunction) -> SearchProvider:
+    if isinstance(given, type) or not isinstance(given, SearchProvider | Callable):
+        raise BadSetting(
+            f"{given!r} does not search.", advice="Give a name, an object of a SearchProvider, or a function."
+        )
     return given if isinstance(given, SearchProvider) else FunctionSearch(given)
 
 

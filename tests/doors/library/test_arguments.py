@@ -1,0 +1,170 @@
+"""What a program may hand to the verbs, what comes back, and what is said to a slip."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from dataclasses import fields
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pydantic import BaseModel, Field, field_validator
+
+import tablewright as tw
+from tablewright.doors.library.session import Options
+from tablewright.doors.library.verbs import in_a_thread
+from tablewright.settings import OWN, SECRET
+
+ROWS = [{"Item": "Pen", "Price": 2}]
+TWICE = "Twice:number={Price} * 2"
+SERVERS = ("documents_unasked", "quota_", "shortlist_", "model_concurrency", "slices")
+"""Settings that none of the verbs use."""
+
+
+class Rank(IntEnum):
+    first = 1
+    second = 2
+
+
+class Rated(BaseModel):
+    Item: str
+    Rank: Rank
+    Stars: Literal[1, 2]
+    Seat: str = Field("", validation_alias="HeadQuarters")
+    Price: tw.Money | None = None
+    Note: str = ""
+
+
+def rate(row: dict[str, Any]) -> dict[str, Any]:
+    return {"Rank": "2", "Stars": "1", "Seat": "Oslo", "Price": "12 EUR"}
+
+
+def test_instances_have_the_members_of_enums_and_literals_whatever_the_aliases() -> None:
+    (pen,) = tw.enrich([{"Item": "Pen"}], Rated, strategy=rate).instances(Rated)
+    assert pen.problem == ""
+    assert pen.value is not None
+    assert (pen.value.Rank, pen.value.Stars, pen.value.Seat) == (Rank.second, 1, "Oslo")
+    assert pen.value.Price == tw.Money(12, "EUR")
+    assert pen.value.model_dump(mode="json")["Price"] == {"amount": 12, "currency": "EUR"}
+
+
+def test_an_instance_that_is_refused_says_what_was_refused_and_no_more() -> None:
+    class Young(BaseModel):
+        Item: str
+        Founded: int
+        Note: str = ""
+
+        @field_validator("Founded")
+        @classmethod
+        def recent(cls, year: int) -> int:
+            if year < 2000:
+                raise ValueError("too old")
+            return year
+
+    old, unknown = tw.enrich(
+        [{"Item": "Pen"}, {"Item": "Ink"}],
+        Young,
+        strategy=lambda row: {"Founded": 1999} if row["Item"] == "Pen" else {},
+    ).instances(Young)
+    assert (old.value, old.problem) == (None, "Founded: Value error, too old (1999)")
+    assert (unknown.value, unknown.problem) == (None, "Founded: not_found")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame([["Pen", 2, 3]], columns=["Item", "Price", "Price"]),
+        pa.Table.from_arrays([pa.array(["Pen"]), pa.array([2]), pa.array([3])], names=["Item", "Price", "Price"]),
+    ],
+)
+def test_two_columns_of_one_name_are_refused(data: Any) -> None:
+    with pytest.raises(tw.UsageError, match="More than one column is called 'Price'"):
+        tw.transform(data, TWICE)
+
+
+def test_a_series_is_refused_as_rows() -> None:
+    with pytest.raises(tw.UsageError, match="Row 1 is a str, not a dictionary"):
+        tw.transform(pd.Series(["Pen"]), TWICE)  # type: ignore[arg-type]
+
+
+def test_numbers_beyond_64_bits_still_become_a_frame() -> None:
+    large = tw.enrich(ROWS, ["Atoms:number"], strategy=lambda row: {"Atoms": 2**70})
+    assert large.to_pandas()["Atoms"][0] == float(2**70)
+    assert large.to_polars()["Atoms"][0] == float(2**70)
+    assert large.to_arrow()["Atoms"][0].as_py() == float(2**70)
+
+
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        ({"max_row": 1}, "Did you mean max_rows"),
+        ({"strategi": "lookup"}, "Did you mean strategy"),
+        ({"model": 5}, "5 is not a model"),
+        ({"search": 5}, "5 does not search"),
+        ({"settings": {"attempts": 2}}, "`settings` is a dict"),
+        ({"strategy": 5}, "5 is not a strategy"),
+        ({"strategy": tw.Strategy}, "is not a strategy"),
+        ({"key": "Itm"}, "There is no column 'Itm'"),
+    ],
+)
+def test_a_wrong_argument_is_named(slip: dict[str, Any], said: str) -> None:
+    with pytest.raises(tw.TablewrightError, match=said):
+        tw.enrich(ROWS, TWICE, **slip)
+
+
+@pytest.mark.parametrize("path", ["nothing", "."])
+def test_a_path_without_a_file_is_called_one(path: str) -> None:
+    with pytest.raises(tw.BadFile, match="There is no file"):
+        tw.transform(path, TWICE)
+
+
+def test_a_search_function_that_returns_no_hits_is_named() -> None:
+    def addresses(words: str) -> list[Any]:
+        return ["https://pens.example"]
+
+    with pytest.raises(tw.Stopped, match="addresses returned a str where a Hit is needed"):
+        tw.enrich(ROWS, {"Maker": "Who makes {Item}?"}, search=addresses)
+
+
+def test_settings_take_numbers_truth_values_and_paths(tmp_path: Path) -> None:
+    settings = tw.Settings(attempts=2, offline=True, home=tmp_path)  # type: ignore[arg-type]
+    assert (settings.attempts, settings.offline, settings.home) == ("2", "yes", str(tmp_path))
+    assert tw.transform(ROWS, TWICE, settings=settings).column("Twice") == [4]
+    with pytest.raises(tw.BadSetting, match="attempts must be"):
+        tw.Settings(attempts=[2])  # type: ignore[arg-type]
+
+
+def test_every_setting_of_a_verb_is_a_typed_option() -> None:
+    shared = {each.name for each in fields(tw.Settings) if not each.name.startswith(SERVERS)} - (OWN - SECRET)
+    secret = SECRET - {"model_api_key", "search_api_key", "embedder_api_key"}
+    assert shared - secret - set(Options.__annotations__) == set()
+
+
+def test_an_interrupted_wait_ends_with_the_work() -> None:
+    begun, tidied = threading.Event(), []
+
+    async def work() -> None:
+        try:
+            begun.set()
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.2)
+            tidied.append(True)
+
+    def interrupt() -> None:
+        begun.wait()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what it puts aside without it
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            in_a_thread(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert tidied == [True]
