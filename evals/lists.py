@@ -1,7 +1,7 @@
 """Finding whole lists: are all rows found, only those, and are their cells right?
 
-    python evals/lists.py [--data DIR] [--packweb PATH] [--only PART OF AN ID] [--limit N] [--no-fill] [--show]
-        [--model MODEL] [--base-url URL]
+    python evals/lists.py [--data DIR] [--packweb PATH] [--only PART OF AN ID] [--lists N [--seed N]] [--no-fill]
+        [--show] [--model MODEL] [--base-url URL]
 
 Each list of the pack is asked for by its title, the section that is meant and its columns, in a new store, over a web
 on loopback that holds the list's own page, pages of its members, and pages of other things. A row is right where its
@@ -16,6 +16,7 @@ import asyncio
 import gzip
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -64,7 +65,8 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path(default), help=f"folder with {DATA}")
     parser.add_argument("--packweb", type=Path, help="the program that serves the pages; else ../tools/packweb")
     parser.add_argument("--only", default="", help="only lists whose id has this in it")
-    parser.add_argument("--limit", type=int, default=0, help="only the first N lists")
+    parser.add_argument("--lists", type=int, help="so many, the first ones")
+    parser.add_argument("--seed", type=int, help="draw them at random instead")
     parser.add_argument("--no-fill", action="store_true", help="do not look for cells that the lists leave empty")
     parser.add_argument("--port", type=int, default=0, help="of the web, so that recorded answers fit again")
     parser.add_argument("--show", action="store_true", help="print missed and wrong rows")
@@ -76,9 +78,11 @@ def main() -> int:
             print(f"{needed} is missing. Say where it is with --data and --packweb.", file=sys.stderr)
             return 2
     lists = [each for each in lists_of(args.data / DATA) if args.only in each["id"]]
+    if args.lists:
+        lists = lists[: args.lists] if args.seed is None else random.Random(args.seed).sample(lists, args.lists)
     total, calls, tokens = Score(), 0, 0
     with served(packweb, args.data / DATA, port=args.port) as address:
-        for each in lists[: args.limit or None]:
+        for each in lists:
             started = time.monotonic()
             found, rows = asyncio.run(searched(each, address, args))
             score, wrong = scored(each, rows)

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tablewright.app import Tablewright
 from tablewright.errors import ModelError, NotFound, SearchError, UsageError
-from tablewright.journeys.find.things import evidence_of
+from tablewright.journeys.find.things import evidence_of, label_of, things_of
 from tablewright.settings import Settings
 from tablewright.table.edits import RemoveRow
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import parse_where
-from tablewright.table.listing import FoundRows, Sighting
+from tablewright.table.listing import FoundRows, Listing, ListPlan, ListSource, Sighting
 from tablewright.table.model import Evidence, Field, Table
 from tablewright.table.text import cell_text
 
@@ -191,6 +192,27 @@ async def test_two_names_are_one_thing_where_the_model_says_so(
         assert result.rows == expected
 
 
+def sighted(page: str, name: str, season: str) -> ListSource:
+    origin = f"http://{page}.example/"
+    line = Evidence(origin=origin, quote=f"{name} | {season}", domain=f"{page}.example")
+    return ListSource(origin=origin, sightings=(Sighting(name=name, evidence=line, values={"Season": season}),))
+
+
+def test_whether_rows_of_two_pages_are_one_is_the_models_word_though_their_cells_are_worded_differently() -> None:
+    fields = (Field(name="Crew"), Field(name="Season"))
+    plan = ListPlan(question="regattas", things="regattas", fields=fields, identity=("Crew", "Season"))
+    sources = (sighted("a", "Sandby Rowers", "Spring regatta"), sighted("b", "Rowers of Sandby", "Regatta in spring"))
+    labels = tuple(label_of(source.sightings[0], plan) for source in sources)
+    listing = Listing(table_id="t", plan=plan, sources=sources, compared=labels)
+    assert labels == ("Sandby Rowers · Spring regatta", "Rowers of Sandby · Regatta in spring")
+    assert [len(thing.sightings) for thing in things_of(structs.replace(listing, same_names=(labels,)))] == [2]
+    assert [len(thing.sightings) for thing in things_of(listing)] == [1, 1]
+    # Asked about the names alone, the model has not compared the seasons.
+    names_alone = ("Sandby Rowers", "Rowers of Sandby")
+    by_name = structs.replace(listing, compared=names_alone, same_names=(names_alone,))
+    assert [len(thing.sightings) for thing in things_of(by_name)] == [1, 1]
+
+
 async def test_a_row_that_fails_a_condition_is_set_aside_with_the_reason_and_its_line(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -213,6 +235,40 @@ async def test_a_cell_that_no_list_states_is_looked_for_and_decides_the_conditio
     assert kraai.cell("Floors").value == 3
     assert kraai.cell("Floors").evidence[0].quote == "It has 3 floors."
     assert result.undecided == ()
+
+
+async def test_only_missing_columns_are_looked_for_and_the_known_cells_tell_which_row_it_is(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.others.clear()
+    planned: list[str] = []
+    chosen: list[str] = []
+
+    def read_towns(text: str) -> dict[str, Any]:
+        reply = mapped(text)
+        for run in reply["tables"]:
+            run["columns"].append({"column": "Town", "cell": 2, "unit": ""})
+        return reply
+
+    def plan_patterns(text: str) -> dict[str, Any]:
+        planned.append(text)
+        return {"patterns": ["%entity {Town}"]}
+
+    def choose(text: str) -> dict[str, Any]:
+        chosen.append(text)
+        return {"numbers": [1]}
+
+    columns = [*PLAN["columns"], column("Town", question="Where is {Name}?")]
+    endpoint.otherwise = Reader(
+        ListReply=lambda _: PLAN | {"columns": columns}, ListsReply=read_towns, Patterns=plan_patterns, Choice=choose
+    )
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        await found(app)
+    (pattern,) = planned
+    assert "- Floors (number)" in pattern
+    assert "- Town (text)" not in pattern
+    assert "Town: Sandby" in pattern
+    assert "Town: Sandby" in chosen[-1]
 
 
 async def test_without_filling_a_row_of_which_a_condition_is_not_known_stays_and_is_named(

@@ -15,7 +15,7 @@ from tablewright.decisions.more_searches import MoreSearches, SearchSoFar
 from tablewright.decisions.read_lists import ListedThings, PageToRead, ReadLists
 from tablewright.errors import ModelError, OverBudget, SearchError
 from tablewright.extraction.page_lines import chunks, lines_of
-from tablewright.journeys.find.things import ListedThing
+from tablewright.journeys.find.things import ListedThing, label_of
 from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
@@ -61,7 +61,7 @@ class ListGatherer:
         asked = SearchSoFar(
             plan=listing.plan,
             rows=listing.rows,
-            names=tuple(thing.name for thing in things),
+            names=tuple(label_of(thing.sightings[0], listing.plan) for thing in things),
             sources=tuple((each.title or each.origin, said_of(each)) for each in listing.sources),
             tried=tried,
             aside=len(listing.aside),

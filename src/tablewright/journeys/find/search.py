@@ -17,7 +17,7 @@ from tablewright.journeys.ask.query import MOST_VALUES
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import spellings, verdict
 from tablewright.journeys.find.gather import ListGatherer
-from tablewright.journeys.find.things import ListedThing, cells_of, things_of
+from tablewright.journeys.find.things import ListedThing, cells_of, label_of, things_of
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -152,7 +152,7 @@ class Search:
     async def _place(self) -> int:
         """Things become rows, those that most sites name first, as many as are wanted; what is known to fail a
         condition is set aside. Rows that are there learn what further pages say. How many rows there are then."""
-        await self._compare_names()
+        await self._compare()
         things, plan, at = things_of(self._listing), self._listing.plan, now()
         table = await self._table()
         present = {row.id: row for row in table.rows}
@@ -184,18 +184,24 @@ class Search:
         self._desk.watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
         return kept + len(chosen)
 
-    async def _compare_names(self) -> None:
-        """Which names of different pages mean the same thing: the model says so, once for each set of names."""
-        listed = [{each.name for each in source.sightings} for source in self._listing.sources if source.sightings]
-        names = tuple(dict.fromkeys(name for each in listed for name in sorted(each)))
-        unequal = {row_key(name) for name in names}
-        if len(listed) < 2 or not 2 <= len(unequal) <= MOST_VALUES or {*names} <= {*self._listing.compared}:
+    async def _compare(self) -> None:
+        """Which labels of different pages mean the same thing: the model says so, once for each set of them. Where
+        there are too many, it is asked about the names alone."""
+        plan = self._listing.plan
+        listed = [source.sightings for source in self._listing.sources if source.sightings]
+        labels = tuple(dict.fromkeys(each for some in listed for each in sorted({label_of(one, plan) for one in some})))
+        names = tuple(dict.fromkeys(each for some in listed for each in sorted({one.name for one in some})))
+        column, values = " · ".join(dict.fromkeys((plan.key, *plan.identity))), labels
+        if len(labels) > MOST_VALUES:
+            column, values = plan.key, names
+        unequal = {row_key(value) for value in values}
+        if len(listed) < 2 or not 2 <= len(unequal) <= MOST_VALUES or {*values} <= {*self._listing.compared}:
             return
-        asked = ToGroup(column=self._listing.plan.key, values=names, question=self._listing.plan.question)
+        asked = ToGroup(column=column, values=values, question=plan.question)
         outcome = await decide(SameValues(), asked, self._desk.tools.model, untold)
         if self._desk.tools.model is not None and not outcome.degraded:
             same = tuple(each for each in outcome.decided.values() if len(each) > 1)
-            await self._keep(compared=names, same_names=same)
+            await self._keep(compared=values, same_names=same)
 
     async def _settle(self) -> int:
         """Looks for the cells that no list states; rows that turn out to fail a condition make room for others. How
@@ -230,12 +236,16 @@ class Search:
     async def _fill(self) -> None:
         """By the engine: the cells that nobody has looked for."""
         table = await self._table()
-        wanted = self._listing.plan.fields[1:]
         only: set[CellAt] = {
-            (row.id, field.name) for row in table.rows for field in wanted if row.cell(field.name).needs_work
+            (row.id, field.name)
+            for row in table.rows
+            for field in self._listing.plan.fields[1:]
+            if row.cell(field.name).needs_work
         }
         if not only:
             return
+        missing = {name for _, name in only}
+        wanted = tuple(field for field in self._listing.plan.fields if field.name in missing)
         of_row = {self._listing.placed.get(thing.key, 0): thing.pages[:OWN_PAGES] for thing in things_of(self._listing)}
         filling = Fill(
             self._store,

@@ -1,8 +1,9 @@
 """Which sightings are of one thing, and what its row says.
 
-Rows of one table are different things, unless they say the same. Whether names on two pages mean one thing the model
-has said; names that it was not asked about, and all without a model, are compared by `table/dedupe.py`. Where one thing
-has several rows, the plan's identity columns must agree too.
+Rows of one table are different things, unless they say the same. Whether two pages mean one thing the model has said,
+of labels: names with the cells of the plan's other identity columns, where one thing has several rows. Where it was
+asked about names alone, those cells must agree too; names that it was not asked about, and all without a model, are
+compared by `table/dedupe.py`.
 """
 
 from __future__ import annotations
@@ -59,9 +60,15 @@ def things_of(listing: Listing) -> list[ListedThing]:
     return collected.things
 
 
+def label_of(sighting: Sighting, plan: ListPlan) -> str:
+    """What tells it from others: its name, and its cells of the plan's other identity columns."""
+    others = (sighting.values.get(name, "") for name in plan.identity if name != plan.key)
+    return " · ".join(filter(None, (sighting.name, *others)))
+
+
 class Collected:
     def __init__(self, listing: Listing) -> None:
-        plan = listing.plan
+        plan = self._plan = listing.plan
         self.things: list[ListedThing] = []
         self._compared = frozenset(map(row_key, listing.compared))
         self._same = {row_key(name): row_key(names[0]) for names in listing.same_names for name in names}
@@ -74,7 +81,7 @@ class Collected:
         self._keys: set[str] = set()
 
     def add(self, sighting: Sighting) -> None:
-        place = self._place_of(sighting.name)
+        place = self._place_of(sighting)
         same = next((thing for thing in self._called[place] if self._is_one(thing, sighting)), None)
         if same is None:
             same = ListedThing(key=self._new_key(sighting), name=sighting.name)
@@ -82,24 +89,28 @@ class Collected:
             self._called[place].append(same)
         same.sightings.append(sighting)
 
-    def _place_of(self, name: str) -> int:
-        """The number of the name: one for all that mean the same."""
-        key = row_key(name)
-        if key in self._compared:
-            return self._by_key.setdefault(self._same.get(key, key), len(self._by_key))
-        place = self._names.find(name)
+    def _place_of(self, sighting: Sighting) -> int:
+        """The number of the label or the name: one for all that mean the same."""
+        for key in map(row_key, (label_of(sighting, self._plan), sighting.name)):
+            if key in self._compared:
+                return self._by_key.setdefault(self._same.get(key, key), len(self._by_key))
+        place = self._names.find(sighting.name)
         if place is None:
-            place = self._by_key.setdefault(f"~{key}", len(self._by_key))
-            self._names.add(place, name)
+            place = self._by_key.setdefault(f"~{row_key(sighting.name)}", len(self._by_key))
+            self._names.add(place, sighting.name)
         return place
 
     def _is_one(self, thing: ListedThing, sighting: Sighting) -> bool:
+        judged = row_key(label_of(sighting, self._plan)) in self._compared
         for other in thing.sightings:
             same_name = row_key(other.name) == row_key(sighting.name)
+            same_table = bool(sighting.list_id) and other.list_id == sighting.list_id
+            if same_table and not (same_name and other.values == sighting.values):
+                return False
+            if judged:
+                continue
             if other.evidence.origin == sighting.evidence.origin and not same_name:
                 return False  # a page that writes two names means two things
-            if sighting.list_id and other.list_id == sighting.list_id and other.values != sighting.values:
-                return False
             if any(self._differ(name, other, sighting) for name in self._identity):
                 return False
         return True
