@@ -75,7 +75,7 @@ class Preview(Noun, frozen=True):
 
 
 @asynccontextmanager
-async def read_file(path: Path, options: FileOptions) -> AsyncIterator[Incoming]:
+async def read_file(path: Path, options: FileOptions, actor: str = "") -> AsyncIterator[Incoming]:
     """A workbook, a Parquet or a JSON file is opened by a worker process alone: here arrive its rows."""
     reading = (options.header, options.sheet, options.delimiter, options.encoding)
     if await asyncio.to_thread(is_plain_text, path):
@@ -86,15 +86,15 @@ async def read_file(path: Path, options: FileOptions) -> AsyncIterator[Incoming]
         return
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
         spool = Path(folder) / "rows"
-        async with Sandbox(IMPORT_LIMITS, workers=1) as sandbox:
+        async with Sandbox(IMPORT_LIMITS, workers=1, person=actor) as sandbox:
             outline = await sandbox.run(
                 path.name, read_to_spool, str(path.absolute()), *reading, str(spool), raising=BadFile
             )
         yield from_spool(outline, spool)
 
 
-async def preview(path: Path, options: FileOptions, *, rows: int = 8) -> Preview:
-    async with read_file(path, options) as incoming:
+async def preview(path: Path, options: FileOptions, *, rows: int = 8, actor: str = "") -> Preview:
+    async with read_file(path, options, actor) as incoming:
         wanted = with_fields(incoming, options.fields)
         first = await asyncio.to_thread(first_texts, wanted, rows)
         misfits = await asyncio.to_thread(find_misfits, incoming, wanted) if wanted is not incoming else {}
@@ -161,7 +161,7 @@ async def import_file(
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
     """`progress` is told how many rows of how many are in; from a store's thread."""
-    async with read_file(path, options) as read:
+    async with read_file(path, options, actor) as read:
         incoming = with_fields(read, options.fields)
         file = await described(path, options)
         table = await store.tables.create(
@@ -319,7 +319,7 @@ def choose_key_field(incoming: Incoming, asked: str) -> str:
         found = next((field.name for field in incoming.fields if column_key(field.name) == column_key(asked)), None)
         if found is None:
             names = ", ".join(field.name for field in incoming.fields)
-            raise BadField(f"The file has no column {asked!r}.", advice=f"It has: {names}.")
+            raise BadField(f"There is no column {asked!r}.", advice=f"The columns are: {names}.")
         return found
     return incoming.key_field or first_text(incoming.fields)
 

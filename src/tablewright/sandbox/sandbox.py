@@ -39,7 +39,7 @@ NEEDED = frozenset(
 
 AT_ONCE = max(4, os.cpu_count() or 1)
 """Workers of all sandboxes of this process that do the same kind of work, each with its own share of memory: many
-people who hand in large files at the same moment wait for each other."""
+people who hand in large files at the same moment wait for each other, and none of them takes the last place too."""
 _NEXT_LOOK = 0.02
 
 T = TypeVar("T")
@@ -50,22 +50,23 @@ class _Turns:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._taken: Counter[str] = Counter()
+        self._taken: Counter[tuple[str, str]] = Counter()
 
     @asynccontextmanager
-    async def turn(self, work: str) -> AsyncIterator[None]:
-        while not self._take(work):  # noqa: ASYNC110  # an event belongs to one loop, and there may be several
+    async def turn(self, work: str, person: str) -> AsyncIterator[None]:
+        while not self._take(work, person):  # noqa: ASYNC110  # an event belongs to one loop, and there may be several
             await asyncio.sleep(_NEXT_LOOK)
         try:
             yield
         finally:
             with self._lock:
-                self._taken[work] -= 1
+                self._taken.subtract({(work, ""), (work, person)})
 
-    def _take(self, work: str) -> bool:
+    def _take(self, work: str, person: str) -> bool:
         with self._lock:
-            free = self._taken[work] < AT_ONCE
-            self._taken[work] += free
+            free = self._taken[work, ""] < AT_ONCE and (not person or self._taken[work, person] < max(1, AT_ONCE - 1))
+            if free:
+                self._taken.update({(work, ""), (work, person)})
             return free
 
 
@@ -74,10 +75,11 @@ _TURNS = _Turns()
 
 class Sandbox:
     """At most `workers` processes, started when there is work for them and kept until `close`. A call that is cancelled
-    ends its process at once."""
+    ends its process at once. `person` is whose work it is, where several people share this process."""
 
-    def __init__(self, limits: SandboxLimits = DEFAULT, *, workers: int = 0) -> None:
+    def __init__(self, limits: SandboxLimits = DEFAULT, *, workers: int = 0, person: str = "") -> None:
         self._limits = limits
+        self._person = person
         self._idle: list[_Worker] = []
         self._places = asyncio.Semaphore(workers or os.cpu_count() or 1)
 
@@ -99,7 +101,7 @@ class Sandbox:
         """What the function returns for these arguments: a function of some module, with types for its arguments and
         for what it returns. An error that it raises on purpose is raised here too; where its process is lost, that is
         said of `about` in an error of the class `raising`."""
-        async with self._places, _TURNS.turn(name_of(function)):
+        async with self._places, _TURNS.turn(name_of(function), self._person):
             worker = self._idle.pop() if self._idle else await _Worker.started(self._limits, name_of(function))
             try:
                 outcome = await worker.call(about, name_of(function), args, raising)

@@ -46,14 +46,16 @@ def sees_all(connection: Connection) -> bool:
     return person is None or person.may_administer
 
 
-def visible(connection: Connection, kind: Shareable, column: ColumnElement[Any] | None = None) -> ColumnElement[bool]:
-    """The condition that a thing is there for whoever asks; `column` has its id."""
+def visible(
+    connection: Connection, kind: Shareable, column: ColumnElement[Any] | None = None, *, owned: bool = False
+) -> ColumnElement[bool]:
+    """The condition that a thing is there for whoever asks, or with `owned` is their own; `column` has its id."""
     if sees_all(connection):
         return true()
     shares = schema.shares
     theirs = shares.c.user_id.in_((owner_of(connection), EVERYONE))
     return (KEYS[kind] if column is None else column).in_(
-        select(shares.c.thing_id).where(shares.c.kind == kind, theirs)
+        select(shares.c.thing_id).where(shares.c.kind == kind, theirs, shares.c.owns if owned else true())
     )
 
 
