@@ -24,11 +24,13 @@ class Page:
     snippet: str = ""
     found_by: str = ""
     """The word that a query must have to find it, if not any of its words will do."""
+    heading: str = ""
+    """If it is not the title."""
 
     @property
     def html(self) -> str:
         head = f"<head><title>{self.title}</title></head>"
-        return f"<html>{head}<body><article><h1>{self.title}</h1>{self.body}</article></body></html>"
+        return f"<html>{head}<body><article><h1>{self.heading or self.title}</h1>{self.body}</article></body></html>"
 
     @property
     def words(self) -> set[str]:

@@ -20,6 +20,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from tablewright.errors import BadSetting
+from tablewright.extras import command
 from tablewright.observe import count, listening, span
 from tablewright.settings import Settings
 from tablewright.telemetry import Telemetry, start, telemetry
@@ -164,7 +165,7 @@ async def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: p
     with pytest.raises(BadSetting, match="is not installed") as missing:
         async with telemetry(Settings(telemetry="prometheus"), three):
             pass
-    assert "pip install 'tablewright[telemetry]'" in missing.value.advice
+    assert command("telemetry") in missing.value.advice
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ from tablewright.store.rollback import Rollback
 from tablewright.store.runs import Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
-from tablewright.store.tables import TableSummary
+from tablewright.store.tables import TableActivity, TableSummary
 from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
 from tablewright.store.views import Views
@@ -138,6 +138,7 @@ __all__ = [
     "SentToSheets",
     "StaleCell",
     "Strategy",
+    "TableActivity",
     "TableSummary",
     "Tablewright",
     "Watch",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.app import Tablewright
-from tablewright.engine.rows import SLICE, WINDOW
+from tablewright.engine.progress import ignore
+from tablewright.engine.rows import COMPUTED_SLICES, SLICE, WINDOW
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 
@@ -24,3 +25,20 @@ async def test_what_is_computed_is_handed_out_in_whole_windows_and_what_asks_in_
         table_id = (await tablewright.import_file(tmp_path / "prices.csv")).table.id
         assert await slices_of(tablewright, table_id, "Double:number={Price} * 2") == 2
         assert await slices_of(tablewright, table_id, "Maker=Who makes {Item}?") >= ROWS / SLICE
+
+
+async def test_a_large_computation_has_few_slices_and_tells_how_far_it_is(tmp_path: Path) -> None:
+    rows = COMPUTED_SLICES * WINDOW + 1
+    (tmp_path / "prices.csv").write_text("Item,Price\n" + "".join(f"{n},{n}\n" for n in range(rows)), encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        table_id = (await tablewright.import_file(tmp_path / "prices.csv")).table.id
+        assert await slices_of(tablewright, table_id, "Double:number={Price} * 2") == COMPUTED_SLICES
+        fill = await tablewright.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
+        filled = await (await tablewright.jobs.durable(fill, ignore)).run()
+        told = [event.progress async for event in tablewright.jobs.watch(filled.run_id)]
+    assert (filled.found, filled.rows) == (rows, rows)
+    assert {each.stage for each in told} == {"starting", "computing", "complete"}
+    assert len(told) < rows / 100
+    done = [each.done for each in told if each.stage == "computing"]
+    assert done == sorted(done)
+    assert (done[-1], told[-2].total) == (rows, rows)

@@ -16,6 +16,7 @@ from tablewright.store.store import Store
 from tablewright.table.edits import RemoveField, RemoveRow, SetCell
 from tablewright.table.model import Cell, Field, Step
 from tablewright.table.model import given as given_cell
+from tablewright.table.usage import Usage
 
 FIELDS = (Field(name="Name"),)
 TOTAL = Field(name="Total", type="number", question="{Name}")
@@ -338,3 +339,24 @@ async def test_a_proposal_of_an_older_version_can_be_edited(
         assert (await store.proposals.operations(proposal_id))[0].edited is None
         await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(11)}))
         assert (await totals(store, table_id))[0] == typed(11)
+
+
+async def test_whatever_happens_to_a_table_is_told_by_its_activity(store: Store) -> None:
+    table_id, run_id, proposal_id = await proposal(store)
+    seen = [await store.tables.activity(table_id)]
+    assert (seen[0].runs, seen[0].proposals) == (((run_id, "running"),), ((proposal_id, "open"),))
+    await store.runs.finish(run_id, "done", Usage())
+    seen.append(await store.tables.activity(table_id))
+    await store.proposals.reject(proposal_id)
+    seen.append(await store.tables.activity(table_id))
+    await store.log.commit(table_id, [SetCell(row_id=1, field="Name", cell=given_cell("z"))])
+    seen.append(await store.tables.activity(table_id))
+    assert len({(each.change, each.runs, each.proposals) for each in seen}) == len(seen)
+    assert await store.tables.activity(table_id) == seen[-1]
+
+
+async def test_rows_are_read_by_their_numbers_with_and_without_gaps(store: Store) -> None:
+    table_id = (await store.tables.create("t", FIELDS, [(given_cell(name),) for name in "abcde"], key_field="Name")).id
+    await store.log.commit(table_id, [RemoveRow(row_id=3)])
+    for wanted, there in (((4, 2, 3), [2, 4]), ((5, 1, 1), [1, 5]), ((3,), []), ((6, 7), [])):
+        assert [row.id for row in (await store.tables.rows(table_id, wanted)).rows] == there

@@ -27,8 +27,9 @@ class ReviewVerbs(Application):
     async def proposals(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:
         return await self._store.proposals.all(table_id, only_open=only_open)
 
-    async def proposal(self, proposal_id: str) -> ProposalHead:
-        return await self._store.proposals.get(proposal_id)
+    async def proposal(self, proposal_id: str, *, counted: bool = True) -> ProposalHead:
+        """`counted` fills in `counts`, for which all of its cells are looked at."""
+        return await self._store.proposals.get(proposal_id, counted=counted)
 
     async def proposal_report(self, proposal_id: str) -> dict[str, Any]:
         """The proposal as one JSON document: reasoning, operations, research log."""

@@ -34,7 +34,7 @@ from tablewright.policies import terms_of
 from tablewright.settings import SAMPLE_WEB
 from tablewright.store.imports import SAMPLE
 from tablewright.store.log import CellVersion, Change
-from tablewright.store.tables import TableSummary
+from tablewright.store.tables import TableActivity, TableSummary
 from tablewright.table.access import Person, Shareable, Shared
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Field, Row, RowId, Table
@@ -70,7 +70,7 @@ class TableVerbs(Application):
 
     async def preview_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> Preview:
         """What a file would become. Nothing is imported."""
-        return await preview(path, options)
+        return await preview(path, options, actor=self._actor)
 
     async def create_table(self, name: str, fields: Sequence[Field]) -> Table:
         """Without rows; the first column says what a row is about."""
@@ -275,6 +275,10 @@ class TableVerbs(Application):
         if kind == "document":
             return (await self._store.documents.get(name_or_id)).id
         return name_or_id
+
+    async def activity(self, table_id: str) -> TableActivity:
+        """What tells that something has happened to a table; cheap enough to be asked for several times a second."""
+        return await self._store.tables.activity(table_id)
 
     async def history(self, table_id: str, limit: int = 50) -> list[Change]:
         return await self._store.log.changes(table_id, limit)

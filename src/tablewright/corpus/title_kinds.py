@@ -56,8 +56,8 @@ def parts_of(heading: str) -> list[str]:
         heading = f"{heading[: date.start]} | {heading[date.end :]}"
     words = heading.replace("_", " | ").casefold().split()
     parts: list[list[str]] = [[]]
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        numbers = word[-1] in ".°º" and has_digit(following)  # the "No." before a number
+    for at, word in enumerate(words):
+        numbers = word[-1] in ".°º" and has_digit("".join(words[at + 1 : at + 2]))  # the "No." before a number
         if numbers or has_digit(word) or word in ("-", "/", "&"):
             parts.append([])
             continue

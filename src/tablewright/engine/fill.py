@@ -225,7 +225,9 @@ class Fill:
         is failing are left for later, when other slices will have shown whether it is down."""
         self._defers = defers
         answer = await self._prepared()
-        self._slice, self._gate = part, gate
+        self._slice = part
+        if self._asks_others:  # what is computed waits for nobody, so it need not take turns row by row
+            self._gate = gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
         self._proposing.run_id = self._run_id
         self._total = await self._rows.count()
@@ -508,6 +510,8 @@ class Fill:
         )
 
     def _write(self, batch: OutboxBatch, finished: bool) -> Coroutine[Any, Any, None]:
+        if not (self._asks_others or finished):  # a formula fills rows faster than anybody can follow them one by one
+            batch.events.append(Progress(stage="computing"))
         return self._written_down(batch, self._state(finished), self._meter.usage)
 
     async def _written_down(self, batch: OutboxBatch, state: Slice | None, used: Usage) -> None:
@@ -546,7 +550,7 @@ class Fill:
             cells=cells,
         )
         self._watch(news)
-        if self._slice is not None:
+        if self._slice is not None and self._asks_others:
             self._keep_news(news)
 
     def _keep_news(self, news: Progress) -> None:

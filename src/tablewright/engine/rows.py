@@ -18,6 +18,7 @@ from tablewright.table.text import cell_text
 WINDOW = 2_000
 SLICE = 40
 SMALL_SLICE, SLICES = 5, 96
+COMPUTED_SLICES, LARGEST_COMPUTED = 8, 10 * WINDOW
 """Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
 that several workers have something to do, and none still has much when the others are done; but not smaller than what
 is done at once, or a worker would wait for the next."""
@@ -64,7 +65,7 @@ class Rows:
 
     async def slices(self, at_once: int, *, computed: bool = False) -> list[Todo]:
         """The same work in parts, of which as many can be done side by side as there are workers. What is only computed
-        takes less time for a row than handing out a slice does, so its slices are whole windows."""
+        takes less time for a row than handing out a slice does, so its slices are whole windows, and few."""
         if self.row_ids is None:
             row_ids = await self.store.tables.row_ids(self.task.table.id, limit=self.max_rows)
         else:
@@ -73,7 +74,10 @@ class Rows:
         for at in self.only or ():
             of_row.setdefault(at[0], []).append(at)
         todos = []
-        size = WINDOW if computed else min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
+        if computed:
+            size = min(LARGEST_COMPUTED, max(WINDOW, math.ceil(len(row_ids) / COMPUTED_SLICES)))
+        else:
+            size = min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
         for start in range(0, len(row_ids), size):
             some = tuple(row_ids[start : start + size])
             only = None if self.only is None else tuple(at for row_id in some for at in of_row[row_id])

@@ -50,11 +50,11 @@ def append_events(connection: Connection, run_id: str, events: Sequence[Progress
     if run is None:  # its table was removed
         return
     records = []
-    done = run.done
+    done = run.done if rows is None else run.done + rows - sum(event.stage in COUNTED for event in events)
     for number, event in enumerate(events, start=run.last_event + 1):
         if rows is not None:
             done += event.stage in COUNTED
-            event = msgspec.structs.replace(event, done=min(done, run.done + rows), total=run.total)
+            event = msgspec.structs.replace(event, done=done, total=run.total)
         records.append({"run_id": run_id, "number": number, "at": now(), "event": to_text(event)})
     if records:
         connection.execute(insert(schema.run_events), records)

@@ -114,8 +114,8 @@ class Proposals:
 
         return await self._database.read(work)
 
-    async def get(self, proposal_id: str) -> ProposalHead:
-        return await self._database.read(lambda connection: read_head(connection, proposal_id))
+    async def get(self, proposal_id: str, *, counted: bool = True) -> ProposalHead:
+        return await self._database.read(lambda connection: read_head(connection, proposal_id, counted=counted))
 
     async def operations(
         self,

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
@@ -35,6 +35,8 @@ from tablewright.table.text import cell_text
 
 BATCH = 2_000
 LARGEST = 2**63 - 1
+NEWEST = 20
+"""Runs and proposals that tell whether something has happened."""
 """The largest number that a database takes."""
 
 
@@ -68,6 +70,15 @@ class TableHead(Noun, frozen=True):
         """With no other column than this, or with none where it has no such."""
         own = {name: self.field_ids[name]} if name in self.field_ids else {}
         return msgspec.structs.replace(self, field_ids=own)
+
+
+class TableActivity(Noun, frozen=True):
+    """What tells that something has happened to a table: its newest change, the runs, what is proposed."""
+
+    change: int = 0
+    runs: tuple[tuple[str, str], ...] = ()
+    """The newest first, each with its status."""
+    proposals: tuple[tuple[str, str], ...] = ()
 
 
 class RowWindow(Noun, frozen=True):
@@ -133,6 +144,21 @@ class Tables:
                 rows=rows,
                 key_field=found.table.key_field,
             )
+
+        return await self._database.read(work)
+
+    async def activity(self, table_id: str) -> TableActivity:
+        """Cheap enough to be asked for several times a second."""
+
+        def work(connection: Connection) -> TableActivity:
+            record = find_record(connection, table_id, lock=False)
+            runs, proposals = schema.runs, schema.proposals
+            newest = (
+                select(each.c.id, each.c.status).where(each.c.table_no == record.no).order_by(at.desc()).limit(NEWEST)
+                for each, at in ((runs, runs.c.started_at), (proposals, proposals.c.created_at))
+            )
+            begun, proposed = (tuple((id, status) for id, status in connection.execute(query)) for query in newest)
+            return TableActivity(change=record.last_change, runs=begun, proposals=proposed)
 
         return await self._database.read(work)
 
@@ -341,12 +367,12 @@ def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]
     for chunk in chunks(possible(row_ids), 500):
         records = connection.execute(
             select(rows.c.row_id, rows.c.key, rows.c.given)
-            .where(rows.c.table_no == found.no, rows.c.row_id.in_(chunk), ~rows.c.removed)
+            .where(rows.c.table_no == found.no, among(rows.c.row_id, chunk), ~rows.c.removed)
             .order_by(rows.c.row_id)
         ).all()
         written = connection.execute(
             select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
-                cells.c.table_no == found.no, cells.c.row_id.in_(chunk)
+                cells.c.table_no == found.no, among(cells.c.row_id, chunk)
             )
         )
         result.extend(join_cells(found, records, written))
@@ -373,6 +399,13 @@ def join_cells(
 def possible(row_ids: Iterable[RowId]) -> list[RowId]:
     """Each once, in order, without those that no row can have."""
     return sorted({row_id for row_id in row_ids if abs(row_id) <= LARGEST})
+
+
+def among(column: ColumnElement[RowId], chunk: Sequence[RowId]) -> ColumnElement[bool]:
+    """Whether it is one of them, which are in order. Numbers without a gap are a range, which is found faster."""
+    if len(chunk) == chunk[-1] - chunk[0] + 1:
+        return column.between(chunk[0], chunk[-1])
+    return column.in_(chunk)
 
 
 def chunks(items: Iterable[RowId], size: int) -> Iterator[list[RowId]]:

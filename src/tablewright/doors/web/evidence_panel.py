@@ -229,6 +229,8 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
     with ui.element("article").classes("tw-source"):
         with ui.element("div").classes("tw-row"):
             outside_link(source.origin, source.title or source.domain or source.origin)
+            if source.is_title:
+                ui.label(t("title")).classes("tw-chip")
             if source.page:
                 ui.label(t("page {page}", page=source.page)).classes("tw-chip")
             if source.stance != "supports":

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from tablewright.app import Operation, Selection, Tablewright
+from tablewright.app import Operation, Tablewright
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.form import Where
@@ -28,9 +28,6 @@ LONGEST_IN_PLACE = 2_000
 PAGE = 2_000
 KEPT = 24
 """Orders of rows that are remembered, of whatever tables."""
-NOTHING = Selection(rows=(0,))
-STATUSES: tuple[tuple[Literal["open", "building"], bool], ...] = (("open", False), ("building", True))
-"""Of a proposal, and whether one is asked for that may be unfinished."""
 
 
 class RowQuery(Noun, frozen=True):
@@ -84,8 +81,7 @@ class RowOrders:
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
         at = (wanted, 0)
         if wanted.is_plain:
-            newest = await tablewright.history(wanted.table_id, limit=1)
-            at = (RowQuery(table_id=wanted.table_id), newest[0].number)
+            at = (RowQuery(table_id=wanted.table_id), (await tablewright.activity(wanted.table_id)).change)
         if at not in self._orders or failed(self._orders[at]):
             self._orders[at] = asyncio.create_task(find_rows(tablewright, wanted))
             while len(self._orders) > KEPT:
@@ -175,7 +171,7 @@ async def keeper(tablewright: Tablewright, table: Table, wanted: RowQuery) -> Ca
 
 
 async def proposed_fields(tablewright: Tablewright, proposals: Sequence[str]) -> list[Field]:
-    return [field for each in proposals for field in (await tablewright.proposal(each)).fields]
+    return [field for each in proposals for field in (await tablewright.proposal(each, counted=False)).fields]
 
 
 def laid_on(row: Row, proposed: Mapping[RowId, Mapping[str, Laid]]) -> dict[str, Laid]:
@@ -268,17 +264,6 @@ async def open_operations(
             if len(page) < PAGE:
                 break
             after = (page[-1].row_id, page[-1].field)
-
-
-async def status_of(tablewright: Tablewright, proposal_id: str) -> Literal["open", "building", "decided"]:
-    """Cheaper than the proposal's head, for which all of its cells are counted."""
-    for status, even_unfinished in STATUSES:
-        try:
-            await tablewright.open_cells(proposal_id, NOTHING, even_unfinished=even_unfinished)
-        except UsageError:
-            continue
-        return status
-    return "decided"
 
 
 def shown_row(row: Row, names: Sequence[str], proposed: dict[str, Cell]) -> dict[str, Any]:

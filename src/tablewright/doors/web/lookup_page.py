@@ -258,7 +258,8 @@ def kind_line(group: KnownGroup) -> list[Shown]:
     more = len(group.columns) - SHOWN
     return [
         group_name(group),
-        many(group.members, "row" if group.is_table else "document"),
+        many(group.members, "row" if group.is_table else "document")
+        + (t(", {count} by title", count=group.from_titles) if group.from_titles else ""),
         t("{listed} and {more} more", listed=listed, more=more) if more > 0 else listed,
         open_or_export,
     ]

@@ -109,8 +109,10 @@ class RunBanner:
     async def explain_empty(self, run: Run) -> bool:
         """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
         tablewright = (await visit_now()).tablewright
-        report = await tablewright.jobs.report(run, reasons=True)
-        if run.kind != "enrich" or report["found"] or not report["empty"]:
+        if run.kind != "enrich" or (await tablewright.jobs.report(run))["found"]:
+            return False
+        report = await tablewright.jobs.report(run, reasons=True)  # for which all of its cells are read
+        if not report["empty"]:
             return False
         lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
         if tablewright.settings.model == "builtin":

@@ -308,7 +308,7 @@ class OpenRun:
 
     async def awaits_review(self) -> bool:
         proposal_id = self.report["proposal_id"]
-        return bool(proposal_id) and (await self.seen.tablewright.proposal(proposal_id)).status == "open"
+        return bool(proposal_id) and (await self.seen.tablewright.proposal(proposal_id, counted=False)).status == "open"
 
     def show_head(self) -> None:
         """Apart from what changes all the time: nobody wants a button replaced under the finger."""

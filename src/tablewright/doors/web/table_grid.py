@@ -102,6 +102,10 @@ class TableGrid:
         self.wanted = msgspec.structs.replace(self.wanted, view=new_view())
         self._call("refresh", self.query())
 
+    def show_proposed(self, names: Sequence[str]) -> None:
+        """A run has filled rows in these columns: those in view are read again, unless they have been already."""
+        self._call("showProposed", list(names))
+
     def update(self, cells: Mapping[RowId, Mapping[str, Cell]], *, proposed: bool = False) -> None:
         """Cells of rows that may be in view."""
         views = [

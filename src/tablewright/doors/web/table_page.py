@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 import msgspec
 from nicegui import context, events, ui
 
-from tablewright.app import Applied, ProposalHead, Run
-from tablewright.doors.server.context import Visit
+from tablewright.app import Applied, ProposalHead, Run, TableActivity
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
 from tablewright.doors.web.ask_column import RowScope
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
-from tablewright.doors.web.grid_rows import RowQuery, block, count_marks, status_of
+from tablewright.doors.web.grid_rows import RowQuery, block, count_marks
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_cells import Picked, rows_of
 from tablewright.doors.web.table_edit import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
@@ -27,11 +27,11 @@ from tablewright.doors.web.table_run import NEWEST, RunBar
 from tablewright.doors.web.table_views import ViewBar, view_of
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
-from tablewright.table.model import Cell, Field, RowId, Table
+from tablewright.table.model import Field, RowId, Table
 from tablewright.table.text import cell_text, shortened
 
-LOOK_EVERY = 2.0
-"""Seconds between two looks at whether somebody else has changed the table."""
+LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
+"""Seconds between two looks at whether somebody else has changed the table, and whether the process of a run ended."""
 COUNTED, COUNTED_EACH_TIME = 30_000, 5_000
 """Rows of a table whose marks are counted when the page is opened and a run ends, and after every change: all rows are
 read for it."""
@@ -55,7 +55,7 @@ class OpenTable:
         self.may_change = may_change
         self.undo = Undo(table.id)
         self._rows = rows
-        self._change = 0
+        self._activity = TableActivity()
         self._runs: list[Run] = []
         self._client = context.client
 
@@ -69,7 +69,11 @@ class OpenTable:
             self.views = ViewBar(self.table.id, view, may_change=self.may_change)
             self._build_bar()
             self.run = RunBar(
-                self.table.id, on_cells=self._show_live, on_end=self._run_ended, may_change=self.may_change
+                self.table.id,
+                on_cells=lambda cells: self.grid.update(cells, proposed=True),
+                on_rows=self._show_proposed,
+                on_end=self._run_ended,
+                may_change=self.may_change,
             )
             self.proposals = ProposalPanel(
                 self.table.id, changed=self._decided, more=self._fill_rest, may_change=self.may_change
@@ -90,6 +94,7 @@ class OpenTable:
         self._listen()
         await self.run.pick_up(self._runs)
         self._looking = ui.timer(LOOK_EVERY, self._look_around)
+        ui.timer(LOOK_AT_RUNS_EVERY, self._look_at_runs)
         if self._rows <= COUNTED_EACH_TIME:
             await self._count()
         else:
@@ -148,14 +153,10 @@ class OpenTable:
         """The proposals that are not decided, the newest first."""
         visit = await visit_now()
         self.table = await visit.table(self.table.id)
-        self._change, self._runs = await self._newest(visit)
+        self._activity = await visit.tablewright.activity(self.table.id)
+        self._runs = await visit.tablewright.jobs.all(self.table.id, limit=NEWEST)
         heads = await visit.tablewright.proposals(self.table.id)
         return [head for head in heads if head.status in ("open", "building")]
-
-    async def _newest(self, visit: Visit) -> tuple[int, list[Run]]:
-        """The number of the newest change, and the newest runs."""
-        change = (await visit.tablewright.history(self.table.id, limit=1))[0].number
-        return change, await visit.tablewright.jobs.all(self.table.id, limit=NEWEST)
 
     def extra(self) -> list[Field]:
         """Columns that come with the proposals."""
@@ -214,23 +215,20 @@ class OpenTable:
 
     async def _look_around(self) -> None:
         try:
-            visit = await visit_now()
-            await visit.table(self.table.id)
-            change, runs = await self._newest(visit)
-            is_news = change != self._change or states(runs) != states(self._runs) or await self._is_decided(visit)
+            now = await (await visit_now()).tablewright.activity(self.table.id)
         except NotFound as error:
             self._looking.cancel()
             self._show_missing(error)
             return
-        if await self.run.pick_up(runs) or is_news:
+        # A run that is watched tells by itself what it comes to.
+        if now.change != self._activity.change or (now != self._activity and not self.run.is_running):
             await self.sync()
 
-    async def _is_decided(self, visit: Visit) -> bool:
-        """Whether a proposal is at another point than before: where all of it is refused, nothing else changes."""
-        for head in self.proposals.heads:
-            if await status_of(visit.tablewright, head.id) != head.status:
-                return True
-        return False
+    async def _look_at_runs(self) -> None:
+        if not self.run.is_running:
+            with suppress(NotFound):  # of which `_look_around` tells
+                visit = await visit_now()
+                await self.run.pick_up(await visit.tablewright.jobs.all(self.table.id, limit=NEWEST))
 
     def _show_missing(self, error: NotFound) -> None:
         """The table was removed meanwhile, or is no longer this person's."""
@@ -241,8 +239,8 @@ class OpenTable:
                 ui.label(line)
             ui.link(t("All tables"), "/")
 
-    def _show_live(self, cells: dict[RowId, dict[str, Cell]]) -> None:
-        self.grid.update(cells, proposed=True)
+    def _show_proposed(self, names: Sequence[str]) -> None:
+        self.grid.show_proposed(names)
 
     async def _decided(self, done: Applied | None) -> None:
         if done is not None:
@@ -283,8 +281,8 @@ class OpenTable:
             rows = await block(visit.tablewright, table, self.proposals.ids, [row_id])
             self.grid.put_rows(rows)
         self.undo.note(written.change)
-        if written.change.number == self._change + 1:  # else somebody else has changed something too
-            self._change = written.change.number
+        if written.change.number == self._activity.change + 1:  # else somebody else has changed something too
+            self._activity = msgspec.structs.replace(self._activity, change=written.change.number)
         if written.stale:
             say(t("Now stale: {stale}. Refill them whenever you like.", stale=", ".join(written.stale)), good=False)
         if not content.strip() and any(row["cells"].get(name, {}).get("proposed") for row in rows):
@@ -441,7 +439,3 @@ class OpenTable:
             notice.dismiss()
         tell_rechecked(done)
         await self.sync()
-
-
-def states(runs: list[Run]) -> list[tuple[str, str]]:
-    return [(run.id, run.status) for run in runs]

@@ -24,6 +24,8 @@ LOOK_EVERY = 2.0
 """Seconds between two looks at what a run has cost."""
 SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
+RELOAD_EVERY = 0.5
+"""Seconds between two times that the rows in view are read again, while a formula fills many at once."""
 DOING = {
     "starting": "starting",
     "searching": "searching for",
@@ -37,22 +39,28 @@ ENDINGS = {"done": "The run is done.", "cancelled": "Stopped. What was found is 
 
 
 class RunBar:
-    """Watches one run at a time. `on_cells` gets what was found since it was called last, `on_end` comes after it."""
+    """Watches one run at a time. `on_cells` gets what was found since it was called last; `on_rows` says that rows were
+    filled in these columns, without saying which rows; `on_end` comes after both."""
 
     def __init__(
         self,
         table_id: str,
         *,
         on_cells: Callable[[dict[RowId, dict[str, Cell]]], None],
+        on_rows: Callable[[Sequence[str]], None],
         on_end: Callable[[], Awaitable[None]],
         may_change: bool,
     ) -> None:
         self._table_id = table_id
         self._on_cells = on_cells
+        self._on_rows = on_rows
         self._on_end = on_end
         self._client = context.client
         self._run_id = ""
         self._found: dict[RowId, dict[str, Cell]] = {}
+        self._news: Progress | None = None
+        self._has_new_rows = False
+        self._fields: Sequence[str] = ()
         self._banner = RunBanner(table_id, may_change=may_change, on_retry=on_end)
         with ui.element("section").classes("tw-run").props(f'aria-label="{t("Run")}" aria-live=polite') as self._bar:
             self._progress = ui.linear_progress(0, show_value=False).props(f'aria-label="{t("Progress of the run")}"')
@@ -75,7 +83,7 @@ class RunBar:
         jobs = (await visit_now()).tablewright.jobs
         for run in runs:
             if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
-                self._run_id = run.id
+                self._run_id, self._fields = run.id, run.spec.get("fields", ())
                 self._banner.hide()
                 self._show(Progress(stage="starting", done=run.done, total=run.total))
                 self._bar.set_visibility(True)
@@ -85,8 +93,7 @@ class RunBar:
         return False
 
     async def _watch(self, run_id: str, *, after: int) -> None:
-        shower = asyncio.create_task(self._show_found())
-        pricer = asyncio.create_task(self._show_left(run_id))
+        tasks = [asyncio.create_task(each) for each in (self._show_found(), self._show_rows(), self._show_left(run_id))]
         try:
             jobs = (await visit_now()).tablewright.jobs
             async for event in jobs.watch(run_id, after=after):
@@ -95,8 +102,8 @@ class RunBar:
         except NotFound:  # its table was removed, which the page says
             return
         finally:
-            shower.cancel()
-            pricer.cancel()
+            for task in tasks:
+                task.cancel()
             self._run_id = ""
             if not self._client.is_deleted:
                 self._flush()
@@ -106,8 +113,10 @@ class RunBar:
         await self._on_end()
 
     def _take(self, news: Progress) -> None:
-        self._show(news)
-        if news.row_id is not None and news.cells:
+        self._news = news
+        if news.row_id is None:
+            self._has_new_rows = True
+        elif news.cells:
             self._found.setdefault(news.row_id, {}).update(news.cells)
 
     def _show(self, news: Progress) -> None:
@@ -122,6 +131,13 @@ class RunBar:
             await asyncio.sleep(SHOW_EVERY)
             self._flush()
 
+    async def _show_rows(self) -> None:
+        while True:
+            await asyncio.sleep(RELOAD_EVERY)
+            if self._has_new_rows:
+                self._has_new_rows = False
+                self._on_rows(self._fields)
+
     async def _show_left(self, run_id: str) -> None:
         """How long it will still take, and what it has cost so far."""
         jobs = (await visit_now()).tablewright.jobs
@@ -134,6 +150,9 @@ class RunBar:
             await asyncio.sleep(LOOK_EVERY)
 
     def _flush(self) -> None:
+        if self._news is not None:
+            news, self._news = self._news, None
+            self._show(news)
         if self._found:
             found, self._found = self._found, {}
             self._on_cells(found)

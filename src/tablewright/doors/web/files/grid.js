@@ -292,6 +292,13 @@ window.tablewright.grid = (() => {
         apiOf(id)?.refreshInfiniteCache();
       });
     },
+    showProposed(id, fields) {
+      const lacks = ({ data }) => data && fields.some((field) => !data.cells[field]?.proposed);
+      whenIdle("proposed", () => {
+        const api = apiOf(id);
+        if (api?.getRenderedNodes().some(lacks)) api.refreshInfiniteCache();
+      });
+    },
     update(id, rows) {
       const api = apiOf(id);
       tablewright.unsent.written(rows.filter((row) => row.whole).map((row) => row.id));
