@@ -56,9 +56,9 @@ def test_an_unknown_price_is_never_shown_as_nothing() -> None:
 def test_columns_get_narrow_before_one_is_left_out() -> None:
     assert output.fitting({"Company": 23, "Known for": 40, "CEO": 17, "Founded": 7}, 80) == {
         "Company": 23,
-        "Known for": 24,
-        "CEO": 14,
+        "Known for": 21,
+        "CEO": 17,
         "Founded": 7,
     }
-    assert output.fitting({"Company": 23, "Known for": 40, "CEO": 17}, 36) == {"Company": 16, "Known for": 14}
-    assert output.fitting({"Company": 23}, 5) == {"Company": 14}
+    assert output.fitting({"Company": 23, "Known for": 40, "CEO": 17}, 36) == {"Company": 19, "Known for": 11}
+    assert output.fitting({"Company": 23}, 5) == {"Company": 11}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FRAME = 3
 """Characters that a column takes beside its text."""
-NARROW, WIDE = 14, 40
+NARROW, WIDE = 11, 40
 """Characters of a column's text where others want room too, and at most."""
 STYLES = {"high": "green", "medium": "yellow", "low": "dark_orange", "none": "dim"}
 
@@ -156,14 +156,15 @@ def print_rows(
 
 def fitting(wanted: Mapping[str, int], room: int) -> dict[str, int]:
     """The columns that fit beside each other, and the width of each: all of them narrow before one is left out, then
-    what is left goes to those that need more. The first is always there."""
+    what is left goes to the first, which is always there, and to those that need least to be whole."""
     widths: dict[str, int] = {}
     for name, width in wanted.items():
         narrow = min(width, NARROW)
         if not widths or narrow + FRAME <= room:
             widths[name] = narrow
             room -= narrow + FRAME
-    for name in widths:
+    names = list(widths)
+    for name in (*names[:1], *sorted(names[1:], key=lambda each: wanted[each] - widths[each])):
         more = max(0, min(wanted[name] - widths[name], room))
         widths[name] += more
         room -= more
