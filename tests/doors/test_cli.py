@@ -211,7 +211,7 @@ def test_a_question_about_a_missing_column_leaves_no_table_behind(shell: Shell) 
         (("proposal", "show", "p1"), "There is no proposal 'p1'"),
         (("enrich", "sales", "--field", "X:colour=1"), "'colour' in the field"),
         (("enrich", "sales", "--field", "X=1", "--strategy", "guess"), "There is no strategy 'guess'"),
-        (("enrich", "sales", "--field", "Price:text=1", "--field", "PRICE=2"), "asked for twice"),
+        (("enrich", "sales", "--field", "Price:text=1", "--field", "PRICE=2"), "The column Price was asked for twice"),
     ],
 )
 def test_wrong_use_is_exit_code_2_with_a_sentence_in_words_and_in_json(

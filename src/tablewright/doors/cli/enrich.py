@@ -198,7 +198,9 @@ def enrich(
         stopped = filled.status in ("cancelled", "paused")
         applied = False
         if not stopped and not json and not head.counts:
-            output.say("Nothing to do: no cell of these columns is open. --again looks elsewhere for the empty ones.")
+            output.say(
+                "Nothing to do: these columns have no cells left to fill. --again looks elsewhere for the empty ones."
+            )
         if not stopped and yes:
             applied = await apply_all(tablewright, head, show=not json and str(out) != PIPE)
         elif not stopped and not json and head.counts:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,6 +30,7 @@ from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import many as many
 from tablewright.doors.amounts import spent as spent
 from tablewright.doors.amounts import tokens as tokens
+from tablewright.doors.interrupting import interruptible
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
@@ -202,16 +201,6 @@ def shown(cell: Cell, *, cost: bool = False) -> Text:
 def when(at: str) -> str:
     """A time of the log, in the reader's own zone."""
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """asyncio makes the first Ctrl-C a cancellation at the next await, which a blocking read never reaches."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def ask(question: str) -> bool:

@@ -96,7 +96,7 @@ def research(
             "There is no follow-up question.", advice=f'Say it: tablewright research --refine {refine} "…".'
         )
     if not (question or resume or show or list_all):
-        raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
+        raise UsageError("There is no question.", advice='Say what to find out: `tablewright research "…"`.')
     if question and (resume or show or list_all):
         raise UsageError("A question does not go with --resume, --show or --list.")
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}

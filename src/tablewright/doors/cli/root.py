@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -37,6 +36,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     import gc
 
     from tablewright.app import Tablewright
+    from tablewright.doors.interrupting import Impatient
     from tablewright.errors import Cancelled
     from tablewright.settings import load_settings
 
@@ -66,13 +66,6 @@ def say_how_to_add_a_model() -> None:
             "No model is configured, so only built-in rules read. To add one, set TABLEWRIGHT_MODEL or say --model: "
             "openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
         )
-
-
-class Impatient(ThreadPoolExecutor):
-    """Its threads load models and read pages, which nobody needs any more once the loop ends: it does not wait."""
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        super().shutdown(wait=False, cancel_futures=True)
 
 
 @app.callback(invoke_without_command=True)

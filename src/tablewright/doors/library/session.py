@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import fields, replace
 from inspect import signature
@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.doors.library.data import Data, rows_of
-from tablewright.doors.library.fields import nearest
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
-from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError
+from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.settings import Settings, load_settings, plain
 from tablewright.table.retrieved import is_document
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.app import SearchFunction, SearchProvider
+    from tablewright.app import Parser, SearchFunction, SearchProvider
 
 
 class Options(TypedDict, total=False):
@@ -33,6 +32,7 @@ class Options(TypedDict, total=False):
 
     model: str | Model
     search: str | SearchProvider | SearchFunction
+    parsers: Mapping[str, Parser]
     home: str | os.PathLike[str]
     settings: Settings
     progress: bool
@@ -158,6 +158,7 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
             settings,
             search=None if isinstance(search, str) else search,
             model=None if isinstance(model, str) else model,
+            parsers=options.get("parsers"),
         ) as tablewright:
             try:
                 yield Session(tablewright, Bar(options.get("progress", is_watched())))
@@ -168,15 +169,20 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
 
 def check_options(options: Options, verb: Callable[..., Any]) -> None:
     """Raises BadSetting for what the verb does not take, with the nearest of its parameters and options."""
-    known = [*(each.name for each in fields(Settings)), "settings", "progress"]
+    known = [*(each.name for each in fields(Settings)), "settings", "progress", "parsers"]
     for name in options:
         if name not in known:
-            near = nearest(name, [*signature(verb).parameters, *Options.__annotations__, *known])
+            near = did_you_mean(name, [*signature(verb).parameters, *Options.__annotations__, *known])
             raise BadSetting(f"There is no option {name!r}.", advice=near.rstrip())
     model = options.get("model")
     if model is not None and not isinstance(model, str) and not hasattr(model, "model_name"):
         raise BadSetting(
             f"{model!r} is not a model.", advice='Give a name such as "openai:NAME", or a pydantic-ai model.'
+        )
+    parsers = options.get("parsers", {})
+    if not isinstance(parsers, Mapping) or not all(callable(each) for each in parsers.values()):
+        raise BadSetting(
+            "`parsers` must be functions by the endings of their files.", advice='For example: {"log": parse_log}.'
         )
 
 
