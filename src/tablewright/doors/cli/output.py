@@ -120,14 +120,18 @@ def print_sentences(console: Console, content: Text, *, indent: int = 0, style: 
 def grid(
     title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]], *, widths: Sequence[int] = ()
 ) -> Grid:
-    """Long texts wrap; with `widths` each line of the grid stays one line, and its texts are cut to fit."""
+    """Long texts wrap, but for names in the first column, which people type; with `widths` each line of the grid stays
+    one line, and its texts are cut to fit."""
     table = Grid(title=plain(title, 500), title_justify="left", header_style="bold", title_style="bold")
+    shown = [[plain(item) if isinstance(item, str) else item for item in line] for line in lines]
+    longest = max((cell_len(line[0].plain) for line in shown), default=0)
     for place, column in enumerate(columns):
         overflow: OverflowMethod = "ellipsis" if widths else "fold"
         width = widths[place] if widths else None
-        table.add_column(plain(column), overflow=overflow, no_wrap=bool(widths), max_width=width)
-    for line in lines:
-        table.add_row(*(plain(item) if isinstance(item, str) else item for item in line))
+        is_name = place == 0 and longest <= WIDE
+        table.add_column(plain(column), overflow=overflow, no_wrap=bool(widths) or is_name, max_width=width)
+    for line in shown:
+        table.add_row(*line)
     return table
 
 
