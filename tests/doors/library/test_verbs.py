@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import tablewright as tw
+from tablewright.doors.library import progress
 
 TOTAL = "Total:number={Price} * {Quantity}"
 SALES = [{"Item": "Pen", "Price": 2, "Quantity": 3}, {"Item": "Ink", "Price": None, "Quantity": 1}]
@@ -281,3 +283,25 @@ def test_find_gives_a_table_whose_rows_meet_the_conditions() -> None:
     assert pounds
     assert max(pounds) < 35
     assert any("estimated" in note for note in found.notes)
+
+
+def test_a_notebook_shows_progress_without_widgets_and_clears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, content: dict[str, str], *, raw: bool) -> None:
+            shown.append(content)
+
+    def display(content: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        shown.append(content)
+        return Handle()
+
+    notebook = ModuleType("IPython.display")
+    notebook.display = display  # type: ignore[attr-defined]
+    for name, module in (("ipykernel", ModuleType("ipykernel")), ("IPython.display", notebook)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(progress, "EVERY", 0)
+    tw.enrich([{"Item": f"Pen {number}"} for number in range(3)], "Stock:number", strategy=lambda row: {"Stock": 1})
+    assert shown[0]["text/plain"] == "Filling"
+    assert {"text/html": 'Filling <progress value="3" max="3"></progress>  3/3', "text/plain": "Filling 3/3"} in shown
+    assert shown[-1] == {"text/html": "", "text/plain": ""}

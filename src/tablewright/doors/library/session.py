@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.doors.library.data import Data, rows_of
+from tablewright.doors.library.progress import Bar, is_watched
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
@@ -77,15 +77,6 @@ class Options(TypedDict, total=False):
     research_items: int
 
 
-class News(Protocol):
-    """What runs tell on the way."""
-
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int: ...
-
-
 class Session:
     def __init__(self, tablewright: Tablewright, bar: Bar) -> None:
         self.tablewright = tablewright
@@ -119,33 +110,6 @@ class Session:
         documents = await self.tablewright.documents() if any(map(is_document, cited)) else ()
         paths = {each.id: each.path for each in documents if each.id in cited}
         return TableResult(table=table, paths=paths, **more)
-
-
-class Bar:
-    """Where nobody looks, nothing is drawn."""
-
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
-        self._draw: Any = None
-
-    @contextmanager
-    def drawn(self, what: str) -> Iterator[None]:
-        if not self._shown:
-            yield
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(what, total=None)
-            self._draw = lambda news: progress.update(task, completed=news.done, total=news.total or None)
-            yield
-        self._draw = None
-
-    def watch(self, news: News) -> None:
-        if self._draw is not None:
-            self._draw(news)
 
 
 @asynccontextmanager
@@ -204,8 +168,3 @@ def settings_from(options: Options, stack: ExitStack) -> Settings:
     with suppress(OSError):  # models that were pulled are found, as far as the system has links
         (folder / "models").symlink_to(settings.home_folder / "models", target_is_directory=True)
     return replace(settings, home=str(folder), database_url="")
-
-
-def is_watched() -> bool:
-    """Whether somebody sees a progress bar: at a terminal, or in a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
