@@ -213,7 +213,7 @@ def test_a_result_is_saved_with_its_sources(scored: tw.TableResult, tmp_path: Pa
     (row, *others) = scored.table.rows
     doubted = structs.replace(row, cells={**row.cells, "Score": structs.replace(row.cell("Score"), status="FLAGGED")})
     flagged = replace(scored, table=structs.replace(scored.table, rows=(doubted, *others)))
-    with pytest.warns(UserWarning, match="1 value in it is flagged as doubtful"):
+    with pytest.warns(UserWarning, match="1 exported value is flagged as doubtful"):
         flagged.save(tmp_path / "scores.json")
     with pytest.raises(tw.BadFile):
         scored.save(tmp_path / "scores.xyz")
