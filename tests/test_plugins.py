@@ -7,7 +7,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.parser import find_parser
+from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import BadSetting
 from tablewright.models.spec import Access, ModelSpec, create
 from tablewright.settings import load_settings
@@ -59,6 +61,14 @@ async def test_a_file_adds_a_strategy_a_search_provider_a_model_and_a_parser(fol
         assert await find_provider("attic", api_key="", client=client).search(Query(text="hat")) == []
     assert create(ModelSpec(provider="echo", argument="hello"), Access()) == "hello"
     assert find_parser("shouted")(b"HEY", "a.shouted") == b"HEY"
+
+
+async def test_a_parser_of_a_file_reads_what_its_name_says_and_may_return_text(folder: Path, tmp_path: Path) -> None:
+    (folder / "ours.py").write_text("parsers = {'log': lambda content, name: 'Harbour: Port Vell'}\n")
+    (tmp_path / "ship.log").write_text("not what counts\n")
+    ((_, parsed),) = [each async for each in parse_files([tmp_path / "ship.log"])]
+    assert isinstance(parsed, Parsed)
+    assert (parsed.text, parsed.media) == ("Harbour: Port Vell", "log")
 
 
 @pytest.mark.parametrize("name", [".", "ours.py"])

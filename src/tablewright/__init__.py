@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
+    from tablewright.corpus.parse.parsed import Parsed
     from tablewright.doors.library import aio
     from tablewright.doors.library.aio import Stopped, TablewrightWarning
     from tablewright.doors.library.results import AskResult, Instance, ResearchResult, TableResult
@@ -61,6 +62,7 @@ Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
     "tablewright.app": "Tablewright",
+    "tablewright.corpus.parse.parsed": "Parsed",
     "tablewright.doors.library": "aio",
     "tablewright.doors.library.aio": "Stopped TablewrightWarning",
     "tablewright.doors.library.results": "AskResult Instance ResearchResult TableResult",
@@ -104,6 +106,7 @@ __all__ = [
     "OverBudget",
     "OverQuota",
     "Parameter",
+    "Parsed",
     "Paused",
     "Query",
     "ResearchResult",

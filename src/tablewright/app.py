@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from tablewright.assembly import ProvidedObjects, Toolbox
     from tablewright.corpus.aggregate import Aggregated
     from tablewright.corpus.ingest import Ingested
+    from tablewright.corpus.parse.parser import Parser
     from tablewright.corpus.results import FoundItem, FoundItems
     from tablewright.corpus.search import CorpusHit, SearchHits
     from tablewright.engine.estimate import Estimate
@@ -119,6 +120,7 @@ __all__ = [
     "ModelTrial",
     "Operation",
     "Parameter",
+    "Parser",
     "Preview",
     "Progress",
     "ProposalHead",
@@ -194,9 +196,11 @@ class Tablewright(
         door: str = "library",
         search: SearchProvider | SearchFunction | None = None,
         model: Model | None = None,
+        parsers: Mapping[str, Parser] | None = None,
     ) -> AsyncIterator[Tablewright]:
-        """`search` and `model` are objects in place of those that the settings name; `search` may be a function. `door`
-        is how whoever acts has come in: it stands in the audit log beside their name."""
+        """`search` and `model` are objects in place of those that the settings name; `search` may be a function.
+        `parsers` read documents, each under the ending of its files. `door` is how whoever acts has come in: it stands
+        in the audit log beside their name."""
         settings = settings or load_settings()
         provider: SearchProvider | None = None
         if search is not None:
@@ -212,10 +216,10 @@ class Tablewright(
             store.database.patience = PATIENCE
             store.database.acting = Acting(actor=actor or whoami(), door=door)
             tablewright = cls(settings, store, actor or whoami(), stack)
-            if provider is not None or model is not None:
+            if provider is not None or model is not None or parsers:
                 from tablewright.assembly import ProvidedObjects
 
-                tablewright._given = ProvidedObjects(search=provider, model=model)
+                tablewright._given = ProvidedObjects(search=provider, model=model, parsers=parsers or {})
             try:
                 yield tablewright
             finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -33,6 +33,7 @@ from tablewright.table.usage import Usage
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+    from tablewright.corpus.parse.parser import Parser
     from tablewright.models.budget import Budget
     from tablewright.models.governor import RateLimits
     from tablewright.models.model import LanguageModel
@@ -51,6 +52,8 @@ class ProvidedObjects:
 
     search: SearchProvider | None = None
     model: Model | None = None
+    parsers: Mapping[str, Parser] = field(default_factory=dict)
+    """By the endings of the files that they read."""
 
 
 NOTHING_GIVEN = ProvidedObjects()
@@ -73,6 +76,7 @@ class Toolbox:
         self._store = store
         self._stack = stack
         self._given = given
+        self.parsers = given.parsers
         self._web: Web | None = None
         self._pages: Web | None = None
         self._embedder: Embedder | None = None

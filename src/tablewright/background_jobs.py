@@ -89,9 +89,8 @@ class BackgroundJobs:
         store = await self._seen(run)
         corpus = await self._tools().open_corpus(store)
         paths = [Path(path) for path in run.spec["paths"]]
-        done = await Ingest(store, corpus.embedder, workers=run.spec["workers"]).add(
-            paths, told, kind=run.spec.get("kind", "")
-        )
+        ingest = Ingest(store, corpus.embedder, workers=run.spec["workers"], parsers=self._tools().parsers)
+        done = await ingest.add(paths, told, kind=run.spec.get("kind", ""))
         doing.spec = {}  # who removes a document later finds its name nowhere
         await store.kinds.mark_changed()
         classified = await self._classify(store, run)

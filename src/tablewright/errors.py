@@ -29,6 +29,8 @@ TablewrightError              something a person should read; says what happened
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 from tablewright.secrets import masked
@@ -48,6 +50,12 @@ class TablewrightError(Exception):
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.what, self.kept, self.advice) if part)
+
+
+def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+    """The nearest of the names that are known, as the beginning of an advice; empty where none is near."""
+    near = get_close_matches(wanted, list(known), n=1)
+    return f"Did you mean {near[0]}? " if near else ""
 
 
 class UsageError(TablewrightError):

@@ -12,7 +12,6 @@ Files are code that is run, so the folders come from the environment alone, neve
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import inspect
 import os
@@ -26,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from tablewright.errors import BadSetting
+from tablewright.errors import BadSetting, did_you_mean
 
 VARIABLE = "TABLEWRIGHT_PLUGINS"
 
@@ -70,8 +69,7 @@ def names(group: str) -> list[str]:
 
 def suggestion(wanted: str, known: Sequence[str]) -> str:
     """What to say to a name that is not known: the nearest, then all that are."""
-    near = difflib.get_close_matches(wanted.lower(), known, n=1)
-    return f"{f'Did you mean {near[0]}? ' if near else ''}Installed: {', '.join(known) or 'none'}."
+    return f"{did_you_mean(wanted.lower(), known)}Installed: {', '.join(known) or 'none'}."
 
 
 def _of_files(group: str) -> Iterator[FilePlugin]:

@@ -13,12 +13,11 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tablewright.errors import BadSetting
+from tablewright.errors import BadSetting, did_you_mean
 from tablewright.saved_settings import SAVED, read_saved
 from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
 
@@ -455,9 +454,8 @@ def read_file(file: Path, names: list[str], *, is_users: bool = False) -> dict[s
         raise BadSetting(f"{file} cannot be read: {error}.") from None
     for name, value in values.items():
         if name not in names:
-            near = get_close_matches(name, names, n=1)
-            advice = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(names)}."
-            raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=advice)
+            near = did_you_mean(name, names).strip()
+            raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=near or f"Known: {', '.join(names)}.")
         if name == "plugins" or (name in NOT_IN_A_FOLDER and not is_users):
             raise BadSetting(
                 f"{name} cannot stand in {file}: {NOT_IN_A_FOLDER[name]}.",

@@ -12,10 +12,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.testing import CliRunner
 
+from tablewright.doors.cli.root import app
 from tests.doors.conftest import TABLEWRIGHT, Shell
 from tests.patience import PATIENCE
 
@@ -211,7 +216,7 @@ def test_a_question_about_a_missing_column_leaves_no_table_behind(shell: Shell) 
         (("proposal", "show", "p1"), "There is no proposal 'p1'"),
         (("enrich", "sales", "--field", "X:colour=1"), "'colour' in the field"),
         (("enrich", "sales", "--field", "X=1", "--strategy", "guess"), "There is no strategy 'guess'"),
-        (("enrich", "sales", "--field", "Price:text=1", "--field", "PRICE=2"), "asked for twice"),
+        (("enrich", "sales", "--field", "Price:text=1", "--field", "PRICE=2"), "The column Price was asked for twice"),
     ],
 )
 def test_wrong_use_is_exit_code_2_with_a_sentence_in_words_and_in_json(
@@ -221,6 +226,42 @@ def test_wrong_use_is_exit_code_2_with_a_sentence_in_words_and_in_json(
     shell("table", "import", "sales.csv")
     assert sentence in shell(*arguments, code=2).stderr
     assert sentence in shell.json(*arguments, code=2)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("tabels", "list"), "Did you mean 'tables'"),
+        (("tables", "show"), "Missing argument 'TABLE'"),
+        (("enrich", "sales.csv", "--fild", "X"), "No such option: --fild"),
+        (("enrich", "sales.csv", "--field", "X", "--attempts", "99"), "Invalid value for '--attempts'"),
+        (("tables", "export", "sales", "-"), "would both write to standard output"),
+    ],
+)
+def test_what_the_command_line_itself_refuses_is_json_too(
+    shell: Shell, arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in shell.json(*arguments, code=2)["error"]["message"]
+
+
+def commands(group: TyperGroup, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], TyperCommand]]:
+    for name, child in group.commands.items():
+        if isinstance(child, TyperGroup):
+            yield from commands(child, (*path, name))
+        else:
+            yield (*path, name), child
+
+
+def test_every_command_that_ends_by_itself_takes_json_and_no_flag_shows_a_type() -> None:
+    tree = typer.main.get_command(app)
+    assert isinstance(tree, TyperGroup)
+    found = dict(commands(tree))
+    without = {name for name, each in found.items() if all("--json" not in option.opts for option in each.params)}
+    assert without == {("mcp",), ("serve",), ("worker",)}
+    shown = CliRunner().invoke(app, ["enrich", "--help"], env={"COLUMNS": "100", "TERM": "dumb"}).output
+    assert "<bool>" not in CliRunner().invoke(app, ["--help"]).output + shown
+    assert "<list[str]>" not in shown
+    assert "(default: judged)" in " ".join(shown.replace("│", " ").split())
 
 
 def test_a_table_comes_through_standard_input_and_goes_to_standard_output(shell: Shell) -> None:

@@ -80,7 +80,8 @@ def test_documents_are_sorted_by_their_own_words_without_a_model(shell: Shell) -
     assert [each["name"] for each in shell.json("docs", "list", "--kind", "data sheet")["documents"]] == [
         "helio-300.pdf"
     ]
-    shell("docs", "kind", "receipt", "--where", "text contains winter tire")
+    answer = shell.json("docs", "kind", "receipt", "--where", "text contains winter tire")
+    assert answer == {"kind": "receipt", "documents": 1}
     reply = shell.json("ask", "--where", "kind = receipt and total > 80 EUR")
     assert (reply["count"], reply["ledger"]["total"]) == (1, 2)
     assert "No document meets" in shell("docs", "kind", "poem", "--where", "title contains poem", code=2).stderr

@@ -26,6 +26,13 @@ def test_the_columns_of_this_run_are_shown_before_those_of_others(
     assert "Founded" not in shown
 
 
+def test_a_name_that_people_type_stays_in_one_piece() -> None:
+    name, words = "a-model-with-a-long-name-q4", "A small general model, for a machine with two cores."
+    console = Console(width=60, file=io.StringIO())
+    console.print(output.grid("", ["Name", "Licence", "About"], [[name, "Apache-2.0", words]]))
+    assert name in console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def test_messages_in_a_terminal_break_between_words_and_elsewhere_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     error = RunError(
         "The search failed five times in a row, and nothing that was asked for could be looked up anywhere.",

@@ -86,8 +86,8 @@ async def test_whoever_exports_stale_or_flagged_values_is_told(store: Store, tmp
     written = await export_file(store, table.id, tmp_path / "out.csv")
     assert (written.rows, written.stale, written.flagged) == (3, 2, 1)
     assert written.warnings == [
-        "2 values in it are stale: what they were found from has changed.",
-        "1 value in it is flagged as doubtful.",
+        "2 exported values are stale: the inputs have changed.",
+        "1 exported value is flagged as doubtful.",
     ]
 
 

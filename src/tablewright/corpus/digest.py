@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tablewright.corpus.annotate.annotate import annotate, categories_of, kind_of
-from tablewright.corpus.parse.file import parse_file
+from tablewright.corpus.parse.file import parse_file, read_file
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.corpus.parse.parser import Parser, parse
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
 from tablewright.corpus.title_kinds import heading_of
@@ -25,6 +28,11 @@ class Digest(Noun, frozen=True, gc=True):
 def digest_file(path: str, size: int) -> Digest:
     """`size` is how many bytes it may have."""
     return digest(parse_file(path, size))
+
+
+def digest_with(parser: Parser, path: Path, size: int) -> Digest:
+    """With a parser of the caller's own, which only this process has."""
+    return digest(parse(read_file(path, size), path.name, parser))
 
 
 def digest(parsed: Parsed) -> Digest:

@@ -9,14 +9,15 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from tablewright.arrays import NDArray, np
-from tablewright.corpus.digest import Digest, digest_file
+from tablewright.corpus.digest import Digest, digest_file, digest_with
+from tablewright.corpus.parse.parser import Parser, ending_of
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
@@ -67,7 +68,17 @@ Watch: TypeAlias = Callable[[IngestProgress], None]
 
 
 class Ingest:
-    def __init__(self, store: Store, embedder: Embedder, *, workers: int = 0, limits: SandboxLimits = DEFAULT) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        workers: int = 0,
+        limits: SandboxLimits = DEFAULT,
+        parsers: Mapping[str, Parser] | None = None,
+    ) -> None:
+        """`parsers` are the caller's own, by the endings of the files that they read; they run in this process."""
+        self._parsers = {name.lower().removeprefix("."): parser for name, parser in (parsers or {}).items()}
         self._store = store
         self._embedder = embedder
         self._workers = workers
@@ -131,6 +142,15 @@ class Ingest:
         nameable = [path for path in files if printable(str(path)) == str(path)]
         for path in set(files).difference(nameable):
             yield path, Unreadable("Its name is not text.", advice="Give it another name.")
+        for path in [path for path in nameable if ending_of(path.name) in self._parsers]:
+            nameable.remove(path)
+            try:
+                yield (
+                    path,
+                    await asyncio.to_thread(digest_with, self._parsers[ending_of(path.name)], path, self._limits.size),
+                )
+            except Unreadable as problem:
+                yield path, problem
         async for outcome in parse_files(nameable, read=digest_file, workers=self._workers, limits=self._limits):
             yield outcome
 

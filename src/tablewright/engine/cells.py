@@ -72,16 +72,18 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
     else:
         coerced = coerce(finding.value, field)
     if coerced.value is None:
+        is_absent = coerced.note == NOTHING_FOUND
+        refused = f"{coerced.raw_value[:60]!r} is not a {field.type}"
         return Cell(
             raw_value=finding.raw_value or coerced.raw_value,
             status="FAILED",
-            reason="not_found" if coerced.note == NOTHING_FOUND else "error",
+            reason="not_found" if is_absent else "error",
             evidence=finding.evidence,
             cost=cost,
             attempt=attempt,
             run_id=run_id,
             updated_at=at,
-            error=coerced.note or f"{coerced.raw_value[:60]!r} is not a {field.type}",
+            error=coerced.note if is_absent or not coerced.raw_value else refused,
         )
     return Cell(
         value=coerced.value,

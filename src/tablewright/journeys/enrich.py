@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -69,14 +70,14 @@ async def plan(
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
-    if max_rows is not None and max_rows < 1:
-        raise UsageError(f"{max_rows} rows cannot be filled.", advice="Say 1 or more, or nothing for all.")
+    if max_rows is not None and (not isinstance(max_rows, int) or max_rows < 1):
+        raise UsageError(f"{max_rows!r} rows cannot be filled.", advice="Say 1 or more, or nothing for all.")
     if row_ids is not None:
         await store.tables.refuse_missing(table.id, row_ids)
     wanted = with_inputs(table, [await fit(store, table, field) for field in fields])
-    doubled = {column_key(field.name) for field in wanted}
-    if len(doubled) < len(wanted):
-        raise BadField("A column was asked for twice.")
+    times = Counter(column_key(field.name) for field in wanted)
+    if twice := [field.name for field in wanted if times[column_key(field.name)] > 1]:
+        raise BadField(f"The column {twice[0]} was asked for twice.")
     named = strategy if isinstance(strategy, Strategy) else strategy or natural_strategy(wanted, usual)
     chosen = find_strategy(named) if isinstance(named, str) else named
     task = Task(table=table, fields=tuple(wanted), params=checked_params(chosen, params or {}))

@@ -338,15 +338,8 @@ class Exported(Noun, frozen=True):
 
     @property
     def warnings(self) -> list[str]:
-        said = []
-        if self.stale:
-            what = plural("value", self.stale)
-            said.append(f"{self.stale:,} {what} in it {be(self.stale)} stale: what they were found from has changed.")
-        if self.flagged:
-            said.append(
-                f"{self.flagged:,} {plural('value', self.flagged)} in it {be(self.flagged)} flagged as doubtful."
-            )
-        return said
+        said = ((self.stale, "stale: the inputs have changed"), (self.flagged, "flagged as doubtful"))
+        return [f"{count:,} exported {plural('value', count)} {be(count)} {what}." for count, what in said if count]
 
 
 class SentToSheets(Noun, frozen=True):

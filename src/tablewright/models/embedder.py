@@ -98,11 +98,10 @@ class WordLlamaEmbedder:
 
 
 def load_wordllama() -> Any:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    wordllama = import_module("wordllama")  # sets up logging for the whole program, which is not its business
-    root.handlers[:] = handlers
-    root.setLevel(level)
+    # It would set up logging for the whole program, which is not its business, and does not where there is a handler.
+    logging.getLogger().addHandler(quiet := logging.NullHandler())
+    wordllama = import_module("wordllama")
+    logging.getLogger().removeHandler(quiet)
     # Without `cache_dir` it looks for its tokenizer in the wrong folder, and then in the network.
     return wordllama.WordLlama.load(cache_dir=Path(str(wordllama.__file__)).parent, disable_download=True)
 

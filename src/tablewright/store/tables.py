@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -11,7 +10,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy import Row as Record
 
-from tablewright.errors import NotFound
+from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import audit, schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, take_turns, upsert
@@ -328,9 +327,8 @@ def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Recor
             advice=f"Use an id: {', '.join(record.id for record in by_name[:5])}.",
         )
     known = connection.execute(select(tables.c.id).where(visible(connection, "table"))).scalars().all()
-    near = get_close_matches(name_or_id, known, n=1)
-    did_you = f"Did you mean {near[0]}? " if near else ""
-    raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{did_you}`tablewright tables list` shows the tables.")
+    near = did_you_mean(name_or_id, known)
+    raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{near}`tablewright tables list` shows the tables.")
 
 
 def windows(connection: Connection, found: TableHead) -> Iterator[tuple[Row, ...]]:

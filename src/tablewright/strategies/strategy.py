@@ -160,7 +160,10 @@ class FunctionStrategy(Strategy):
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             known = await call(self._function, {each.name: row.cell(each.name).value for each in task.table.fields})
             found = {each.field: each for each in self._findings(known)}
-            return [found.get(each.name, Finding(field=each.name, reason="not_found")) for each in task.fields]
+            note = f"{self.name} returned {', '.join(found) or 'nothing'} for this row."
+            return [
+                found.get(each.name, Finding(field=each.name, reason="not_found", error=note)) for each in task.fields
+            ]
 
         return answer
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from tablewright.errors import BadField
+from tablewright.errors import BadField, did_you_mean
 from tablewright.table.model import Field, FieldType
 
 TYPES: tuple[str, ...] = get_args(FieldType)
@@ -44,7 +44,10 @@ def parse_field(text: str) -> Field:
         return Field(name=checked_name(left, text), question=question.strip())
     kind = typed["type"].lower()
     if kind not in TYPES:
-        raise BadField(f"{typed['type']!r} in the field {text!r} is not a type.", advice=f"Types: {', '.join(TYPES)}.")
+        raise BadField(
+            f"{typed['type']!r} in the field {text!r} is not a type.",
+            advice=f"{did_you_mean(kind, TYPES)}Types: {', '.join(TYPES)}.",
+        )
     detail = (typed["detail"] or "").strip()
     options = tuple(option.strip() for option in re.split(r"[,|;]", detail) if option.strip())
     if kind == "select" and not options:

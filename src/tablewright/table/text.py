@@ -48,9 +48,8 @@ def basis_text(cell: Cell) -> str:
 
 
 def basis_label(cell: Cell) -> str:
-    """The basis as a column of an export has it: "stated", "converted: year of a date", "stated, stale"."""
-    basis = f"{cell.shown_basis}: {cell.converted_by}" if cell.converted_by else cell.shown_basis or ""
-    return ", ".join(filter(None, (basis, "stale" if cell.stale else "")))
+    """The basis as a column of an export has it: "stated", "converted: year of a date"."""
+    return f"{cell.shown_basis}: {cell.converted_by}" if cell.converted_by else cell.shown_basis or ""
 
 
 def sureness(cell: Cell) -> str:

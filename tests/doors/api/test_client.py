@@ -50,7 +50,7 @@ def test_a_generated_client_imports_fills_applies_corrects_and_exports(api: Api)
     client.set_cell(table_id=table, row_id=1, field="Name", body={"value": "BW"})
     client.flag_cell(table_id=table, row_id=2, field="Name", body={"note": "odd"})
     warned = api.send("GET", f"/tables/{table}/export").headers["tablewright-warning"]
-    assert warned == "1 value in it is flagged as doubtful."
+    assert warned == "1 exported value is flagged as doubtful."
     exported = client.export_table(table_id=table, format="csv", evidence=True).decode().splitlines()
     assert exported[1].startswith("Brightwater Foods,United Kingdom,BW,")
     assert "FLAGGED" in exported[2]

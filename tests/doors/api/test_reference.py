@@ -50,6 +50,14 @@ def test_every_route_says_what_it_does_what_it_answers_and_how_it_fails() -> Non
             ), where
 
 
+def test_media_types_have_only_what_this_version_of_openapi_knows() -> None:
+    for path, methods in openapi()["paths"].items():
+        for operation in methods.values():
+            for answer in operation["responses"].values():
+                for media, content in answer.get("content", {}).items():
+                    assert content.keys() <= {"schema", "example", "examples", "encoding"}, (path, media)
+
+
 def test_what_costs_money_can_be_asked_for_once() -> None:
     """Everything that starts work, or asks a model; and nothing else needs it."""
     keyed = {

@@ -266,3 +266,8 @@ def test_a_key_that_appears_twice_is_refused_and_leaves_nothing(api: Api, rows: 
     refused = api.refused(422, "POST", "/tables", content=body, headers=headers)
     assert "'City' appears twice" in refused["message"]
     assert api.get("/tables")["tables"] == []
+
+
+def test_a_form_in_place_of_json_is_told_so(api: Api) -> None:
+    refused = api.refused(422, "POST", "/tables", data={"name": "firms"})
+    assert refused["advice"] == "Send the body as JSON, with the header `Content-Type: application/json`."

@@ -110,6 +110,9 @@ def test_numbers_beyond_64_bits_still_become_a_frame() -> None:
         ({"strategy": 5}, "5 is not a strategy"),
         ({"strategy": tw.Strategy}, "is not a strategy"),
         ({"key": "Itm"}, "There is no column 'Itm'"),
+        ({"max_rows": "2"}, "'2' rows cannot be filled"),
+        ({"parsers": {"log": 5}}, "`parsers` must be functions"),
+        ({"strategy": "research", "params": {"max_steps": 0}}, "max_steps must be a whole number from 1"),
     ],
 )
 def test_a_wrong_argument_is_named(slip: dict[str, Any], said: str) -> None:
@@ -131,6 +134,43 @@ def test_a_search_function_that_returns_no_hits_is_named() -> None:
         tw.enrich(ROWS, {"Maker": "Who makes {Item}?"}, search=addresses)
 
 
+def test_a_search_function_that_raises_is_a_search_that_failed() -> None:
+    def intranet(words: str) -> list[tw.Hit]:
+        raise OSError("no route")
+
+    with pytest.raises(tw.Stopped, match="intranet failed: OSError: no route"):
+        tw.enrich(ROWS, {"Maker": "Who makes {Item}?"}, search=intranet)
+
+
+def test_an_empty_cell_says_what_a_strategy_returned_instead() -> None:
+    table = tw.enrich(ROWS, "Maker", strategy=lambda row: {"Makr": "Quill & Co"})
+    assert table.evidence()[0]["note"] == "<lambda> returned Makr for this row."
+
+
+def test_a_value_of_the_wrong_type_is_named() -> None:
+    with pytest.warns(tw.TablewrightWarning, match="'a great many' is not a number"):
+        tw.enrich(ROWS, "Stock:number", strategy=lambda row: {"Stock": "a great many"})
+
+
+def test_columns_without_anything_to_fill_are_noted() -> None:
+    with pytest.warns(tw.TablewrightWarning, match="these columns have no cells left to fill"):
+        tw.enrich(ROWS, "Item=1")
+
+
+def test_parsers_that_are_objects_read_documents(tmp_path: Path) -> None:
+    (tmp_path / "north.log").write_text("10:00 | Harbour: Port Vell\n")
+    (tmp_path / "south.log").write_text("broken\n")
+
+    def parse_log(content: bytes, name: str) -> str:
+        if b"|" not in content:
+            raise ValueError("no time")
+        return "\n".join(line.partition(" | ")[2] for line in content.decode().splitlines())
+
+    with pytest.warns(tw.TablewrightWarning, match=r"^south\.log could not be read \(ValueError: no time\)"):
+        table = tw.extract(tmp_path, "Harbour", parsers={".LOG": parse_log})
+    assert [each["quote"] for each in table.evidence()] == ["Harbour: Port Vell"]
+
+
 def test_settings_take_numbers_truth_values_and_paths(tmp_path: Path) -> None:
     settings = tw.Settings(attempts=2, offline=True, home=tmp_path)  # type: ignore[arg-type]
     assert (settings.attempts, settings.offline, settings.home) == ("2", "yes", str(tmp_path))
@@ -143,6 +183,33 @@ def test_every_setting_of_a_verb_is_a_typed_option() -> None:
     shared = {each.name for each in fields(tw.Settings) if not each.name.startswith(SERVERS)} - (OWN - SECRET)
     secret = SECRET - {"model_api_key", "search_api_key", "embedder_api_key"}
     assert shared - secret - set(Options.__annotations__) == set()
+
+
+@pytest.mark.parametrize("in_a_loop", [False, True])
+def test_ctrl_c_does_not_wait_for_a_function_that_blocks(in_a_loop: bool) -> None:
+    begun, released = threading.Event(), threading.Event()
+
+    def slow(row: dict[str, Any]) -> dict[str, Any]:
+        begun.set()
+        released.wait()
+        return {}
+
+    def interrupt() -> None:
+        begun.wait()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    async def main() -> None:
+        tw.enrich(ROWS, "Maker", strategy=slow)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what it puts aside without it
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(main()) if in_a_loop else tw.enrich(ROWS, "Maker", strategy=slow)
+        assert not released.is_set()
+    finally:
+        released.set()
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupted_wait_ends_with_the_work() -> None:

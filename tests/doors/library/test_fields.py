@@ -117,3 +117,7 @@ def test_the_nearest_key_and_the_nearest_type_are_named() -> None:
         fields_from({"Founded": {"typ": "number"}})
     with pytest.raises(BadField, match=r"'nummer' is not a type.*Did you mean number\? Types: text, number"):
         fields_from({"Founded": {"type": "nummer"}})
+    with pytest.raises(BadField, match=r"'nummer' in the field .* is not a type\. Did you mean number\?"):
+        fields_from("Founded:nummer")
+    with pytest.raises(BadField, match=r"Address\(city='Oslo'\) does not describe columns"):
+        fields_from(Address(city="Oslo"))  # type: ignore[arg-type]

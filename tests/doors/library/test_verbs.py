@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import tablewright as tw
+from tablewright.doors.library import progress
 
 TOTAL = "Total:number={Price} * {Quantity}"
 SALES = [{"Item": "Pen", "Price": 2, "Quantity": 3}, {"Item": "Ink", "Price": None, "Quantity": 1}]
@@ -211,7 +213,7 @@ def test_a_result_is_saved_with_its_sources(scored: tw.TableResult, tmp_path: Pa
     (row, *others) = scored.table.rows
     doubted = structs.replace(row, cells={**row.cells, "Score": structs.replace(row.cell("Score"), status="FLAGGED")})
     flagged = replace(scored, table=structs.replace(scored.table, rows=(doubted, *others)))
-    with pytest.warns(UserWarning, match="1 value in it is flagged as doubtful"):
+    with pytest.warns(UserWarning, match="1 exported value is flagged as doubtful"):
         flagged.save(tmp_path / "scores.json")
     with pytest.raises(tw.BadFile):
         scored.save(tmp_path / "scores.xyz")
@@ -255,7 +257,7 @@ def test_a_model_that_is_an_object_is_asked() -> None:
 def test_documents_become_rows_and_evidence_names_their_files(tmp_path: Path) -> None:
     (tmp_path / "lease.txt").write_text("Lease\n\nTenant: Ilse Brandt\nRent: 840 EUR\n", encoding="utf-8")
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
-    with pytest.warns(tw.TablewrightWarning, match="broken.pdf could not be read"):
+    with pytest.warns(tw.TablewrightWarning, match="^broken.pdf is a broken PDF"):
         table = tw.extract(tmp_path, ["Tenant", "Rent:money(EUR)"])
     tenant, rent = table.evidence()
     assert (tenant["value"], tenant["quote"]) == ("Ilse Brandt", "Tenant: Ilse Brandt")
@@ -281,3 +283,25 @@ def test_find_gives_a_table_whose_rows_meet_the_conditions() -> None:
     assert pounds
     assert max(pounds) < 35
     assert any("estimated" in note for note in found.notes)
+
+
+def test_a_notebook_shows_progress_without_widgets_and_clears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, content: dict[str, str], *, raw: bool) -> None:
+            shown.append(content)
+
+    def display(content: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        shown.append(content)
+        return Handle()
+
+    notebook = ModuleType("IPython.display")
+    notebook.display = display  # type: ignore[attr-defined]
+    for name, module in (("ipykernel", ModuleType("ipykernel")), ("IPython.display", notebook)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(progress, "EVERY", 0)
+    tw.enrich([{"Item": f"Pen {number}"} for number in range(3)], "Stock:number", strategy=lambda row: {"Stock": 1})
+    assert shown[0]["text/plain"] == "Filling"
+    assert {"text/html": 'Filling <progress value="3" max="3"></progress>  3/3', "text/plain": "Filling 3/3"} in shown
+    assert shown[-1] == {"text/html": "", "text/plain": ""}

@@ -19,7 +19,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 UNHURRIED = f"""
 from tablewright.doors.mcp import context
 from tablewright.doors.cli import main
-context.PARTING = {PATIENCE}
+context.GRACE = {PATIENCE}
 main()
 """
 """The program, with all the time there is for its runs to stop in."""

@@ -71,6 +71,15 @@ async def test_an_estimate_spends_nothing_and_a_formula_is_computed_at_once(tmp_
         assert (await talk("list_all", what="proposals"))["proposals"] == []
 
 
+async def test_an_argument_that_a_tool_does_not_have_starts_nothing(tmp_path: Path) -> None:
+    async with within(tmp_path) as talk:
+        await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
+        error = await talk.refused("enrich", table="firms", columns=["Total:number=1 + 1"], estimte=True)
+        assert error["what"] == "enrich has no argument 'estimte'."
+        assert error["advice"].startswith("Did you mean estimate? It has: table, columns, estimate,")
+        assert (await talk("list_all", what="runs"))["runs"] == []
+
+
 async def test_pages_of_rows_and_of_proposed_cells_go_on_where_the_last_ended(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="N\n" + "".join(f"{n}\n" for n in range(1, 6)), name="numbers")

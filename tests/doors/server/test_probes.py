@@ -28,6 +28,13 @@ def test_health_and_readiness_need_no_token_and_no_known_host(tmp_path: Path) ->
         assert probe.get("/api/v1/version").status_code == 421
 
 
+def test_head_is_answered_wherever_get_is(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.client(TOKEN) as program:
+        for path in ("/health", "/ready", "/docs", "/api/v1/tables", "/api/v1/openapi.json"):
+            answer = program.head(path)
+            assert (answer.status_code, answer.content) == (200, b""), path
+
+
 def test_while_the_database_is_away_requests_are_told_so_and_afterwards_all_works(
     tmp_path: Path, postgres_url: str
 ) -> None:

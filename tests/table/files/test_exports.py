@@ -119,8 +119,8 @@ def test_what_is_doubted_stale_or_empty_says_so_in_every_format(format: str) -> 
     fields = (Field(name="A"), Field(name="B", type="number", question="How many has {A}?"))
     run = {"run_id": "r", "updated_at": "t", "confidence": 0.9}
     cells = (
-        Cell(value=1, status="FLAGGED", evidence=(EVIDENCE,), **run),
-        Cell(value=2, status="ENRICHED", stale=True, evidence=(EVIDENCE,), **run),
+        Cell(value=1, status="FLAGGED", basis="stated", evidence=(EVIDENCE,), **run),
+        Cell(value=2, status="ENRICHED", basis="stated", stale=True, evidence=(EVIDENCE,), **run),
         Cell(status="FAILED", reason="blocked", **run),
     )
     rows = tuple(Row(id=n, cells={"A": given(f"x{n}"), "B": cell}) for n, cell in enumerate(cells, start=1))
@@ -130,6 +130,7 @@ def test_what_is_doubted_stale_or_empty_says_so_in_every_format(format: str) -> 
         assert found["B status"].to_pylist() == ["FLAGGED", "ENRICHED", "FAILED"]
         assert found["B reason"].to_pylist() == [None, None, "blocked"]
         assert found["B stale"].to_pylist() == [None, True, None]
+        assert found["B basis"].to_pylist() == ["stated", "stated", None]
     elif format == "xlsx":
         _, *lines = openpyxl.load_workbook(io.BytesIO(content))["Evidence"].iter_rows(values_only=True)
         assert [(line[4], line[5], line[13]) for line in lines] == [

@@ -1,7 +1,8 @@
 """The form every parser has, and which one reads a file.
 
 Built-ins and other packages enter by the same door, the entry-point group `tablewright.parsers`: a function
-`parse(content, name)` under the ending of the files that it reads. It raises `Unreadable` for what it cannot read.
+`parse(content, name)` under the ending of the files that it reads. It returns the text, or `Parsed` with pages and
+tables, and raises `Unreadable` for what it cannot read.
 """
 
 from __future__ import annotations
@@ -51,16 +52,18 @@ _BINARY_KINDS = frozenset(("pdf", "docx", "xlsx", "xls", "ods", "png", "jpg", "t
 
 
 class Parser(Protocol):
-    def __call__(self, content: bytes, name: str) -> Parsed: ...
+    def __call__(self, content: bytes, name: str, /) -> Parsed | str: ...
 
 
-def parse(content: bytes, name: str) -> Parsed:
-    """Raises `Unreadable`, and nothing else, where there is no text to be had."""
+def parse(content: bytes, name: str, parser: Parser | None = None) -> Parsed:
+    """With `parser`, or with the one for this kind of file. Raises `Unreadable`, and nothing else, where there is no
+    text to be had."""
     if not content.strip(b"\0 \t\r\n"):
         raise Unreadable(f"{name} is empty.", advice="Check that it was saved or downloaded whole.")
-    kind = kind_of(content, name)
+    kind = kind_of(content, name) if parser is None else ending_of(name)
     try:
-        parsed = find_parser(kind)(content, name)
+        made = (parser or find_parser(kind))(content, name)
+        parsed = Parsed(text=made, media=kind) if isinstance(made, str) else made
     except Unreadable:
         raise
     except NothingToRead as problem:
@@ -79,8 +82,9 @@ def parse(content: bytes, name: str) -> Parsed:
 
 def kind_of(content: bytes, name: str) -> str:
     """The ending under which its parser is found. The bytes decide where they are clear, whatever the name says."""
-    ending = name.rpartition(".")[2].lower() if "." in name else ""
-    ending = _OTHER_NAMES.get(ending, ending)
+    ending = ending_of(name)
+    if ending not in endings():
+        ending = _OTHER_NAMES.get(ending, ending)
     head = content[:_HEAD]
     for magic, kind in _MAGIC:
         if head.startswith(magic) or (kind == "pdf" and magic in head[:1024]):
@@ -103,6 +107,10 @@ def kind_of(content: bytes, name: str) -> str:
     if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")):
         return "html"
     return "eml" if _MAIL.match(head) and len(_MAIL.findall(head)) >= 3 else "txt"
+
+
+def ending_of(name: str) -> str:
+    return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 def _in_archive(content: bytes, name: str, ending: str) -> str:

@@ -40,9 +40,8 @@ table { border-collapse: collapse } td, th { padding: .25rem .75rem .25rem 0; te
 INTRODUCTION = """\
 # REST API
 
-`tablewright serve` answers under `http://127.0.0.1:8000/api/v1`; the OpenAPI document is at
-`/api/v1/openapi.json`, this page at `/docs`. A Python program does not need it: the library itself does the same
-without a server.
+`tablewright serve` offers the API under `http://127.0.0.1:8000/api/v1`. The OpenAPI document is at
+`/api/v1/openapi.json`, this page at `/docs`. From Python, the library does the same without a server.
 
 ```sh
 curl -F file=@companies.csv http://127.0.0.1:8000/api/v1/tables/import
@@ -54,56 +53,55 @@ curl -H 'Content-Type: application/json' -d '{"min_confidence": 0.8}' \\
 curl -o companies.xlsx 'http://127.0.0.1:8000/api/v1/tables/companies/export?format=xlsx&evidence=true'
 ```
 
-## Who asks
+## Tokens and roles
 
-Send your token with every request: `Authorization: Bearer TOKEN`. The owner's is the setting `TABLEWRIGHT_TOKEN`; users
-have their own, which an admin makes (`tablewright users add NAME`, or `POST /users`). On a server that only its own
-machine reaches, and that has neither a token nor a user, none is needed; with the first user it is. Only `/health`
-answers without one.
+Send your token with every request: `Authorization: Bearer TOKEN`. The owner's token is the setting
+`TABLEWRIGHT_TOKEN`; users have their own, which an admin creates (`tablewright users add NAME`, or `POST /users`). A
+server that only its own machine can reach, and that has neither a token nor a user, needs none. `/health` never needs
+one.
 
-- A **viewer** looks at the tables that were granted, and changes nothing.
-- An **editor** also changes them, brings in new ones, and starts what costs money.
-- An **admin** sees all tables, and sees to users.
+- A **viewer** can read what is shared with them.
+- An **editor** can also change it, create tables, add documents, and start work that costs money.
+- An **admin** can see everything and manages users.
 
-A table is seen by whoever made it, by those it was granted to, and by admins. Its runs, proposals, research and
-shortlist belong to it; to everybody else they are not there (404). A shortlist that has no table yet is known only by
-its id. **Documents are shared**: whoever has a token may list them, and every editor may ask and remove them.
+Tables, documents, conversations, results, research and shortlists belong to whoever created them and are private
+until they are shared. A table's runs and proposals belong to the table. What you may not see is answered with 404.
 
-Models, search providers and keys are the server's settings. A request cannot choose others, and a budget can only be
-lower than the server's.
+Models, search providers and keys are settings of the server. A request cannot choose others, and can only lower the
+server's budget.
 
-## What goes wrong
+## Errors
 
-Every refusal and every failure has the same shape:
+Every error has the same shape:
 
 ```json
 {"error": {"type": "NotFound", "message": "There is no table 'sales'.", "kept": "", "advice": ""}}
 ```
 
-`message` says what happened, `kept` what survives, `advice` what to do next. The status says whose turn it is:
+`message` says what happened, `kept` what was kept, `advice` what to do next.
 
 | status | |
 |---|---|
 | 400, 422 | the request is wrong; nothing was done |
 | 401, 403 | no token, or one that may not do that |
-| 404, 405 | not there, or not for you; not with this method, see `Allow` |
-| 409 | something else came first: a newer edit, a run that has ended, the budget, the same request under way |
-| 413, 429 | too large (2 MB, with files 200 MB), or too much at once; see `Retry-After` |
+| 404, 405 | it does not exist, or you may not see it; the method is not allowed (see `Allow`) |
+| 409 | a conflict: a newer edit, a run that has ended, a budget that is spent, the same request still in progress |
+| 413, 429 | too large (more than 2 MB, or 200 MB with files), or too many requests (see `Retry-After`) |
 | 500, 503 | the server, its database, the model or the search failed |
 
 ## Lists
 
-A list has at most `limit` entries (100 unless you say otherwise, 1000 at most) and a `next`: pass it as `after` (of a
-table's history as `before`) for what follows. It is null at the end. It names a place in the list, not an entry: you
-may decide on, or remove, what you have seen and then go on.
+A list has at most `limit` entries (default 100, at most 1000) and a `next`. Pass `next` as `after` (for a table's
+history, as `before`) to get the following page; it is null on the last one. It marks a position, not an entry, so you
+can decide on or remove what you have seen and continue.
 
-## Nothing twice
+## Idempotency
 
-What costs money takes the header `Idempotency-Key`: any text of up to 200 characters, such as a UUID. The same key with
-the same request is answered as it was the first time (with the header `Idempotency-Replayed: true`), and nothing is
-done again; with another request it is refused. While the first is still under way, the answer is 409. A request that
-failed may be repeated with its key; one whose server died while it was answered, ten minutes later. Keys are yours
-alone, and remembered for two days.
+Requests that cost money take the header `Idempotency-Key`: any text of up to 200 characters, such as a UUID.
+Repeating a request with the same key returns the first answer (with the header `Idempotency-Replayed: true`) and does
+nothing again; a different request with that key is refused. While the first is still in progress, the answer is 409.
+A request that failed can be repeated with its key; if the server died while answering, after ten minutes. Keys are
+per user and remembered for two days.
 
 ## Events
 
@@ -118,15 +116,15 @@ event: end
 data: {"run_id": "…", "status": "done", "proposal_id": "…", …}
 ```
 
-It begins after the event `?after=N`, or after the header `Last-Event-ID`, which browsers send by themselves when a
-connection was lost. A line `: still here` comes at least every 15 seconds. After `end` the server closes the stream;
-one that closes without it should be opened again. Where whoever worked on the run is gone, `end` says `interrupted`:
-`POST /runs/{run_id}/resume` goes on with it. Any number of clients may watch a run.
+It starts after the event `?after=N`, or after the header `Last-Event-ID`, which browsers send when they reconnect. A
+line `: still here` comes at least every 15 seconds. After `end` the server closes the stream; if it closes without
+`end`, open it again. If no process works on the run any more, `end` has the status `interrupted`; `POST
+/runs/{run_id}/resume` continues it. Any number of clients can watch a run.
 
-## Numbers and texts
+## Values
 
-Every key of an answer is always there; what is not known is null or empty. Whatever was retrieved or brought in comes
-back as it is: it may hold markup, formulas or control characters, so show it as text. Files are sent as downloads, and
+Every key of an answer is always present; what is not known is null or empty. Retrieved and imported text is returned
+unchanged and may contain markup, formulas or control characters, so show it as text. Files are sent as downloads, and
 in CSV and XLSX no text can act as a formula. Times are in UTC.
 """
 
@@ -141,7 +139,7 @@ def page(openapi: dict[str, Any]) -> str:
                 tag = operation["tags"][0]
                 parts.append(f"## {tag.capitalize()}\n")
             parts.append(described(method, path, operation, schemas))
-    parts.append("## What is sent and answered\n")
+    parts.append("## Schemas\n")
     parts += [shape(name, schemas) for name in sorted(schemas) if not name.startswith("Body_")]
     return "\n".join(parts)
 
@@ -163,7 +161,7 @@ def described(method: str, path: str, operation: dict[str, Any], schemas: dict[s
     if rows:
         lines += ["| | | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows), ""]
     if "application/json" in body:
-        lines.append(f"Sends {kind(body['application/json']['schema'])}.")
+        lines.append(f"Body: {kind(body['application/json']['schema'])}.")
     lines.append(f"{answers(operation['responses'])}\n")
     return "\n".join(lines)
 
@@ -173,10 +171,10 @@ def answers(responses: dict[str, Any]) -> str:
     content = good.get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
     if len(content) == 1 and "$ref" in schema:
-        return f"Answers {status} with {kind(schema)}."
+        return f"Returns {status} with {kind(schema)}."
     if "text/event-stream" in content:
-        return f"Answers {status} with a stream of events."
-    return f"Answers {status} with a file: {', '.join(f'`{media}`' for media in content)}."
+        return f"Returns {status} with a stream of events."
+    return f"Returns {status} with a file: {', '.join(f'`{media}`' for media in content)}."
 
 
 def shape(name: str, schemas: dict[str, Any]) -> str:

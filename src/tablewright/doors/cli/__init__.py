@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import Any
+
+import typer
 
 from tablewright.doors.cli.root import app, asked_in_vain
-from tablewright.errors import RunError, TablewrightError
+from tablewright.errors import RunError, TablewrightError, UsageError
 
 CANCELLED = 130
+WRONG_USE: Any = typer.BadParameter.__base__
+"""An unknown command or option, or a value that is missing or not allowed."""
 
 
 def main() -> None:
@@ -22,12 +27,14 @@ def main() -> None:
 
 
 def run() -> str | int | None:
-    """The command of the arguments; its exit code."""
+    """The command of the arguments; its exit code. Typer shows wrong use to people itself, but not as JSON."""
     try:
-        app()
-    except TablewrightError as error:
+        if code := app(standalone_mode="--json" not in sys.argv[1:]):
+            return int(code)
+    except (TablewrightError, WRONG_USE) as wrong:
         from tablewright.doors.cli.output import show_error
 
+        error = wrong if isinstance(wrong, TablewrightError) else UsageError(wrong.format_message())
         show_error(error)
         return error.exit_code
     except SystemExit as end:

@@ -64,12 +64,13 @@ def ask(
 ) -> None:
     """Ask your documents: "all receipts that contain tires", "which leases end this year?", "how do I reset it?".
 
-    An answer that counts or lists has all that match, says what could not be decided or read, and cites each page.
-    With a model follow-ups work on the last result: "only 2024", "and the largest?", "show the rest", "export it".
+    A list or a count includes everything that matches, says what could not be decided or read, and cites each page.
+    With a model you can ask follow-up questions about the last result: "only 2024", "and the largest?", "show the
+    rest", "export it".
 
-    --where asks no model: it looks up what is known of the documents (`tablewright docs tables` lists it). Without a
-    model a question is looked up where every word of it is known, and shown as such conditions; else the passages that
-    share most with it are shown. "show the rest" and "export to FILE" then work on the last result.
+    --where needs no model: it looks up what is already known about the documents (`tablewright docs tables` lists it).
+    Without a model, a question is turned into such conditions if every word of it is known; otherwise the passages
+    nearest to it are shown. "show the rest" and "export to FILE" work on the last result.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import TablewrightError, UsageError

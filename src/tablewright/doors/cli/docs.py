@@ -108,7 +108,7 @@ def list_tables(json: Json = False) -> None:
     lines = [
         [
             f"table = {group.name}" if group.is_table else f"kind = {group.name}",
-            f"{group.members:,} {'rows' if group.is_table else 'documents'}"
+            output.many(group.members, "row" if group.is_table else "document")
             + (f", {group.from_titles:,} by title" if group.from_titles else ""),
             ", ".join(map(str, group.columns[:SHOWN_COLUMNS]))
             + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),
@@ -124,10 +124,11 @@ def set_kind(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="What they are, in one or two words: invoice.")],
     names: Annotated[list[str] | None, typer.Argument(metavar="[DOCUMENT…]", help="Ids, file names or paths.")] = None,
     where: Annotated[str, typer.Option("--where", help='All that meet this: "title contains delivery note".')] = "",
+    json: Json = False,
 ) -> None:
-    """Set the kind of documents. It stays when they are read again.
+    """Set the kind of documents. It is kept when they are read again.
 
-    Without a model, --where sorts many by their own words: `docs kind invoice --where "title contains invoice"`.
+    Without a model, --where sets it for many at once: `docs kind invoice --where "title contains invoice"`.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
@@ -141,7 +142,10 @@ def set_kind(
         return len(ids)
 
     count = with_app(work)
-    output.say(f"{output.many(count, 'document')}: {kind}.")
+    if json:
+        output.print_json({"kind": kind, "documents": count})
+    else:
+        output.say(f"{output.many(count, 'document')}: {kind}.")
 
 
 @docs.command("list")
@@ -195,7 +199,7 @@ def show(document: DocumentName, json: Json = False) -> None:
     output.say(known.problem or f"{', '.join(filter(None, about))}; {known.characters:,} characters; {known.path}")
     lines = [[each.label, each.value, str(each.page or ""), each.by, each.quote] for each in report.facts[:SHOWN_FACTS]]
     if lines:
-        output.stdout().print(output.grid("Facts", ["Label", "Value", "Page", "By", "Where it stands"], lines))
+        output.stdout().print(output.grid("Facts", ["Label", "Value", "Page", "By", "Quote"], lines))
     if len(report.facts) > SHOWN_FACTS:
         output.say(f"… and {len(report.facts) - SHOWN_FACTS:,} more; --json has all.")
 

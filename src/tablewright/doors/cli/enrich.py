@@ -90,7 +90,9 @@ def enrich(
     ] = "",
     sources: Annotated[
         str,
-        typer.Option("--from", help="web, docs (your documents), or both, the preferred one first: docs,web. [web]"),
+        typer.Option(
+            "--from", help="web, docs (your documents), or both, the preferred one first: docs,web (default: web)."
+        ),
     ] = "",
     budget: Annotated[
         str,
@@ -106,7 +108,7 @@ def enrich(
         typer.Option(
             "--evidence",
             metavar="strict|judged",
-            help="strict refuses values that a model concluded from quotes instead of reading them there. [judged]",
+            help="strict refuses values that a model concluded from quotes instead of reading them (default: judged).",
         ),
     ] = "",
     cascade: Annotated[
@@ -118,12 +120,18 @@ def enrich(
     attempts: Annotated[
         int | None,
         typer.Option(
-            "--attempts", metavar="N", min=1, max=10, help="How often to try a row while cells are weak or empty. [3]"
+            "--attempts",
+            metavar="N",
+            min=1,
+            max=10,
+            help="How often to try a row while cells are weak or empty (default: 3).",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", metavar="N", min=0, max=1, help="The confidence below which a cell is weak. [0.6]"),
+        typer.Option(
+            "--threshold", metavar="N", min=0, max=1, help="The confidence below which a cell is weak (default: 0.6)."
+        ),
     ] = None,
     new: Annotated[
         bool,
@@ -143,7 +151,7 @@ def enrich(
     """
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting
+    from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs
     from tablewright.errors import TablewrightError, UsageError
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.files import target_format
@@ -164,8 +172,7 @@ def enrich(
     refuse_overwriting(target, out, force=force)
     if target == PIPE and not (yes or review or estimate):
         raise UsageError("Nobody can be asked while the table comes through standard input.", advice="Say --yes.")
-    if out is not None and str(out) == PIPE and json:
-        raise UsageError("--json and --out - would both write to standard output.")
+    refuse_two_outputs(out, json=json)
     if out is not None and str(out) != PIPE:
         target_format(out)
     elif out is None and (with_evidence or cost):
@@ -198,7 +205,9 @@ def enrich(
         stopped = filled.status in ("cancelled", "paused")
         applied = False
         if not stopped and not json and not head.counts:
-            output.say("Nothing to do: no cell of these columns is open. --again looks elsewhere for the empty ones.")
+            output.say(
+                "Nothing to do: these columns have no cells left to fill. --again looks elsewhere for the empty ones."
+            )
         if not stopped and yes:
             applied = await apply_all(tablewright, head, show=not json and str(out) != PIPE)
         elif not stopped and not json and head.counts:

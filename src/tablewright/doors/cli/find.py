@@ -27,13 +27,19 @@ def find(
     where: Annotated[
         str, typer.Option("--where", help="Conditions that every row must meet: “Staff > 100 and Country = Norway”.")
     ] = "",
-    rows: Annotated[int, typer.Option("--rows", metavar="N", min=0, max=2_000, help="The most rows to find. [50]")] = 0,
+    rows: Annotated[
+        int,
+        typer.Option(
+            "--rows", metavar="N", min=0, max=2_000, show_default=False, help="The most rows to find (default: 50)."
+        ),
+    ] = 0,
     more: Annotated[
         str,
         typer.Option("--more", metavar="TABLE", help="Find more rows for a table, or continue an interrupted search."),
     ] = "",
     show: Annotated[
-        str, typer.Option("--show", metavar="TABLE", help="Show the account of an earlier search for rows.")
+        str,
+        typer.Option("--show", metavar="TABLE", help="Show what an earlier search for rows found, and what it read."),
     ] = "",
     no_fill: Annotated[
         bool, typer.Option("--no-fill", help="Use only what the lists state; do not search for cells they leave empty.")
@@ -53,11 +59,11 @@ def find(
 ) -> None:
     """Find things that match a description, as the rows of a new table.
 
-    Lists, registers and directories are read whole, and joined; every cell carries the row it was read from. What no
-    list states is looked for, row by row. Rows that fail a condition are set aside with the reason. The account says
-    how many were found, how many are likely missing, what was read and what could not be reached.
+    Lists, registers and directories are read in full and merged; every cell cites the row it was read from. Values
+    that no list states are searched for, row by row. Rows that fail a condition are set aside, with the reason. The
+    summary says how many rows were found, how many are probably missing, what was read and what could not be reached.
 
-    Without a model, the tables are taken whose headers are named as the columns that you ask for.
+    Without a model, only tables whose headers match the columns you ask for are read.
     """
     from tablewright.doors.cli import output, views
     from tablewright.errors import UsageError

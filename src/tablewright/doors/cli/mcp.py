@@ -39,8 +39,8 @@ def mcp(
 ) -> None:
     """Serve tables, enrichment, research, documents and the advisor to assistants, as MCP tools.
 
-    An assistant starts it by itself and speaks to it over stdin and stdout; with --http it serves /mcp on a port. It
-    changes no table without `decide_proposal`, and reads no file outside of --files.
+    An assistant starts it and talks to it over stdin and stdout; with --http it serves /mcp on a port. What `enrich`
+    finds is a proposal until `decide_proposal` applies it. Only files under --files can be read.
     """
     need("server", "Serving MCP tools")
     from tablewright.doors.cli import output

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,6 +30,7 @@ from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import many as many
 from tablewright.doors.amounts import spent as spent
 from tablewright.doors.amounts import tokens as tokens
+from tablewright.doors.interrupting import interruptible
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
@@ -121,14 +120,18 @@ def print_sentences(console: Console, content: Text, *, indent: int = 0, style: 
 def grid(
     title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]], *, widths: Sequence[int] = ()
 ) -> Grid:
-    """Long texts wrap; with `widths` each line of the grid stays one line, and its texts are cut to fit."""
+    """Long texts wrap, but for names in the first column, which people type; with `widths` each line of the grid stays
+    one line, and its texts are cut to fit."""
     table = Grid(title=plain(title, 500), title_justify="left", header_style="bold", title_style="bold")
+    shown = [[plain(item) if isinstance(item, str) else item for item in line] for line in lines]
+    longest = max((cell_len(line[0].plain) for line in shown), default=0)
     for place, column in enumerate(columns):
         overflow: OverflowMethod = "ellipsis" if widths else "fold"
         width = widths[place] if widths else None
-        table.add_column(plain(column), overflow=overflow, no_wrap=bool(widths), max_width=width)
-    for line in lines:
-        table.add_row(*(plain(item) if isinstance(item, str) else item for item in line))
+        is_name = place == 0 and longest <= WIDE
+        table.add_column(plain(column), overflow=overflow, no_wrap=bool(widths) or is_name, max_width=width)
+    for line in shown:
+        table.add_row(*line)
     return table
 
 
@@ -203,16 +206,6 @@ def shown(cell: Cell, *, cost: bool = False) -> Text:
 def when(at: str) -> str:
     """A time of the log, in the reader's own zone."""
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """asyncio makes the first Ctrl-C a cancellation at the next await, which a blocking read never reaches."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def ask(question: str) -> bool:

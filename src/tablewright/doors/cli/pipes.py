@@ -48,3 +48,8 @@ def refuse_overwriting(target: str, out: Path | None, *, force: bool) -> None:
         raise UsageError(
             f"{out} is the file that is read.", kept="Nothing was done.", advice="Write to another, or say --force."
         )
+
+
+def refuse_two_outputs(out: Path | None, *, json: bool) -> None:
+    if json and str(out) == PIPE:
+        raise UsageError("--json and - would both write to standard output.", kept="Nothing was done.")

@@ -26,7 +26,10 @@ def research(
         str, typer.Option("--type", help="narrative, comparison, answer or catalog, instead of what the plan says.")
     ] = "",
     items: Annotated[
-        int, typer.Option("--items", metavar="N", min=0, max=50, help="The number of things in a catalog.")
+        int,
+        typer.Option(
+            "--items", metavar="N", min=0, max=50, show_default=False, help="The number of things in a catalog."
+        ),
     ] = 0,
     field: Annotated[
         list[str] | None, typer.Option("--field", metavar="NAME", help="A detail to find for each thing; repeatable.")
@@ -45,7 +48,7 @@ def research(
             metavar="N",
             min=1,
             max=200,
-            help="Searches in all rounds together.  [default: research_searches]",
+            help="Searches in all rounds together (default: the setting research_searches).",
         ),
     ] = None,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
@@ -59,7 +62,7 @@ def research(
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
     minutes: Annotated[
-        float, typer.Option("--minutes", metavar="N", min=0, help="The most minutes it may take; 0: no limit.")
+        float, typer.Option("--minutes", metavar="N", min=0, show_default=False, help="The most minutes it may take.")
     ] = 0,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Start at once, without showing the plan first.")] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Resume research that was interrupted.")] = "",
@@ -72,11 +75,11 @@ def research(
 ) -> None:
     """Research a question: a plan, rounds of searching and reading, and a report that cites what was read.
 
-    The plan is shown first, with what it is likely to cost; at a terminal you can start it, or say what to change.
-    "Identify 5 AI providers with pricing and case studies" makes a catalog, a table of things with the asked details;
-    "A or B for a firm of 40?" a comparison; "Who founded X?" an answer; anything else a narrative. The claims that
-    matter are checked with independent sites, what they say otherwise stands beside them, and what could not be found
-    is said. Without a model the report is made of excerpts.
+    The plan is shown first, with its likely cost; at a terminal you can start it or say what to change. "Identify 5
+    AI providers with pricing and case studies" becomes a catalog: a table with a row for each provider. "A or B for a
+    firm of 40?" becomes a comparison, "Who founded X?" an answer, anything else a narrative. The main claims are
+    checked on independent sites; the report shows where they disagree and says what could not be found. Without a
+    model, the report consists of excerpts.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
@@ -96,7 +99,7 @@ def research(
             "There is no follow-up question.", advice=f'Say it: tablewright research --refine {refine} "…".'
         )
     if not (question or resume or show or list_all):
-        raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
+        raise UsageError("There is no question.", advice='Say what to find out: `tablewright research "…"`.')
     if question and (resume or show or list_all):
         raise UsageError("A question does not go with --resume, --show or --list.")
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
@@ -269,4 +272,4 @@ def print_list(found: list[Research], *, as_json: bool) -> None:
         output.say('There is no research yet. Begin: tablewright research "…".')
         return
     lines = [[each.id, each.status, output.when(each.created_at), each.brief.question] for each in found]
-    output.stdout().print(output.grid("", ["Research", "Status", "Begun", "Question"], lines))
+    output.stdout().print(output.grid("", ["Research", "Status", "Started", "Question"], lines))

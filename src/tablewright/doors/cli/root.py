@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -37,6 +36,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     import gc
 
     from tablewright.app import Tablewright
+    from tablewright.doors.interrupting import Impatient
     from tablewright.errors import Cancelled
     from tablewright.settings import load_settings
 
@@ -63,16 +63,9 @@ def say_how_to_add_a_model() -> None:
 
     if "--json" not in sys.argv[1:]:
         output.say(
-            "No model is configured, so only built-in rules read. To add one, set TABLEWRIGHT_MODEL or say --model: "
-            "openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
+            "No model is configured, so only what is stated plainly is found. To use one, set TABLEWRIGHT_MODEL or "
+            "--model: openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
         )
-
-
-class Impatient(ThreadPoolExecutor):
-    """Its threads load models and read pages, which nobody needs any more once the loop ends: it does not wait."""
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        super().shutdown(wait=False, cancel_futures=True)
 
 
 @app.callback(invoke_without_command=True)
@@ -112,21 +105,35 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
 )
 
 
-class Command(TyperCommand):
+class CommandWithHelp(TyperCommand):
     """Help that fits any width: the lines of a paragraph are joined, and flags show no type."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.help = "\n\n".join(" ".join(part.split()) for part in (self.help or "").split("\n\n"))
-        for option in self.params:
-            if isinstance(option, TyperOption) and option.metavar is None and option.is_flag:
-                option.metavar = ""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return with_plain_types(super().get_params(ctx))
+
+
+class GroupWithHelp(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return with_plain_types(super().get_params(ctx))
+
+
+def with_plain_types(params: Iterable[Any]) -> list[Any]:
+    for param in (found := list(params)):
+        if isinstance(param, TyperOption) and param.metavar is None:
+            param.metavar = "" if param.is_flag else "<str>" if param.multiple else None
+    return found
 
 
 def give_readable_help(tree: typer.Typer) -> None:
+    tree.info.cls = GroupWithHelp
     for command in tree.registered_commands:
-        command.cls = Command
+        command.cls = CommandWithHelp
     for group in tree.registered_groups:
+        group.cls = GroupWithHelp
         if group.typer_instance is not None:
             give_readable_help(group.typer_instance)
 

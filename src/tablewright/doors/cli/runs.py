@@ -55,7 +55,7 @@ def list_(
             ]
             for each, cost in zip(found, costs, strict=True)
         ]
-        columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Begun"]
+        columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Started"]
         output.stdout().print(output.grid("", columns, lines))
         for each in found:
             if each["error"]:
@@ -185,8 +185,8 @@ def worker(
 ) -> None:
     """Work on queued runs, together with all other workers of the same database, until SIGTERM or Ctrl-C.
 
-    Each worker takes slices of the runs that are under way, and takes over those of a worker that died. A run that is
-    started while a worker is up is done by the workers; the command that started it watches.
+    Each worker takes slices of the runs in progress, and takes over those of a worker that died. While workers are up,
+    they do the work of every new run; the command that started it only watches.
     """
     from tablewright.logs import set_up
     from tablewright.telemetry import telemetry

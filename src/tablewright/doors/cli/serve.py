@@ -29,7 +29,7 @@ def serve(
 ) -> None:
     """Serve the web page and the REST API, and work on the runs that they start, until SIGTERM or Ctrl-C.
 
-    On this machine alone no token is needed until there is one. Any other address, and any public name, needs
+    On 127.0.0.1 no token is needed until you set one. Any other address, and any public host name, needs
     TABLEWRIGHT_TOKEN or a user (`tablewright users add`).
     """
     need("server", "Serving the page and the REST API")

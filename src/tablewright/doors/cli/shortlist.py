@@ -54,10 +54,10 @@ def shortlist(
     ] = "",
     json: Json = False,
 ) -> None:
-    """Find out what to buy: say what you look for, confirm what was understood, get a comparison and its trade-offs.
+    """Decide what to buy: say what you need, confirm what was understood, and get a comparison with its trade-offs.
 
-    Every fact is a cell of a table with its source. Type a message, the number or the words of a button, or a command
-    (/help). Without a model you fill in a form, and typed words are search words.
+    Every fact is a table cell with its source. Type a message, the number or label of a button, or a command (/help).
+    Without a model you fill in a form, and what you type is used as search words.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
@@ -65,7 +65,7 @@ def shortlist(
     flags = {"model": model, "search": search, "budget": budget, "rates": rates}
     if action:
         if len(action) != 2 or action[0] != "remove":
-            raise UsageError(f"{' '.join(action)!r} is nothing to do.", advice="Write `shortlist remove ID`.")
+            raise UsageError(f"Unexpected argument: {' '.join(action)}", advice="Write `shortlist remove ID`.")
         with_app(lambda tablewright: tablewright.remove_shortlist(action[1]), flags)
         output.print_json({"removed": action[1]}) if json else output.say(f"Removed {action[1]}; its table stays.")
         return
@@ -206,4 +206,4 @@ def print_list(found: list[ShortlistState], *, as_json: bool) -> None:
         output.say("There is no shortlist yet. Begin: tablewright shortlist.")
         return
     lines = [[each.id, each.phase, each.requirements.product_type, output.when(each.created_at)] for each in found]
-    output.stdout().print(output.grid("", ["Conversation", "Phase", "Looking for", "Begun"], lines))
+    output.stdout().print(output.grid("", ["Conversation", "Phase", "Looking for", "Started"], lines))

@@ -183,11 +183,12 @@ def export(
 ) -> None:
     """Write a table to a file, as CSV to standard output (-), or to Google Sheets."""
     from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import PIPE, outgoing
+    from tablewright.doors.cli.pipes import outgoing, refuse_two_outputs
     from tablewright.errors import UsageError
 
     if (file is None) != bool(to_sheets):
         raise UsageError("Say where to: a file, or --to-sheets with a link.", kept="Nothing was written.")
+    refuse_two_outputs(file, json=json)
     if file is None:
         export_to_sheets(table, to_sheets, json=json)
         return
@@ -212,7 +213,7 @@ def export(
 
     written = with_app(work)
     output.warn(written.warnings)
-    if json and str(file) != PIPE:
+    if json:
         output.print_json({"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged})
     else:
         output.say(f"Wrote {output.many(written.rows, 'row')} to {file}.")

@@ -21,6 +21,7 @@ from tablewright.doors.library.fields import Fields, fields_from
 from tablewright.doors.library.results import AskResult, ResearchResult, TableResult
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
+from tablewright.settings import plain
 from tablewright.table.document import document
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS
@@ -41,7 +42,7 @@ async def enrich(
     fields: Fields,
     *,
     strategy: str | Strategy | RowFunction = "",
-    params: Mapping[str, str] | None = None,
+    params: Mapping[str, str | float] | None = None,
     documents: Paths = (),
     key: str = "",
     max_rows: int | None = None,
@@ -94,7 +95,7 @@ async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) 
         await read_documents(session, documents)
         table = (await session.tablewright.table_of_documents("Documents")).table
         unread = await session.tablewright.documents(readable=False)
-        notes = [f"{Path(each.path).name} could not be read: {each.problem}" for each in unread]
+        notes = [each.problem if each.name in each.problem else f"{each.name}: {each.problem}" for each in unread]
         return await fill(session, table.id, fields_from(fields), None, "documents", notes=notes)
 
 
@@ -182,14 +183,15 @@ async def fill(
     strategy: str | Strategy | RowFunction = "",
     *,
     usual: str = "",
-    params: Mapping[str, str] | None = None,
+    params: Mapping[str, str | float] | None = None,
     max_rows: int | None = None,
     notes: Sequence[str] = (),
 ) -> TableResult:
     tablewright = session.tablewright
+    texts = {name: plain(value) for name, value in (params or {}).items()}
     with session.bar.drawn("Filling"):
         run = await tablewright.plan_enrich(
-            table_id, fields, strategy, usual=usual, params=params, max_rows=max_rows, watch=session.bar.watch
+            table_id, fields, strategy, usual=usual, params=texts, max_rows=max_rows, watch=session.bar.watch
         )
         filled = await run.run()
     await tablewright.changes.apply_unseen(filled.proposal_id)
@@ -203,7 +205,8 @@ async def fill(
     )
     told = (*tablewright.warnings, *session.notes)
     stopped = () if filled.status in ("done", "paused") else (f"Stopped at the cap of {filled.cap}.",)
-    result = replace(result, notes=(*told, *filled.notes, *notes, *failures(result), *stopped))
+    nothing = () if proposal.counts or stopped else ("Nothing was filled: these columns have no cells left to fill.",)
+    result = replace(result, notes=(*told, *filled.notes, *notes, *failures(result), *stopped, *nothing))
     if filled.status == "paused":
         raise Stopped(filled.problem, result)
     warn(result.notes)

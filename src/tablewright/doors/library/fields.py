@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeGuard,
 
 import msgspec
 
-from tablewright.errors import BadField
+from tablewright.errors import BadField, did_you_mean
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, FieldType, Money
 
@@ -51,10 +50,10 @@ def fields_from(asked: Fields) -> list[Field]:
         return [from_annotation(name, info) for name, info in asked.model_fields.items()]
     if isinstance(asked, Mapping):
         return [named(name, said) for name, said in asked.items()]
-    if isinstance(asked, Iterable):
+    if isinstance(asked, Iterable) and not hasattr(asked, "model_dump"):
         return [field for one in asked for field in one_of_several(one)]
     raise BadField(
-        f"A {type(asked).__name__} does not describe columns.",
+        f"{asked!r} does not describe columns.",
         advice='Use {"Founded": "What year was {Company} founded?"}, texts, fields or a pydantic class.',
     )
 
@@ -71,15 +70,13 @@ def named(name: str, said: Any) -> Field:
         return converted({"name": name, **said})
     if isinstance(said, str):
         return parse_field(f"{name}={said}")
-    raise BadField(
-        f"A {type(said).__name__} does not describe the column {name}.", advice="Use its question, or a dictionary."
-    )
+    raise BadField(f"{said!r} does not describe the column {name}.", advice="Use its question, or a dictionary.")
 
 
 def converted(said: Mapping[str, Any]) -> Field:
     unknown = said.keys() - set(Field.__struct_fields__)
     if unknown:
-        near = nearest(min(unknown), Field.__struct_fields__)
+        near = did_you_mean(min(unknown), Field.__struct_fields__)
         raise BadField(
             f"A column has no {min(unknown)!r}.", advice=f"{near}It may have: {', '.join(Field.__struct_fields__)}."
         )
@@ -87,7 +84,7 @@ def converted(said: Mapping[str, Any]) -> Field:
     if kind not in TYPE_NAMES:
         raise BadField(
             f"{kind!r} is not a type; the column {said.get('name')} has it.",
-            advice=f"{nearest(str(kind), TYPE_NAMES)}Types: {', '.join(TYPE_NAMES)}.",
+            advice=f"{did_you_mean(str(kind), TYPE_NAMES)}Types: {', '.join(TYPE_NAMES)}.",
         )
     try:
         return msgspec.convert(dict(said), Field, strict=True)
@@ -158,8 +155,3 @@ def choices(annotation: Any) -> dict[str, Any]:
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return {str(each.value): each for each in annotation}
     return {}
-
-
-def nearest(wanted: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(wanted, list(known), n=1)
-    return f"Did you mean {near[0]}? " if near else ""

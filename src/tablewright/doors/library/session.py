@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.doors.library.data import Data, rows_of
-from tablewright.doors.library.fields import nearest
+from tablewright.doors.library.progress import Bar, is_watched
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
-from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError
+from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.settings import Settings, load_settings, plain
 from tablewright.table.retrieved import is_document
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.app import SearchFunction, SearchProvider
+    from tablewright.app import Parser, SearchFunction, SearchProvider
 
 
 class Options(TypedDict, total=False):
@@ -33,6 +32,7 @@ class Options(TypedDict, total=False):
 
     model: str | Model
     search: str | SearchProvider | SearchFunction
+    parsers: Mapping[str, Parser]
     home: str | os.PathLike[str]
     settings: Settings
     progress: bool
@@ -77,15 +77,6 @@ class Options(TypedDict, total=False):
     research_items: int
 
 
-class News(Protocol):
-    """What runs tell on the way."""
-
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int: ...
-
-
 class Session:
     def __init__(self, tablewright: Tablewright, bar: Bar) -> None:
         self.tablewright = tablewright
@@ -121,33 +112,6 @@ class Session:
         return TableResult(table=table, paths=paths, **more)
 
 
-class Bar:
-    """Where nobody looks, nothing is drawn."""
-
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
-        self._draw: Any = None
-
-    @contextmanager
-    def drawn(self, what: str) -> Iterator[None]:
-        if not self._shown:
-            yield
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(what, total=None)
-            self._draw = lambda news: progress.update(task, completed=news.done, total=news.total or None)
-            yield
-        self._draw = None
-
-    def watch(self, news: News) -> None:
-        if self._draw is not None:
-            self._draw(news)
-
-
 @asynccontextmanager
 async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Session]:
     check_options(options, verb)
@@ -158,6 +122,7 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
             settings,
             search=None if isinstance(search, str) else search,
             model=None if isinstance(model, str) else model,
+            parsers=options.get("parsers"),
         ) as tablewright:
             try:
                 yield Session(tablewright, Bar(options.get("progress", is_watched())))
@@ -168,15 +133,20 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
 
 def check_options(options: Options, verb: Callable[..., Any]) -> None:
     """Raises BadSetting for what the verb does not take, with the nearest of its parameters and options."""
-    known = [*(each.name for each in fields(Settings)), "settings", "progress"]
+    known = [*(each.name for each in fields(Settings)), "settings", "progress", "parsers"]
     for name in options:
         if name not in known:
-            near = nearest(name, [*signature(verb).parameters, *Options.__annotations__, *known])
+            near = did_you_mean(name, [*signature(verb).parameters, *Options.__annotations__, *known])
             raise BadSetting(f"There is no option {name!r}.", advice=near.rstrip())
     model = options.get("model")
     if model is not None and not isinstance(model, str) and not hasattr(model, "model_name"):
         raise BadSetting(
             f"{model!r} is not a model.", advice='Give a name such as "openai:NAME", or a pydantic-ai model.'
+        )
+    parsers = options.get("parsers", {})
+    if not isinstance(parsers, Mapping) or not all(callable(each) for each in parsers.values()):
+        raise BadSetting(
+            "`parsers` must be functions by the endings of their files.", advice='For example: {"log": parse_log}.'
         )
 
 
@@ -198,8 +168,3 @@ def settings_from(options: Options, stack: ExitStack) -> Settings:
     with suppress(OSError):  # models that were pulled are found, as far as the system has links
         (folder / "models").symlink_to(settings.home_folder / "models", target_is_directory=True)
     return replace(settings, home=str(folder), database_url="")
-
-
-def is_watched() -> bool:
-    """Whether somebody sees a progress bar: at a terminal, or in a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from tablewright.doors.interrupting import Impatient, interruptible
 from tablewright.doors.library import aio
 
 P = ParamSpec("P")
@@ -20,9 +21,14 @@ def waiting(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         work = verb(*args, **kwargs)
         # Run outside of any `except`: an error of the work must not be shown as one that came while handling another.
-        return in_a_thread(work) if is_loop_running() else asyncio.run(work)
+        return in_a_thread(work) if is_loop_running() else asyncio.run(impatient(work))
 
     return call
+
+
+async def impatient(work: Coroutine[Any, Any, T]) -> T:
+    asyncio.get_running_loop().set_default_executor(Impatient())
+    return await work
 
 
 def is_loop_running() -> bool:
@@ -41,7 +47,7 @@ def in_a_thread(work: Coroutine[Any, Any, T]) -> T:
     task: list[asyncio.Task[T]] = []
 
     async def watched() -> T:
-        task.append(asyncio.ensure_future(work))
+        task.append(asyncio.ensure_future(impatient(work)))
         return await task[0]
 
     def run() -> None:
@@ -55,7 +61,8 @@ def in_a_thread(work: Coroutine[Any, Any, T]) -> T:
     thread = threading.Thread(target=run, name="tablewright", daemon=True)
     try:
         thread.start()
-        ended.wait()
+        with interruptible():
+            ended.wait()
     except BaseException:
         if task:
             task[0].get_loop().call_soon_threadsafe(task[0].cancel)

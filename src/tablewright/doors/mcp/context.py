@@ -23,7 +23,7 @@ Call: TypeAlias = Context[Any, Any]
 
 EVERY = 0.2
 """Seconds between two notes of progress, at least."""
-PARTING = 3.0
+GRACE = 3.0
 """Seconds that runs have to stop in when the server or a call ends, if they need them; clients kill it after about
 four."""
 LOOK = 3.0
@@ -99,7 +99,7 @@ class ToolContext:
         try:
             await self._see_to_its_end(run_id, following)
         except asyncio.CancelledError:
-            with anyio.move_on_after(PARTING, shield=True), suppress(TablewrightError):
+            with anyio.move_on_after(GRACE, shield=True), suppress(TablewrightError):
                 await jobs.cancel(run_id)
             raise
         except Unreachable as away:
@@ -164,7 +164,7 @@ class ToolContext:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             (stop or task.cancel)()
-            with anyio.move_on_after(PARTING, shield=True):
+            with anyio.move_on_after(GRACE, shield=True):
                 await asyncio.wait([task])
             raise
 
@@ -178,7 +178,7 @@ class ToolContext:
         jobs = self.tablewright.jobs
         jobs.stop()
         with suppress(TimeoutError):
-            async with asyncio.timeout(PARTING):
+            async with asyncio.timeout(GRACE):
                 for run_id in self._begun:
                     with suppress(TablewrightError):  # it has ended by itself
                         await jobs.cancel(run_id)

@@ -33,7 +33,7 @@ from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
 from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
-from tablewright.errors import BadSetting, Unreachable, UsageError
+from tablewright.errors import BadSetting, Unreachable, UsageError, did_you_mean
 from tablewright.table.access import EVERY_SCOPE, Person, Role
 
 ACTOR = "assistant"
@@ -85,7 +85,13 @@ class TablewrightServer(MCPServer[Any]):
         return [tool.model_copy(update={"input_schema": without_titles(tool.input_schema)}) for tool in tools]
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Arguments that do not fit the schema are refused like everything else: in the same shape."""
+        """Arguments that do not fit the schema are refused like everything else: in the same shape. So are those that a
+        tool does not have: whoever writes `estimte` would otherwise start a run that costs money."""
+        known = {tool.name: tool.input_schema.get("properties", {}) for tool in await super().list_tools()}
+        unknown = [each for each in arguments if each not in known.get(name, arguments)]
+        if unknown:
+            advice = f"{did_you_mean(unknown[0], known[name])}It has: {', '.join(known[name])}."
+            return refused(UsageError(f"{name} has no argument {unknown[0]!r}.", advice=advice), self.desk.hide)
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

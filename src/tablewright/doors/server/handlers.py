@@ -27,11 +27,13 @@ def answer_errors(app: FastAPI, hide: Callable[[str], str]) -> None:
     app.add_exception_handler(HTTPException, answer_http)
 
 
-async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
+async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
     """Says where it is wrong and how, never what was sent: that may be a secret."""
     assert isinstance(error, RequestValidationError)
     wrong = [f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()[:5]]
-    told = UsageError("The request is not of the expected form: " + "; ".join(wrong) + ".")
+    is_form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+    advice = "Send the body as JSON, with the header `Content-Type: application/json`." if is_form else ""
+    told = UsageError("The request is not of the expected form: " + "; ".join(wrong) + ".", advice=advice)
     return JSONResponse(error_body(told, "InvalidRequest"), 422)
 
 

@@ -1,10 +1,8 @@
-"""HEAD for whatever the API answers to GET: the same status and headers, without the body."""
+"""HEAD for whatever is answered to GET: the same status and headers, without the body."""
 
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from tablewright.doors.server.headers import API
 
 STREAMS = "/events"
 """What never ends has no length that could be asked for."""
@@ -16,7 +14,7 @@ class HeadRequests:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = scope["type"] == "http" and scope["method"] == "HEAD"
-        if not (asked and scope["path"].startswith(API)) or scope["path"].endswith(STREAMS):
+        if not asked or scope["path"].endswith(STREAMS):
             await self._app(scope, receive, send)
             return
 

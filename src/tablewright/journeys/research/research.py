@@ -62,7 +62,7 @@ class Researcher:
     ) -> Brief:
         """The plan, or an earlier plan with a change to it. Nothing is searched, and nothing is kept."""
         if not request.question.strip():
-            raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
+            raise UsageError("There is no question.", advice="Say what to find out.")
         max_tasks = self._searches(max_tasks)
         asked = ToBrief(
             request=msgspec.structs.replace(request, question=printable(request.question)),

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import httpx2
 
-from tablewright.errors import BadSetting, SearchError
+from tablewright.errors import BadSetting, SearchError, TablewrightError
 from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
 from tablewright.sources.source import Hit, Query
 
@@ -40,11 +40,16 @@ class FunctionSearch:
         self.name = getattr(function, "__name__", type(function).__name__)
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        if inspect.iscoroutinefunction(self._function):
-            found: Any = await self._function(query.text)
-        else:
-            found = await asyncio.to_thread(self._function, query.text)
-            found = await found if inspect.isawaitable(found) else found
+        try:
+            if inspect.iscoroutinefunction(self._function):
+                found: Any = await self._function(query.text)
+            else:
+                found = await asyncio.to_thread(self._function, query.text)
+                found = await found if inspect.isawaitable(found) else found
+        except TablewrightError:
+            raise
+        except Exception as error:  # somebody else's code; whatever it raises, a search has failed
+            raise SearchError(f"{self.name} failed: {type(error).__name__}: {error}") from error
         hits = list(found or ())
         wrong = next((each for each in hits if not isinstance(each, Hit)), None)
         if wrong is not None:

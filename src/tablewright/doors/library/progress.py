@@ -1,0 +1,92 @@
+"""A progress bar while a verb works: in a terminal, or below the cell of a notebook."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, Protocol, TypeAlias
+
+EVERY = 0.1
+"""Seconds between two updates of a notebook, at least: each is a message to the browser."""
+
+Draw: TypeAlias = Callable[[int, int], None]
+
+
+class News(Protocol):
+    """What runs tell on the way."""
+
+    @property
+    def done(self) -> int: ...
+    @property
+    def total(self) -> int: ...
+
+
+class Bar:
+    """Where nobody looks, nothing is drawn."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown
+        self._draw: Draw | None = None
+
+    @contextmanager
+    def drawn(self, what: str) -> Iterator[None]:
+        if not self._shown:
+            yield
+            return
+        with (notebook_bar if is_notebook() else terminal_bar)(what) as self._draw:
+            yield
+        self._draw = None
+
+    def watch(self, news: News) -> None:
+        if self._draw is not None:
+            self._draw(news.done, news.total)
+
+
+@contextmanager
+def terminal_bar(what: str) -> Iterator[Draw]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total or None)
+
+
+@contextmanager
+def notebook_bar(what: str) -> Iterator[Draw]:
+    """Plain HTML: the bar of Rich needs ipywidgets there, and warns where they are not installed."""
+    from IPython.display import display  # type: ignore[import-not-found,unused-ignore]
+
+    shown: Any = display(as_html(what), raw=True, display_id=True)
+    last = time.monotonic()
+
+    def draw(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            shown.update(as_html(what, done, total), raw=True)
+
+    try:
+        yield draw
+    finally:
+        shown.update({"text/html": "", "text/plain": ""}, raw=True)
+
+
+def as_html(what: str, done: int = 0, total: int = 0) -> dict[str, str]:
+    """Without a total nobody knows how far it is; the browser shows that something is going on."""
+    far = f' value="{done}" max="{total}"' if total else ""
+    text = f"{what} {done:,}/{total:,}" if total else what
+    return {"text/html": f"{escape(what)} <progress{far}></progress> {text[len(what) :]}", "text/plain": text}
+
+
+def is_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
+def is_watched() -> bool:
+    """Whether somebody sees a progress bar: at a terminal, or in a notebook."""
+    return sys.stderr.isatty() or is_notebook()
