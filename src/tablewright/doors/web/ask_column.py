@@ -86,10 +86,10 @@ class AskedColumn:
             self._problem = text("", "tw-whole tw-small tw-problem").props("role=status")
             self._problem.set_visibility(False)
             with ui.element("div").classes("tw-row tw-whole"):
-                with ui.button(t("Insert a column"), icon="data_object").props("flat dense no-caps size=sm"), ui.menu():
+                with ui.button(t("Insert a column"), icon="data_object").props("flat dense"), ui.menu():
                     for name in asking.columns:
                         ui.menu_item(shortened(name, 60), on_click=partial(self._insert, name))
-                self.remove = ui.button(t("Remove"), icon="close").props("flat dense no-caps size=sm")
+                self.remove = ui.button(t("Remove"), icon="close").props("flat dense")
         self.question.on_value_change(self._check_formula)
         self.question.on("keydown.enter.exact.prevent", asking.run)
         self.name.on("keydown.enter", asking.run)

@@ -116,6 +116,13 @@ def bar(fraction: float | None, label: str) -> ui.linear_progress:
     return shown.props("indeterminate") if fraction is None else shown
 
 
+def brief_button(label: str, icon: str, on_click: Callable[[], object] | None = None) -> ui.button:
+    """Only its icon where there is little room."""
+    button = ui.button(label, icon=icon, on_click=on_click).props("outline").classes("tw-brief")
+    button.props["title"] = label
+    return button
+
+
 def icon_button(icon: str, label: str, on_click: Callable[[], object]) -> ui.button:
     button = ui.button(icon=icon, on_click=on_click).props("flat round dense")
     button.props["aria-label"] = label

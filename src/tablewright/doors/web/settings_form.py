@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nicegui import ui
 from nicegui.elements.mixins.disableable_element import DisableableElement
+from nicegui.elements.mixins.value_element import ValueElement
 
 from tablewright.app import find_local_servers, list_models, try_settings
 from tablewright.doors.web.elements import chip, quiet
@@ -72,10 +73,12 @@ class SettingsCard:
         with ui.element("section").classes("tw-card tw-column") as card:
             card.props["aria-label"] = t(self.title)
             heading(t(self.title))
-            with ui.element("div").classes("tw-settings"):
+            with ui.element("div").classes("tw-settings") as fields:
                 self.fields()
+            inputs = [each for each in fields.descendants() if isinstance(each, ValueElement)]
             with ui.element("div").classes("tw-row"):
-                self.saving = ui.button(t("Save"), icon="save", on_click=self.save).props("unelevated")
+                if any(each.visible and each.enabled for each in inputs if isinstance(each, DisableableElement)):
+                    ui.button(t("Save"), icon="save", on_click=self.save).props("unelevated")
                 if self.tests:
                     self.testing = ui.button(t("Test"), icon="bolt", on_click=self.test).props("outline")
                 self.result = ui.element("div").classes("tw-grow").props("role=status")

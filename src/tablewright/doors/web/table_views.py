@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 from nicegui import context, events, ui
 
+from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.grid_rows import ONLY, Only
 from tablewright.doors.web.table_columns import ask_filter
@@ -68,7 +69,7 @@ class ViewBar:
         self._show_filters()
 
     def build_menu(self) -> None:
-        with ui.button(t("View"), icon="view_column").props("outline").classes("tw-brief"):
+        with brief_button(t("View"), "view_column"):
             self._menu = ui.menu().on("before-show", self._fill_menu)
 
     def attach(self, grid: TableGrid) -> None:
