@@ -31,8 +31,7 @@ Shown: TypeAlias = str | Callable[[], object]
 
 @contextmanager
 def journey(title: str, *, here: str, wide: bool = False) -> Iterator[None]:
-    """The frame of a journey's page, with the styles that journeys have in common."""
-    ui.add_head_html('<link rel="stylesheet" href="/page-files/journeys.css">')
+    """The frame of a journey's page, whose title may be somebody's question."""
     with frame(safe(title, 120), here=here, wide=wide):
         yield
 

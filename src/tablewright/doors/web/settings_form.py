@@ -70,7 +70,7 @@ class SettingsCard:
         self.on_save = on_save
 
     def build(self) -> None:
-        with ui.element("section").classes("tw-card tw-column") as card:
+        with ui.element("section").classes("tw-card tw-setting") as card:
             card.props["aria-label"] = t(self.title)
             heading(t(self.title))
             with ui.element("div").classes("tw-settings") as fields:
@@ -353,7 +353,7 @@ class EmbedderPart(SettingsCard):
 
     def fields(self) -> None:
         kind, _, name = self.settings.embedder.partition(":")
-        quiet(t("Finds passages by meaning. Documents added earlier are found again once they have been re-read."))
+        quiet(t("Finds passages by meaning. After a change, documents have to be added again."))
         self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings")).props("outlined dense")
         self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props(
             "outlined dense stack-label"

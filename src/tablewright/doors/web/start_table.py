@@ -63,7 +63,6 @@ def refuse_file() -> None:
 
 
 async def take_file(event: events.UploadEventArguments) -> None:
-    event.sender.run_method("reset")  # it takes one file at a time, and this one has arrived
     await import_upload(event.file)
 
 
@@ -169,7 +168,7 @@ class Previewed:
                     type=kind,
                     values=f"{values}{' …' if count > len(first) else ''}",
                 )
-                text(f"⚠ {left_out}", "tw-small")
+                text(f"⚠ {left_out}", "tw-small tw-problem")
 
     def _wanted(self) -> FileOptions:
         """As the window says now. Names and types are only said where they are others than were found out."""

@@ -74,7 +74,10 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         with ui.element("div").classes("tw-grow"):
             text(change.note or change.kind)
             edits = many(change.edits, "edit") if change.edits else ""
-            text(" · ".join(filter(None, (when(change.at), change.actor, edits, change.run_id))), "tw-muted tw-small")
+            with ui.element("div").classes("tw-row tw-small tw-muted"):
+                text(" · ".join(filter(None, (when(change.at), change.actor, edits))))
+                if change.run_id:
+                    ui.link(t("Run"), f"/runs/{change.run_id}")
         if may_change and change.number > 1:
 
             async def undo() -> None:

@@ -86,7 +86,7 @@ class ViewBar:
         with self._chips:
             for only, (label, kind) in CHIPS.items():
                 count = self._counts.get(only)
-                if count == 0 and only not in ("", self.view.only, "failed", "flagged", "empty"):
+                if count == 0 and only not in ("", self.view.only):
                     continue
                 said = t(label) if count is None else f"{t(label)} {count:,}"
                 chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")
