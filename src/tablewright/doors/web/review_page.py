@@ -24,7 +24,7 @@ from tablewright.doors.web.frame import (
 )
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdicts_of
-from tablewright.doors.web.words import many, reason_text, t
+from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
 from tablewright.table.text import cell_text, shortened
@@ -332,7 +332,7 @@ class ReviewPage:
             value = cell_text(known.own)
         with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
             text(t("Your value for {name}", name=field.name), "tw-h2")
-            text(f"{self._name(at)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted")
+            text(f"{self._name(at)}; {type_text(field)}", "tw-muted")
             given = ui.textarea(t("Value"), value=value) if "\n" in value else ui.input(t("Value"), value=value)
             given.props("outlined autofocus")
 

@@ -166,6 +166,7 @@ class ModelPart(SettingsCard):
             providers[provider] = settings.model
         self.local = ui.element("div").classes("tw-column")
         self.provider = ui.select(providers, value=provider, label=t("Language model")).props("outlined dense")
+        self.fixed(self.provider, "model")
         self.explained = quiet(t(WITHOUT_A_MODEL))
         self.base_url = ui.input(
             t("Address"), value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
@@ -179,7 +180,6 @@ class ModelPart(SettingsCard):
         self.listing.props("flat dense no-caps")
         self.downloads = ModelDownloads(self.use_download)
         self.downloads.build()
-        self.fixed(self.provider, "model")
         self.fixed(self.base_url, "model_base_url")
         if "model" in self.elsewhere:
             self.name.disable()
@@ -281,6 +281,7 @@ class SearchPart(SettingsCard):
         engines = translated(ENGINES)
         engines.setdefault(engine, engine)
         self.engine = ui.select(engines, value=engine, label=t("Search with")).props("outlined dense")
+        self.fixed(self.engine, "search")
         self.address = ui.input(t("Address"), value=address, placeholder="http://127.0.0.1:8888").props(
             "outlined dense stack-label"
         )
@@ -289,7 +290,6 @@ class SearchPart(SettingsCard):
             t("Language of results (optional), e.g. de"), value=self.settings.search_language
         ).props("outlined dense maxlength=10")
         self.fixed(self.language, "search_language")
-        self.fixed(self.engine, "search")
         if "search" in self.elsewhere:
             self.address.disable()
         self.engine.on_value_change(self.show_fields)
