@@ -25,6 +25,8 @@ IMAGES = ROOT / "docs" / "images"
 WIDE, TALL, PHONE = (1280, 720), (1280, 860), (390, 780)
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+LONGEST = 2_400
+"""Pixels of a page that are looked at."""
 PATIENCE = 180_000
 expect.set_options(timeout=PATIENCE)
 
@@ -186,6 +188,69 @@ class Tour:
         self.page.get_by_role("link", name="helioscrest-hx8.pdf").click()
         expect(self.page.get_by_role("link", name="← All documents")).to_be_visible()
 
+    def tables(self) -> None:
+        self.go("/")
+        expect(self.page.get_by_role("list", name="Tables")).to_be_visible()
+
+    def cell_menu(self) -> None:
+        self.go(self.table)
+        self.page.locator(".ag-row[row-index='3'] [col-id='Company']").click(button="right")
+        expect(self.page.get_by_role("menuitem").first).to_be_visible()
+
+    def export_menu(self) -> None:
+        self.go(self.table)
+        self.press("Export")
+        expect(self.page.get_by_text("Excel with evidence")).to_be_visible()
+
+    def view_menu(self) -> None:
+        self.go(self.table)
+        self.press("View")
+        expect(self.page.get_by_text("Wrap text")).to_be_visible()
+
+    def column_dialog(self, entry: str) -> None:
+        self.column_menu()
+        self.page.get_by_role("menuitem", name=entry).click()
+        expect(self.page.get_by_role("dialog")).to_be_visible()
+
+    def filter_dialog(self) -> None:
+        self.column_dialog("Filter…")
+
+    def statistics(self) -> None:
+        self.column_dialog("Statistics")
+
+    def edit_column(self) -> None:
+        self.column_dialog("Edit column…")
+
+    def schedule(self) -> None:
+        self.column_dialog("Schedule…")
+
+    def disputed(self) -> None:
+        self.go(self.table)
+        self.page.locator(".ag-center-cols-viewport").evaluate("view => { view.scrollLeft = 700 }")
+        self.page.locator(".ag-row[row-index='1'] [col-id='CEO']").click()
+        expect(self.page.get_by_text("Other sources say").first).to_be_visible()
+
+    def wrong(self) -> None:
+        self.disputed()
+        self.press("This is wrong")
+        expect(self.page.get_by_role("dialog")).to_be_visible()
+
+    def research_start(self) -> None:
+        self.go("/research")
+        expect(self.page.get_by_role("button", name="Plan")).to_be_visible()
+
+    def shortlist_start(self) -> None:
+        self.go("/shortlist")
+        expect(self.page.get_by_label("Product")).to_be_visible()
+
+    def citation(self) -> None:
+        self.ask_()
+        self.page.locator(".tw-cite").first.click()
+        expect(self.page.get_by_role("dialog")).to_be_visible()
+
+    def missing(self) -> None:
+        self.go("/tables/nothing-here")
+
     def run(self) -> None:
         self.go("/runs")
         self.page.get_by_role("link", name="Staff · 12 rows").click()
@@ -218,6 +283,20 @@ LOOKS_ONLY = (
     ("lookup", WIDE, Tour.lookup),
     ("document", WIDE, Tour.document),
     ("run", WIDE, Tour.run),
+    ("tables", WIDE, Tour.tables),
+    ("cell-menu", WIDE, Tour.cell_menu),
+    ("export-menu", WIDE, Tour.export_menu),
+    ("view-menu", WIDE, Tour.view_menu),
+    ("filter", WIDE, Tour.filter_dialog),
+    ("statistics", WIDE, Tour.statistics),
+    ("edit-column", WIDE, Tour.edit_column),
+    ("schedule", WIDE, Tour.schedule),
+    ("disputed", WIDE, Tour.disputed),
+    ("wrong", WIDE, Tour.wrong),
+    ("research-start", WIDE, Tour.research_start),
+    ("shortlist-start", WIDE, Tour.shortlist_start),
+    ("citation", WIDE, Tour.citation),
+    ("missing", WIDE, Tour.missing),
 )
 """Seen by whoever looks, not shown in the docs."""
 
@@ -228,7 +307,9 @@ def take_looks(page: Page, name: str, folder: Path) -> None:
     for look in ("dark", "light"):
         page.emulate_media(color_scheme=look)
         page.wait_for_timeout(600)
-        page.screenshot(path=folder / f"{name}-{width}-{look}.png")
+        height = page.evaluate("document.documentElement.scrollHeight")
+        whole = {"x": 0, "y": 0, "width": width, "height": min(height, LONGEST)}
+        page.screenshot(path=folder / f"{name}-{width}-{look}.png", full_page=True, clip=whole)
 
 
 def main(wanted: set[str], looks: Path | None = None) -> None:

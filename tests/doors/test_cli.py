@@ -90,7 +90,7 @@ def test_a_proposal_as_json_has_reasoning_operations_and_the_research_log(shell:
     shell.write("sales.csv", SALES)
     made = shell.json("enrich", "sales.csv", "--field", TOTAL)
     document = shell.json("proposal", "show", made["proposal_id"])
-    assert document["reasoning"] == "Computation: round({Price} * {Quantity}, 2) — found 2 of 3 rows"
+    assert document["reasoning"] == "Computation: Total — found 2 of 3 rows"
     assert document["operations"] == [
         {"action": "update", "row_id": 1, "changes": {"Total": 37.5}},
         {"action": "update", "row_id": 2, "changes": {"Total": 8}},

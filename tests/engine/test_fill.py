@@ -46,7 +46,7 @@ async def test_a_computed_column_is_proposed_with_its_trace(store: Store) -> Non
     assert [(step.type, step.detail) for step in operations[0].steps] == [("compute", "2.5 * 4 = 10"), ("answer", "10")]
     assert {op.cell.run_id for op in operations} == {filled.run_id}
     proposal = await store.proposals.get(filled.proposal_id)
-    assert proposal.reasoning == "Computation: {Price} * {Quantity} — found 2 of 3 rows"
+    assert proposal.reasoning == "Computation: Total — found 2 of 3 rows"
     assert (await store.runs.get(filled.run_id)).status == "done"
 
 

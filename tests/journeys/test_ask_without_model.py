@@ -51,7 +51,7 @@ async def test_what_nobody_said_about_kinds_is_never_called_exact(library: Libra
         await tablewright.remove_documents(["broken.pdf"])
         unsure = await asked_of(tablewright, "how many receipts are there?")
         assert (unsure.count, unsure.completeness) == (60, "approximate")
-        assert "nobody has said what 3 of 63 documents are" in unsure.reason
+        assert "the kind of 3 of 63 documents is not confirmed" in unsure.reason
         await tablewright.set_document_kind([each.name for each in await tablewright.documents()], "paper")
         sure = await asked_of(tablewright, "how many papers are there?")
     assert (sure.count, sure.completeness) == (63, "exact")

@@ -76,7 +76,7 @@ def filled(
 
 def summary(fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: str = "") -> str:
     """What a run came to, in words."""
-    questions = "; ".join(field.question for field in fields if field.question)
+    names = ", ".join(field.name for field in fields)
     unit = "rows" if len(fields) == 1 else f"cells in {tally.rows} rows"
     said = [f"found {tally.found} of {tally.found + tally.empty} {unit}", *notes(tally)]
     if cap and tally.left:
@@ -88,7 +88,7 @@ def summary(fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: st
         said.append("cancelled before the end")
     if status == "paused":
         said.append("paused before the end")
-    return f"{questions} — {', '.join(said)}"
+    return f"{names} — {', '.join(said)}"
 
 
 def notes(tally: RunTally | Filled) -> list[str]:

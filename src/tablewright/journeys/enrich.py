@@ -120,7 +120,7 @@ async def plan_columns(store: Store, table_id: str, request: str, model: Languag
     if outcome.degraded:
         raise ModelError(
             f"The description could not be turned into columns: {outcome.degraded}",
-            advice="Try again in other words, or write the columns yourself.",
+            advice="Try again, or write the columns yourself.",
         )
     return outcome.decided
 

@@ -108,6 +108,22 @@ async def test_a_correction_takes_the_other_value_or_looks_again_and_shows_what_
         assert (run.spec["again"], run.spec["fields"]) == (True, ["Founded"])
 
 
+async def test_a_correction_that_leads_to_nothing_new_says_so(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id = await new_table(site, tmp_path, "Company\nZwaluwmolen Papier\n", "Nothing new")
+    async with browser() as page, site.open() as tablewright:
+        boss = parse_field("CEO:text=Who is the chief executive of {Company}?")
+        found = await (await tablewright.plan_enrich(table_id, [boss], "")).run()
+        await tablewright.changes.apply(found.proposal_id)
+        await open_table(page, site, table_id)
+        await cell(page, 1, "CEO").click()
+        await page.get_by_role("button", name="This is wrong").click()
+        await page.get_by_label("Reason").fill("that is the founder")
+        await page.get_by_role("button", name="Flag and search again").click()
+        told = page.get_by_role("alert").filter(has_text="Nothing new was found.")
+        await expect(told).to_contain_text("1 cell stays as it is.")
+        await expect(cell(page, 1, "CEO")).to_contain_text("Joost van der Meulenaar")
+
+
 async def test_what_a_person_typed_is_not_looked_for_anew(site: Site, tmp_path: Path) -> None:
     table_id = await new_table(site, tmp_path, SEVEN, "Typed over")
     async with site.open() as tablewright:

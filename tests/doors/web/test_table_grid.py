@@ -66,6 +66,7 @@ async def test_ranges_are_copied_cut_pasted_filled_cleared_undone_and_done_again
         await page.keyboard.press("Control+z")
         await expect(cell(page, 4, "City")).to_contain_text("Turku")
         await page.keyboard.press("Control+y")
+        await expect(page.get_by_text("Done again.")).to_be_visible()
         await expect(cell(page, 4, "City")).to_contain_text("Oslo")
 
         # With keys alone: three cells of a column, filled with the first, cut, and brought back.

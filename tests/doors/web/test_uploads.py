@@ -10,6 +10,15 @@ from .conftest import PATIENCE, NewPage, Site, playwright
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
 
+REMEMBER_NOTICES = """
+window.notices = [];
+new MutationObserver((changes) => {
+  for (const each of changes.flatMap((change) => [...change.addedNodes]))
+    if (each.matches?.(".q-notification")) window.notices.push(each.textContent);
+}).observe(document, { subtree: true, childList: true });
+"""
+"""They vanish after a few seconds, which a busy machine may need for a step of a test."""
+
 
 async def test_a_file_that_is_read_does_not_break_off_one_that_is_on_its_way(
     site: Site, browser: NewPage, tmp_path: Path
@@ -54,3 +63,30 @@ async def test_after_a_file_that_did_not_become_a_table_the_next_is_taken(
         await page.set_input_files("input[type=file]", str(good))
         await page.get_by_role("button", name="Import").click()
         await page.wait_for_url("**/tables/*")
+
+
+async def test_a_file_whose_receipt_comes_late_is_not_called_interrupted(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "late.csv"
+    path.write_text("Firm,City\nNorthwind,Aldermoor\n")
+    previewed = asyncio.Event()
+
+    async def reply_late(route: playwright.Route) -> None:
+        answer = await route.fetch()
+        await previewed.wait()
+        await route.fulfill(response=answer)
+
+    async with browser() as page:
+        await page.add_init_script(REMEMBER_NOTICES)
+        await page.route("**/upload/*", reply_late)
+        await page.goto(site.url)
+        await page.wait_for_function("window.did_handshake === true")
+        await page.set_input_files("input[type=file]", path)
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("1 row, 2 columns")
+        previewed.set()
+        await expect(page.locator(".tw-file")).to_have_count(0)
+        await dialog.get_by_role("button", name="Cancel").click()
+        await expect(dialog).to_have_count(0)
+        assert await page.evaluate("window.notices") == []

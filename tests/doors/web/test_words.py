@@ -61,7 +61,10 @@ SHOWN = {
     ),
     **dict.fromkeys("icon_button bar".split(), (1,)),
     **dict.fromkeys("saying sure".split(), (0, 1)),
-    **dict.fromkeys("button label input textarea checkbox link menu_item tooltip expansion number".split(), (0,)),
+    **dict.fromkeys(
+        "button label input textarea checkbox link menu_item tooltip expansion number brief_button set_text".split(),
+        (0,),
+    ),
 }
 """By function: which of its arguments people see."""
 
@@ -121,7 +124,7 @@ def said_by_name() -> set[str]:
     found |= {table_grid.NO_ROWS, *BASES.values(), *get_args(Stance), *get_args(Category)}
     found |= {text for each in announced().values() for text in (each.display_name, each.summary)}  # type: ignore[union-attr]
     found |= {"Home", "Database", "Strategies", "Model", "Search"}  # names of checks
-    found |= set(words.TRACE)
+    found |= set(words.TRACE) | set(words.TYPES.values())
     return found | {run_banner.REMEDY, run_banner.OVER_BUDGET, run_banner.SAMPLE}
 
 
@@ -131,6 +134,12 @@ def test_the_german_catalogue_is_whole() -> None:
     for english, text in german.items():
         assert english.count("|") == text.count("|"), english
         assert set(PLACEHOLDER.findall(english)) == set(PLACEHOLDER.findall(text)), english
+
+
+def test_the_signs_of_the_grid_have_their_meaning_in_the_catalogue() -> None:
+    signs = re.search(r"const MARKS = \{(.*?)\};", (words.SCRIPTS / "grid.js").read_text(encoding="utf-8"), re.DOTALL)
+    assert signs is not None
+    assert set(re.findall(r'\["[^"]*", "([^"]+)"\]', signs[1])) == words.MARKS
 
 
 def test_every_text_of_the_page_goes_through_the_catalogue() -> None:

@@ -11,9 +11,9 @@ from nicegui import ui
 
 from tablewright.app import Fill
 from tablewright.doors.web.frame import tell, text
-from tablewright.doors.web.table_columns import TYPES, detail_input, with_detail
+from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.table_edit import sure, visit_to_write
-from tablewright.doors.web.words import many, t
+from tablewright.doors.web.words import TYPES, many, t, translated
 from tablewright.errors import BadField, TablewrightError, UsageError
 from tablewright.table.model import Field, Noun, RowId, Table, column_key
 from tablewright.table.text import shortened
@@ -79,17 +79,17 @@ class AskedColumn:
         known = given or Field(name="")
         with ui.element("div").classes("tw-asked") as self.box:
             self.name = ui.input(t("Column name"), value=known.name).props("outlined dense autofocus maxlength=300")
-            self._type = ui.select(TYPES, value=known.type, label=t("Type")).props("outlined dense")
+            self._type = ui.select(translated(TYPES), value=known.type, label=t("Type")).props("outlined dense")
             self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
             self.question = ui.textarea(t("Question or formula"), value=known.question, placeholder=asking.example)
             self.question.props("outlined autogrow dense debounce=300").classes("tw-whole")
             self._problem = text("", "tw-whole tw-small tw-problem").props("role=status")
             self._problem.set_visibility(False)
             with ui.element("div").classes("tw-row tw-whole"):
-                with ui.button(t("Insert a column"), icon="data_object").props("flat dense no-caps size=sm"), ui.menu():
+                with ui.button(t("Insert a column"), icon="data_object").props("flat dense"), ui.menu():
                     for name in asking.columns:
                         ui.menu_item(shortened(name, 60), on_click=partial(self._insert, name))
-                self.remove = ui.button(t("Remove"), icon="close").props("flat dense no-caps size=sm")
+                self.remove = ui.button(t("Remove"), icon="close").props("flat dense")
         self.question.on_value_change(self._check_formula)
         self.question.on("keydown.enter.exact.prevent", asking.run)
         self.name.on("keydown.enter", asking.run)
@@ -126,7 +126,7 @@ class AskedColumn:
         self._asking.refuse_taken(name)
         field = with_detail(Field(name=name, type=self._type.value, question=question), self._detail.value or "")
         if field.type == "select" and not field.options:
-            raise BadField(t("A select column needs options."), advice=t("Separate them with commas: S, M, L."))
+            raise BadField(t("This column needs its options."), advice=t("Separate them with commas: S, M, L."))
         return field
 
 

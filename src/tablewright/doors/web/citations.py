@@ -29,10 +29,12 @@ MOST = 20_000
 LONGEST_QUOTE = 600
 """Characters of a quote that are looked for on the picture of a page."""
 _NUMBER = re.compile(r"\[(?:source )?(\d{1,4})\]")
+_BULLET = re.compile(r"^[-*] ", re.MULTILINE)
 
 
 def with_numbers(text: str, numbers: Sequence[int], open_number: Callable[[int], object]) -> None:
     """A text in which "[source 3]" is a button, and after it a button for each further number."""
+    text = _BULLET.sub("• ", text)
     with ui.element("div").classes("tw-cited"):
         end = 0
         for found in _NUMBER.finditer(text):

@@ -82,7 +82,7 @@ def upload() -> Callable[[], None]:
             good=False,
         )
 
-    hint = t("Leave empty to let the model decide. Without a model, documents stay unsorted.")
+    hint = t("Leave empty to let the model decide. Without a model, it is guessed from the titles.")
     kind = ui.input(t("Kind of document (optional), e.g. receipt")).props(f'dense outlined maxlength=40 hint="{hint}"')
     kind.classes("w-full")
     label = t("Drop files here, or click to choose them")

@@ -31,8 +31,7 @@ Shown: TypeAlias = str | Callable[[], object]
 
 @contextmanager
 def journey(title: str, *, here: str, wide: bool = False) -> Iterator[None]:
-    """The frame of a journey's page, with the styles that journeys have in common."""
-    ui.add_head_html('<link rel="stylesheet" href="/page-files/journeys.css">')
+    """The frame of a journey's page, whose title may be somebody's question."""
     with frame(safe(title, 120), here=here, wide=wide):
         yield
 
@@ -114,6 +113,13 @@ def bar(fraction: float | None, label: str) -> ui.linear_progress:
     shown = ui.linear_progress(fraction or 0.0, show_value=False).props("rounded size=8px")
     shown.props["aria-label"] = label
     return shown.props("indeterminate") if fraction is None else shown
+
+
+def brief_button(label: str, icon: str, on_click: Callable[[], object] | None = None) -> ui.button:
+    """Only its icon where there is little room."""
+    button = ui.button(label, icon=icon, on_click=on_click).props("outline").classes("tw-brief")
+    button.props["title"] = label
+    return button
 
 
 def icon_button(icon: str, label: str, on_click: Callable[[], object]) -> ui.button:

@@ -127,8 +127,9 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
             text(t("As found: “{raw_value}”", raw_value=cell.raw_value), "tw-muted tw-small")
     else:
         ui.label(t("No value")).classes("tw-big tw-muted")
-    for line in why(cell):
-        text(line, "tw-small tw-muted")
+    with ui.element("div"):
+        for line in why(cell):
+            text(line, "tw-small tw-muted")
 
 
 def show_before(before: Cell) -> None:

@@ -122,7 +122,8 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
     """The header, and inside the `with` the page itself. `here` is the place of PLACES that the page belongs to; a
     `wide` page uses the whole window and no heading; one that `tells` shows a notice of what goes wrong later."""
     ui.colors(primary="#0f6b62", secondary="#4a5a6a", accent="#8a5a00", positive="#1d7a3a", negative="#b3261e")
-    ui.add_head_html('<link rel="stylesheet" href="/page-files/tablewright.css">')
+    for sheet in ("tablewright", "journeys"):
+        ui.add_head_html(f'<link rel="stylesheet" href="/page-files/{sheet}.css">')
     ui.add_head_html(
         f"<script>(window.tablewright ??= {{}}).words = {script_words()}; "
         f"document.documentElement.lang = {json.dumps(language())};</script>"

@@ -138,7 +138,7 @@ class LookUp:
 
     def show_fields(self) -> None:
         filled = self.filled
-        with row():
+        with row().classes("tw-fields"):
             self.choice(
                 t("Kind"), {"": t("All documents"), **{each.name: group_name(each) for each in filled.groups}}, "group"
             )
@@ -146,7 +146,7 @@ class LookUp:
             self.show_line(line)
         with row():
             ui.button(t("Add a condition"), icon="add", on_click=self.add_line).props("flat dense")
-        with row():
+        with row().classes("tw-fields"):
             self.choice(t("Result"), translated(FIGURES), "figure")
             if filled.figure not in ("", "count"):
                 self.column(t("Of column"), "of")
@@ -164,14 +164,14 @@ class LookUp:
         columns = {"": "", TEXT: t("Full text"), **{name: safe(name, 60) for name in self.filled.columns}}
         named = {column_key(name): name for name in columns}
         line.column = named.get(column_key(line.column), "")
-        with row().classes("no-wrap") as shown:
+        with row().classes("tw-fields") as shown:
             shown.props["aria-label"] = t("Condition")
             ui.select(columns, label=t("Column")).props("dense outlined options-dense").classes("tw-grow").bind_value(
                 line, "column"
             )
-            ui.select(translated(OPERATORS), label=t("Comparison")).props("dense outlined options-dense").style(
-                "min-width: 150px"
-            ).bind_value(line, "operator")
+            ui.select(translated(OPERATORS), label=t("Comparison")).props("dense outlined options-dense").bind_value(
+                line, "operator"
+            )
             ui.input(t("Value")).props("dense outlined").classes("tw-grow").bind_value(line, "value")
             icon_button("close", t("Remove the condition"), lambda: self.remove_line(line))
 
@@ -185,13 +185,13 @@ class LookUp:
 
         ui.select(dict(options), label=label, value=getattr(self.filled, name), on_change=chosen).props(
             "dense outlined options-dense"
-        ).style("min-width: 220px")
+        )
 
     def column(self, label: str, name: str, *, none: str = "") -> None:
         columns = {column: safe(column, 60) for column in self.filled.columns}
-        ui.select({"": none, **columns}, label=label).props("dense outlined options-dense").style(
-            "min-width: 180px"
-        ).bind_value(self.filled, name)
+        ui.select({"": none, **columns}, label=label).props("dense outlined options-dense").bind_value(
+            self.filled, name
+        )
 
     def forget_columns(self) -> None:
         """Those that another kind does not have."""

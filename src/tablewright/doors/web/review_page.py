@@ -24,7 +24,7 @@ from tablewright.doors.web.frame import (
 )
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdicts_of
-from tablewright.doors.web.words import many, reason_text, t
+from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
 from tablewright.table.text import cell_text, shortened
@@ -105,7 +105,7 @@ class ReviewPage:
                     self._list = ui.element("div").props(
                         f'id=tw-proposed role=listbox tabindex=0 aria-label="{t("Proposed cells")}"'
                     )
-                    with ui.element("div").classes("tw-row tw-pager"):
+                    with ui.element("div").classes("tw-row tw-pager") as self._pager:
                         ui.button(t("Earlier"), icon="chevron_left", on_click=self._doing(self._turn, -1)).props(
                             "flat dense"
                         )
@@ -131,7 +131,7 @@ class ReviewPage:
     def _build_bulk(self) -> None:
         names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
         with ui.element("div").classes("tw-filters"):
-            with ui.element("div").classes("tw-row"):
+            with ui.element("div").classes("tw-row tw-bulk"):
                 ui.label(t("Confidence of at least")).classes("tw-small")
                 self._bound = (
                     ui.slider(min=0, max=1, step=0.05, value=0.8)
@@ -143,7 +143,7 @@ class ReviewPage:
                 ui.button(t("Accept"), on_click=self._doing(self._accept_sure)).props(
                     "outline dense padding='2px 10px'"
                 )
-            with ui.element("div").classes("tw-row"):
+            with ui.element("div").classes("tw-row tw-bulk"):
                 self._column = (
                     ui.select(names, value=names[0], label=t("Column")).props("outlined dense").classes("tw-pick")
                 )
@@ -182,7 +182,8 @@ class ReviewPage:
             for at in page:
                 self._show_line(at)
         last = min(self._first + PAGE, len(self._cells))
-        self._place.set_text(f"{self._first + 1:,} to {last:,} of {len(self._cells):,}")
+        self._place.set_text(t("{first} to {last} of {all}", first=self._first + 1, last=last, all=len(self._cells)))
+        self._pager.set_visibility(len(self._cells) > PAGE)
         self._summarise()
         self._show_cursor()
         self._detailed = None
@@ -331,7 +332,7 @@ class ReviewPage:
             value = cell_text(known.own)
         with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
             text(t("Your value for {name}", name=field.name), "tw-h2")
-            text(f"{self._name(at)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted")
+            text(f"{self._name(at)}; {type_text(field)}", "tw-muted")
             given = ui.textarea(t("Value"), value=value) if "\n" in value else ui.input(t("Value"), value=value)
             given.props("outlined autofocus")
 

@@ -112,16 +112,22 @@ class RunBanner:
         if run.kind != "enrich" or (await tablewright.jobs.report(run))["found"]:
             return False
         report = await tablewright.jobs.report(run, reasons=True)  # for which all of its cells are read
-        if not report["empty"]:
+        if report["empty"]:
+            title = t("No value was found.")
+            lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
+        elif report["unasked"]:  # the search led to nothing that speaks against what is there
+            title = t("Nothing new was found.")
+            kept = t("{count} cell stays as it is.|{count} cells stay as they are.", count=report["unasked"])
+            lines = [kept, cause_of(report["cause"])]
+        else:
             return False
-        lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
         if tablewright.settings.model == "builtin":
             lines.append(t("No model is set, so only plainly stated values are found. Choose a model under Settings."))
         else:
             lines.append(
                 t("Try wording the question the way a page would answer it, or add what tells the rows apart.")
             )
-        self._show(run.id, "done", t("No value was found."), lines)
+        self._show(run.id, "done", title, lines)
         return True
 
     def _show(self, run_id: str, status: str, title: str, lines: list[str], *, retry: bool = False) -> None:

@@ -147,10 +147,11 @@ class RunList:
 
         def progress() -> None:
             with ui.element("div").style("min-width: 130px"):
-                bar(
-                    report["done"] / report["total"],
-                    t("{value} of {value2} done", value=report["done"], value2=report["total"]),
-                )
+                if report["done"] < report["total"]:
+                    bar(
+                        report["done"] / report["total"],
+                        t("{value} of {value2} done", value=report["done"], value2=report["total"]),
+                    )
                 quiet(so_far(report))
 
         return [

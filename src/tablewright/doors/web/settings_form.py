@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nicegui import ui
 from nicegui.elements.mixins.disableable_element import DisableableElement
+from nicegui.elements.mixins.value_element import ValueElement
 
 from tablewright.app import find_local_servers, list_models, try_settings
 from tablewright.doors.web.elements import chip, quiet
@@ -69,13 +70,15 @@ class SettingsCard:
         self.on_save = on_save
 
     def build(self) -> None:
-        with ui.element("section").classes("tw-card tw-column") as card:
+        with ui.element("section").classes("tw-card tw-setting") as card:
             card.props["aria-label"] = t(self.title)
             heading(t(self.title))
-            with ui.element("div").classes("tw-settings"):
+            with ui.element("div").classes("tw-settings") as fields:
                 self.fields()
+            inputs = [each for each in fields.descendants() if isinstance(each, ValueElement)]
             with ui.element("div").classes("tw-row"):
-                self.saving = ui.button(t("Save"), icon="save", on_click=self.save).props("unelevated")
+                if any(each.visible and each.enabled for each in inputs if isinstance(each, DisableableElement)):
+                    ui.button(t("Save"), icon="save", on_click=self.save).props("unelevated")
                 if self.tests:
                     self.testing = ui.button(t("Test"), icon="bolt", on_click=self.test).props("outline")
                 self.result = ui.element("div").classes("tw-grow").props("role=status")
@@ -163,6 +166,7 @@ class ModelPart(SettingsCard):
             providers[provider] = settings.model
         self.local = ui.element("div").classes("tw-column")
         self.provider = ui.select(providers, value=provider, label=t("Language model")).props("outlined dense")
+        self.fixed(self.provider, "model")
         self.explained = quiet(t(WITHOUT_A_MODEL))
         self.base_url = ui.input(
             t("Address"), value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
@@ -176,7 +180,6 @@ class ModelPart(SettingsCard):
         self.listing.props("flat dense no-caps")
         self.downloads = ModelDownloads(self.use_download)
         self.downloads.build()
-        self.fixed(self.provider, "model")
         self.fixed(self.base_url, "model_base_url")
         if "model" in self.elsewhere:
             self.name.disable()
@@ -278,6 +281,7 @@ class SearchPart(SettingsCard):
         engines = translated(ENGINES)
         engines.setdefault(engine, engine)
         self.engine = ui.select(engines, value=engine, label=t("Search with")).props("outlined dense")
+        self.fixed(self.engine, "search")
         self.address = ui.input(t("Address"), value=address, placeholder="http://127.0.0.1:8888").props(
             "outlined dense stack-label"
         )
@@ -286,7 +290,6 @@ class SearchPart(SettingsCard):
             t("Language of results (optional), e.g. de"), value=self.settings.search_language
         ).props("outlined dense maxlength=10")
         self.fixed(self.language, "search_language")
-        self.fixed(self.engine, "search")
         if "search" in self.elsewhere:
             self.address.disable()
         self.engine.on_value_change(self.show_fields)
@@ -350,7 +353,7 @@ class EmbedderPart(SettingsCard):
 
     def fields(self) -> None:
         kind, _, name = self.settings.embedder.partition(":")
-        quiet(t("Finds passages by meaning. Documents added earlier are found again once they have been re-read."))
+        quiet(t("Finds passages by meaning. After a change, documents have to be added again."))
         self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings")).props("outlined dense")
         self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props(
             "outlined dense stack-label"

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from tablewright.doors.web.elements import quiet, row, said
+from tablewright.doors.web.elements import brief_button, quiet, row, said
 from tablewright.doors.web.frame import heading, say, visit_now, visit_to_administer, visit_to_change
 from tablewright.doors.web.words import t
 from tablewright.table.access import Shareable, Shared
@@ -31,7 +31,7 @@ def share_button(kind: Shareable, id: str) -> None:
         visit = await visit_to_change()
         window(await visit.tablewright.shared(kind, id), may_invite=visit.person.may_administer)
 
-    ui.button(t("Share"), icon="group_add", on_click=opened).props("flat")
+    brief_button(t("Share"), "group_add", opened)
 
 
 def window(shared: Shared, *, may_invite: bool) -> None:

@@ -17,17 +17,16 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import quiet
 from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
 from tablewright.doors.web.uploads import file_drop
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.table.model import Field, FieldType, Table
+from tablewright.table.model import Field, Table
 from tablewright.table.text import shortened
 
 LARGEST = 200 * 1024 * 1024
 KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
 MOST_PASTED = 1_000_000
 """Characters of a pasted list."""
-TYPES: tuple[FieldType, ...] = ("text", "number", "money", "date", "boolean", "url", "list")
 SEPARATORS = {"\t": "One row per line, or cells from a spreadsheet", ",": "Commas", ";": "Semicolons"}
 
 
@@ -63,7 +62,6 @@ def refuse_file() -> None:
 
 
 async def take_file(event: events.UploadEventArguments) -> None:
-    event.sender.run_method("reset")  # it takes one file at a time, and this one has arrived
     await import_upload(event.file)
 
 
@@ -144,12 +142,12 @@ class Previewed:
             self._key.set_visibility(len(names) > 1)
 
     def _heading(self, field: Field) -> tuple[ui.input, ui.select]:
-        types = TYPES if field.type in TYPES else (*TYPES, field.type)
+        types = {name: t(word) for name, word in TYPES.items() if name != "select" or field.type == "select"}
         with ui.element("th").props("scope=col"):
             is_only = len(self._shown.fields) == 1 and not self._options.header
             name = ui.input(value=t("Name") if is_only else field.name).props("dense outlined maxlength=300")
             name.props["aria-label"] = t("Name of {column}", column=field.name)
-            kind = ui.select(list(types), value=field.type).props("dense outlined options-dense")
+            kind = ui.select(types, value=field.type).props("dense outlined options-dense")
             kind.props["aria-label"] = t("Type of {column}", column=field.name)
             kind.on_value_change(self._look_again)
         return name, kind
@@ -159,7 +157,7 @@ class Previewed:
         with self._problems:
             show_warnings(shown.warnings)
             for name, (count, first) in shown.misfits.items():
-                kind = next(field.type for field in shown.fields if field.name == name)
+                kind = next(type_text(field) for field in shown.fields if field.name == name)
                 values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
                 left_out = t(
                     "{column}: {count} value is not of type {type} and would be left out: {values}|{column}: "
@@ -169,7 +167,7 @@ class Previewed:
                     type=kind,
                     values=f"{values}{' …' if count > len(first) else ''}",
                 )
-                text(f"⚠ {left_out}", "tw-small")
+                text(f"⚠ {left_out}", "tw-small tw-problem")
 
     def _wanted(self) -> FileOptions:
         """As the window says now. Names and types are only said where they are others than were found out."""

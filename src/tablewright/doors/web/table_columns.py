@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 from nicegui import ui
@@ -13,16 +13,15 @@ from tablewright.app import Change, Tablewright
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.table_edit import visit_to_write
-from tablewright.doors.web.words import t, translated
+from tablewright.doors.web.words import TYPES, t, translated
 from tablewright.errors import TablewrightError
 from tablewright.table.edits import RemoveField
 from tablewright.table.form import Where
-from tablewright.table.model import Cell, Field, FieldType, RowId, Table
+from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.text import cell_text, shortened, show_float
 from tablewright.table.units import with_unit
 from tablewright.table.views import COMPARISONS, filter_on, ordered
 
-TYPES = list(get_args(FieldType))
 MOST_COMMON = 5
 FIGURES: dict[str, Callable[[list[float]], float]] = {
     "Sum": sum,
@@ -48,7 +47,7 @@ async def edit(table: Table, field: Field) -> Change | None:
         text(t("Edit column {name}", name=shortened(field.name, 60)), "tw-h2")
         with ui.element("div").classes("tw-form"):
             name = ui.input(t("Name"), value=field.name).props("outlined dense autofocus maxlength=300")
-            kind = ui.select(TYPES, value=field.type, label=t("Type")).props("outlined dense")
+            kind = ui.select(translated(TYPES), value=field.type, label=t("Type")).props("outlined dense")
             detail = detail_input(kind, ", ".join(field.options) or field.unit)
             question = ui.textarea(t("Question or formula"), value=field.question)
             question.props("outlined autogrow dense").classes("tw-whole")

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say, tell, text, visit_to_change
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field
 from tablewright.table.text import shortened
@@ -42,7 +42,7 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
         )
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
         text(t("Edit {name}", name=shortened(field.name, 60)), "tw-h2")
-        text(f"{shortened(name, 80)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted tw-small")
+        text(f"{shortened(name, 80)}; {type_text(field)}", "tw-muted tw-small")
         given = ui.textarea(t("Value"), value=content).props(f"outlined autofocus rows=8 debounce=200 maxlength={MOST}")
 
         async def take() -> None:

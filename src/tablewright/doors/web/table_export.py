@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from tablewright.doors.web import table_cells, table_sheets
+from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
 from tablewright.doors.web.words import t
@@ -29,7 +30,7 @@ class ExportMenu:
         self._page = page
 
     def build(self) -> None:
-        with ui.button(t("Export"), icon="download").props("outline").classes("tw-brief"):
+        with brief_button(t("Export"), "download"):
             self._menu = ui.menu().on("before-show", self._fill)
 
     @property

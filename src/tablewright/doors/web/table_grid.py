@@ -12,7 +12,7 @@ import msgspec
 from nicegui import context, ui
 
 from tablewright.doors.web.grid_rows import RowQuery, shown
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import t, type_text
 from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.views import View
 
@@ -169,7 +169,7 @@ def grid_column(field: Field, key_field: str, *, may_edit: bool, proposed: bool 
     return {
         "colId": field.name,
         "headerName": field.name,
-        "headerTooltip": field.question or field.description or f"{field.name}: {field.type}",
+        "headerTooltip": field.question or field.description or f"{field.name}: {type_text(field)}",
         ":cellRenderer": "tablewright.grid.draw",
         "cellRendererParams": {"right": is_figure},
         ":valueGetter": "tablewright.grid.valueOf",

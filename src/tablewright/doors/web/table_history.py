@@ -44,7 +44,7 @@ class Undo:
                 done = await changes.undo_change(self._table_id, these.pop())
                 if done.change is not None:
                     those.append(done.change.number)
-                    tell_undone(done)
+                    tell_undone(done, again=these is self._undone)
                     return
             say(otherwise, good=False)
 
@@ -74,7 +74,10 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         with ui.element("div").classes("tw-grow"):
             text(change.note or change.kind)
             edits = many(change.edits, "edit") if change.edits else ""
-            text(" · ".join(filter(None, (when(change.at), change.actor, edits, change.run_id))), "tw-muted tw-small")
+            with ui.element("div").classes("tw-row tw-small tw-muted"):
+                text(" · ".join(filter(None, (when(change.at), change.actor, edits))))
+                if change.run_id:
+                    ui.link(t("Run"), f"/runs/{change.run_id}")
         if may_change and change.number > 1:
 
             async def undo() -> None:
@@ -97,12 +100,13 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
             restore.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
 
 
-def tell_undone(done: Rollback) -> None:
+def tell_undone(done: Rollback, *, again: bool = False) -> None:
+    """`again`: what was undone has been done again."""
     if done.change is None:
         say(t("Nothing left to undo."), good=False)
         return
-    lines = [t("Undone.")]
-    if done.cells:
+    lines = [t("Done again.") if again else t("Undone.")]
+    if done.cells and not again:
         lines.append(t("{count} cell restored.|{count} cells restored.", count=done.cells))
     if done.kept_cells:
         lines.append(t("{count} changed since then and kept.", count=done.kept_cells))

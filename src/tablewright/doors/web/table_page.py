@@ -12,6 +12,7 @@ from nicegui import context, events, ui
 from tablewright.app import Applied, ProposalHead, Run, TableActivity
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
 from tablewright.doors.web.ask_column import RowScope
+from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
 from tablewright.doors.web.grid_rows import RowQuery, block, count_marks
 from tablewright.doors.web.sharing import may_share, share_button
@@ -126,13 +127,9 @@ class OpenTable:
             with ui.element("div").classes("tw-row tw-actions"):
                 if self.may_change:
                     ui.button(t("Add columns"), icon="add", on_click=partial(self.ask, None)).props("unelevated")
-                    ui.button(t("Add a row"), icon="playlist_add", on_click=self._add_row).props("outline").classes(
-                        "tw-brief"
-                    )
+                    brief_button(t("Add a row"), "playlist_add", self._add_row)
                 self.views.build_menu()
-                ui.button(t("History"), icon="history", on_click=self._show_history).props("outline").classes(
-                    "tw-brief"
-                )
+                brief_button(t("History"), "history", self._show_history)
                 if self._may_share:
                     share_button("table", self.table.id)
                 ExportMenu(self).build()

@@ -13,7 +13,7 @@ from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_edit import visit_to_write
-from tablewright.doors.web.words import many, t
+from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, Noun, RowId, Table
 from tablewright.table.text import plural, shortened
@@ -167,7 +167,7 @@ async def ask_row(table: Table) -> Change | None:
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         ui.label(t("Add a row")).classes("tw-h2")
         for field in fields[:30]:
-            label = field.name + (f" ({field.unit or field.type})" if field.type != "text" else "")
+            label = field.name + (f" ({field.unit or type_text(field)})" if field.type != "text" else "")
             inputs[field.name] = ui.input(label).props("outlined dense")
         ui.label(t("To add many rows, copy them from a spreadsheet, click a cell here and paste.")).classes(
             "tw-muted tw-small"

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 from nicegui import context, events, ui
 
+from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.grid_rows import ONLY, Only
 from tablewright.doors.web.table_columns import ask_filter
@@ -68,7 +69,7 @@ class ViewBar:
         self._show_filters()
 
     def build_menu(self) -> None:
-        with ui.button(t("View"), icon="view_column").props("outline").classes("tw-brief"):
+        with brief_button(t("View"), "view_column"):
             self._menu = ui.menu().on("before-show", self._fill_menu)
 
     def attach(self, grid: TableGrid) -> None:
@@ -85,7 +86,7 @@ class ViewBar:
         with self._chips:
             for only, (label, kind) in CHIPS.items():
                 count = self._counts.get(only)
-                if count == 0 and only not in ("", self.view.only, "failed", "flagged", "empty"):
+                if count == 0 and only not in ("", self.view.only):
                     continue
                 said = t(label) if count is None else f"{t(label)} {count:,}"
                 chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")

@@ -67,6 +67,8 @@ def file_drop(
     uploader.on("start", lambda: stop.set_visibility(True), args=[])
     uploader.on("finish", lambda: stop.set_visibility(False), args=[])
     uploader.on("failed", lost, args=[])
+    if not several:  # ready for the next one, but not before the browser knows that this one has arrived
+        uploader.on("uploaded", lambda: uploader.run_method("reset"), args=[])
     return uploader
 
 

@@ -22,7 +22,7 @@ from fastapi import FastAPI
 from nicegui import app as pages
 
 from tablewright.table.messages import completed
-from tablewright.table.model import Cell
+from tablewright.table.model import Cell, Field, FieldType
 from tablewright.table.text import BASES, plural
 
 T = TypeVar("T")
@@ -43,6 +43,17 @@ EMPTY = {
     "error": "error",
 }
 """Why a cell has no value."""
+TYPES: dict[FieldType, str] = {
+    "text": "text",
+    "number": "number",
+    "money": "money",
+    "date": "date",
+    "boolean": "yes or no",
+    "select": "one of several options",
+    "url": "link",
+    "list": "list",
+}
+"""The types of columns, as people call them."""
 TRACE = (
     "Searched “{query}”: nothing found.",
     "Searched “{query}”: 1 result.",
@@ -100,6 +111,11 @@ def many(count: int, noun: str) -> str:
 def reason_text(reason: str | None) -> str:
     """Why a cell has no value, in a word or two."""
     return t(EMPTY[reason or "error"])
+
+
+def type_text(field: Field) -> str:
+    """With its unit, if it has one."""
+    return ", ".join(filter(None, (t(TYPES[field.type]), field.unit)))
 
 
 def confidence_text(label: str) -> str:

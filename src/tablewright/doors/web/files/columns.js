@@ -21,7 +21,7 @@ window.tablewright.columns = (() => {
       this.gui = part("span", `tw-head${right ? " tw-head-right" : ""}`, "");
       this.gui.append(part("span", "tw-head-name", params.displayName));
       if (unit) this.gui.append(part("span", "tw-head-unit", unit));
-      if (asked) this.gui.append(part("span", "tw-head-asked", "?"));
+      if (asked) this.gui.append(part("span", "tw-head-asked", ""));
       const filtered = part("span", "tw-head-filtered", "▼");
       filtered.hidden = !state.filtered.has(id);
       filtered.dataset.column = id;

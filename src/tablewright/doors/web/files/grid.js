@@ -8,7 +8,7 @@ window.tablewright.grid = (() => {
     high: ["✓", "high confidence"],
     medium: ["◐", "medium confidence"],
     low: ["?", "low confidence"],
-    failed: ["✗", "looked for, not found"],
+    failed: ["✗", "looked up, not found"],
     flagged: ["⚑", "flagged"],
     own: ["", ""],
     empty: ["", "empty"],
