@@ -46,6 +46,8 @@ class Explored(Noun, frozen=True, gc=True):
     pages: tuple[Retrieved, ...] = ()
     notes: tuple[str, ...] = ()
     failed: str = ""
+    left_out: int = 0
+    """Products that were found and are not among them."""
 
 
 async def explore(
@@ -234,7 +236,7 @@ class _Search:
             count = len(self._failed)
             notes.append(self._said("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
         if len(products) < len(self.products) and not most:
-            notes.append(self._said("most suitable", count=len(products), all=len(self.products)))
+            notes.append(self._said("most suitable", count=len(products)))
         if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
             notes.append(self._said("only found", count=len(products)))
         return Explored(
@@ -243,6 +245,7 @@ class _Search:
             pages=tuple(self._pages.values()),
             notes=tuple(notes),
             failed=failed,
+            left_out=len(self.products) - len(products),
         )
 
 
