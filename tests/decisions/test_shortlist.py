@@ -169,6 +169,15 @@ def test_the_figures_of_names_of_products_and_columns_need_no_cell() -> None:
     assert TakeTurn().check(timed, turn(reply=said)).left_out == 0
 
 
+def test_a_question_may_propose_a_figure_while_nothing_is_compared() -> None:
+    empty = msgspec.structs.replace(ASKED, rows=(), messages=())
+    asks = sentence("Would about 1.7 litres do?")
+    assert [each.text for each in TakeTurn().check(empty, turn(reply=[asks])).said] == ["Would about 1.7 litres do?"]
+    with pytest.raises(Unusable, match=r"1\.7"):
+        TakeTurn().check(empty, turn(reply=[sentence("Most hold 1.7 litres.")]))
+    assert "1.7" in refused(turn(reply=[asks]))[0], "beside a comparison it would be taken for a fact"
+
+
 @pytest.mark.parametrize(
     ("text", "cells", "calculation"),
     [
@@ -298,9 +307,9 @@ def test_the_price_is_asked_where_it_is_to_be_bought_or_in_the_currency_of_the_b
         wanted = msgspec.structs.replace(WANTED, **changed)
         return ProposeColumns().fallback(ColumnsToPropose(requirements=wanted))[0].question
 
-    assert question().endswith("Of several, a price for buyers in UK.")
-    assert question(region="").endswith("Of several, a price in GBP.")
-    assert question(region="", wishes=()).endswith("New, unless it says otherwise.")
+    assert question().endswith("an answer for each. Only prices for buyers in UK, if there are any.")
+    assert question(region="").endswith("an answer for each. Only prices in GBP, if there are any.")
+    assert question(region="", wishes=()).endswith("an answer for each.")
 
 
 def test_queries_are_new_ones() -> None:

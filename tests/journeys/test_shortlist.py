@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -261,6 +262,9 @@ async def test_a_hard_wish_that_no_cell_decides_is_said_on_the_card(advised: Cha
     reply = await advised.say("/soft 4", CONFIRM)
     doubted = [card for card in reply.cards if any("Not known whether it meets" in said.text for said in card.said)]
     assert doubted
+    assert [card for card in reply.cards if card.is_open] == doubted
+    assert all(card.heading().endswith(", not known to meet every must") for card in doubted)
+    assert re.search(r"; whether \d+ of them meets? every must is not known\.", reply.text)
     scores = [card.score for card in reply.cards]
     assert scores == sorted(scores, reverse=True)
     for one, other in itertools.pairwise(reply.cards):

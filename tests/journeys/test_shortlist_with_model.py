@@ -103,7 +103,7 @@ class Script:
         schema = schema_of(request.body)
         prompt = str(request.body["messages"][-1]["content"])
         self.asked.append((schema, f"{request.body['messages'][0]['content']}\n{prompt}"))
-        reply = read_weights if schema in READ else self.replies[schema]
+        reply = self.replies.get(schema, read_weights) if schema in READ else self.replies[schema]
         if isinstance(reply, list):
             reply = reply.pop(0) if len(reply) > 1 else reply[0]
         if isinstance(reply, Reply):
@@ -228,6 +228,32 @@ async def test_a_makers_page_that_refuses_visitors_is_still_the_official_one(tmp
         assert "could not be opened" in script.prompts(PRODUCTS)[0]
         (row,) = (await chat.table()).rows
         assert row.cell(PAGE).value == web.url("/own")
+
+
+async def test_of_more_candidates_than_are_compared_the_most_suitable_stay_however_late_they_were_found(
+    tmp_path: Path,
+) -> None:
+    """The second search brings the best one, and each reading says itself which of its products suit best."""
+    first = [f"Zorbler {number}" for number in range(1, 7)]
+    page = " ".join(f"The {name} is blue." for name in first)
+    pages = {
+        "/many": Page("Many zorblers", f"<p>zorbler. {page}</p>"),
+        "/late": Page("Late", "<p>maker. The Zorb Nine is red. The Zorb Eight is green.</p>"),
+    }
+
+    def read(prompt: str) -> dict[str, Any]:
+        found = products("Zorb Nine", "Zorb Eight", *first)(prompt)
+        for product in found["products"]:
+            if product["name"] == "Zorbler 2":
+                product["offered_as"] = "discontinued"
+        return found | {"queries": ["maker"]}
+
+    async with scripted(tmp_path, pages, ProductsReply=read) as (chat, _, _script):
+        chat.app.settings = replace(chat.app.settings, shortlist_products="4")
+        reply = await chat.say("/form product: zorbler", CONFIRM)
+        names = [row.cell(KEY).value for row in (await chat.table()).rows]
+        assert names == ["Zorbler 1", "Zorbler 3", "Zorb Nine", "Zorb Eight"], "none that is discontinued"
+        assert "8 candidates found.\nThe 4 most suitable ones are compared." in reply.text
 
 
 # ── a fresh start ────────────────────────────────────────────────────────────────────────────────────────────────────

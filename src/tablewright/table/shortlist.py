@@ -35,7 +35,12 @@ KEY, MAKER, PAGE, OFFERED_AS, PRICE = "Product", "Maker", "Official page", "Offe
 FOUND_AT = "Page"
 """Without a model: where the candidate was found, whoever's page that is."""
 PRICE_FIELD = Field(
-    name=PRICE, type="money", question="What does {Product} cost, as the row offers it? New, unless it says otherwise."
+    name=PRICE,
+    type="money",
+    question=(
+        "What does {Product} cost, as the row offers it? New, unless it says otherwise. Where sellers ask different "
+        "prices, an answer for each."
+    ),
 )
 MEETS = Field(
     name="Meets requirements",
@@ -212,11 +217,14 @@ class Card(Noun, frozen=True):
     said: tuple[ReplySentence, ...] = ()
     official_url: str = ""
     best_for: str = ""
+    is_open: bool = False
+    """Whether nobody knows of it if it meets every must."""
 
     def heading(self, language: str = "") -> str:
         """ "1. Kettle 2, best for small kitchens"."""
         best_for = message("shortlist: best for", language, what=self.best_for) if self.best_for else ""
-        return ", ".join(filter(None, (f"{self.place}. {self.name}", best_for)))
+        is_open = message("shortlist: open", language) if self.is_open else ""
+        return ", ".join(filter(None, (f"{self.place}. {self.name}", best_for, is_open)))
 
 
 class ChatReply(Noun, frozen=True):

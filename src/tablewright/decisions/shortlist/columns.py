@@ -82,4 +82,4 @@ def price_field(requirements: Requirements) -> Field:
     wanted = f"for buyers in {requirements.region}" if requirements.region else f"in {currency}" if currency else ""
     if not wanted:
         return PRICE_FIELD
-    return structs.replace(PRICE_FIELD, question=f"{PRICE_FIELD.question} Of several, a price {wanted}.")
+    return structs.replace(PRICE_FIELD, question=f"{PRICE_FIELD.question} Only prices {wanted}, if there are any.")

@@ -137,11 +137,16 @@ def verified(
         cells, texts = cited(sentence.cells, rows, names)
         texts += [*known, *columns]  # "the time for 18 g"
         problem = wrong_figures(without_names(text, rows), sentence.calculation, texts, counts=len(rows))
-        if problem:
+        if problem and not (is_question(text) and not rows):
             problems.append(f"{shortened(text, 80)!r}: {problem}")
         else:
             said.append(ReplySentence(text=text, cells=tuple(cells)))
     return said, problems
+
+
+def is_question(text: str) -> bool:
+    """It claims nothing: while nothing is compared yet, it may propose a figure ("Would about 1.5 litres do?")."""
+    return text.endswith(("?", "？", "؟"))
 
 
 def without_names(text: str, rows: Sequence[ComparedRow]) -> str:

@@ -213,6 +213,7 @@ def turn_taken(state: ShortlistState, reply: ChatReply) -> Answer:
                 "row_id": card.row_id,
                 "name": card.name,
                 "score": round(card.score, 3),
+                "not_known_to_meet_every_must": card.is_open,
                 "said": [each.text for each in card.said],
                 "official_url": card.official_url,
             }

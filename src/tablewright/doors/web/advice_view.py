@@ -10,6 +10,7 @@ from nicegui import ui
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
 from tablewright.doors.web.words import language, t
+from tablewright.table.messages import message
 from tablewright.table.shortlist import Card, CellRef, ChatReply, ReplySentence, ShopListing
 
 MOST_CELLS = 6
@@ -67,6 +68,8 @@ def show_card(best: Card, table_id: str) -> None:
                 outside(best.name, best.official_url).classes("tw-h2")
                 if best.best_for:
                     quiet(t("Best for {best_for}", best_for=safe(best.best_for, 80)))
+                if best.is_open:
+                    inline(message("shortlist: open", language())).classes("tw-chip")
             score = inline(f"{best.score:.2f}").classes("tw-chip")
             score.props["aria-label"] = t("Score {score} of 1", score=f"{best.score:.2f}")
         for each in best.said:

@@ -30,7 +30,7 @@ from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.messages import column_name
-from tablewright.table.model import Cell, Evidence, Field, Row, RowId, Step, Table, column_key
+from tablewright.table.model import Cell, Conflict, Evidence, Field, Row, RowId, Step, Table, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     EDIT,
@@ -52,7 +52,7 @@ from tablewright.table.shortlist import (
     ShopListing,
     ShortlistState,
 )
-from tablewright.table.text import cell_text, shortened
+from tablewright.table.text import cell_text, shortened, show
 
 EMPTY = 0.8
 """The share of candidates without a value from which a column is called a problem."""
@@ -94,6 +94,7 @@ class Adviser:
         new: Sequence[str] = (),
     ) -> tuple[ShortlistState, ChatReply]:
         """`new` are columns that were just asked for: they are among those shown."""
+        await self._comparison.settle_prices()
         table = await self._comparison.table()
         ranking = rank(table, self._state.requirements, self._rates, self._state.language)
         await self._comparison.judge(table, ranking)
@@ -156,6 +157,8 @@ class Adviser:
 
     def _counted(self, table: Table, ranking: Ranking) -> str:
         left_out = self._say("do not meet", count=len(ranking.excluded)) if ranking.excluded else ""
+        open_ = sum(bool(each.unknown) for each in ranking.ranked)
+        left_out += self._say("not known of", count=open_) if open_ else ""
         told = [self._say("compared", count=len(table.rows), out=left_out)]
         if len(ranking.ranked) > TOP:
             told.append(self._say("the first", count=TOP))
@@ -209,16 +212,27 @@ class Adviser:
         wanted = dict.fromkeys((*(part.field for part in each.parts), PRICE))
         unsure = [self._unsure(row, field) for name in wanted if (field := table.field(name))]
         less_sure = self._say("less sure", values="; ".join(filter(None, unsure))) if any(unsure) else ""
+        prices = self._prices(row.cell(PRICE))
         return Card(
             place=place,
             row_id=each.row_id,
             name=each.name,
             score=each.score,
             parts=each.parts,
-            said=(*said, *lines(unknown, less_sure)),
+            said=(*said, *lines(prices, unknown, less_sure)),
             official_url=cell_text(row.cell(PAGE)) or cell_text(row.cell(FOUND_AT)),
             best_for=advised.best_for if advised is not None else "",
+            is_open=bool(each.unknown),
         )
+
+    def _prices(self, cell: Cell) -> str:
+        """Who asks what, where several sellers name a price; else ""."""
+        named = [Conflict(value=cell.value, evidence=cell.evidence), *cell.conflict]
+        told = [
+            f"{show(each.value)} ({domains(each.evidence)[0]})" if domains(each.evidence) else show(each.value)
+            for each in named
+        ]
+        return self._say("prices", prices="; ".join(told)) if cell.conflict else ""
 
     def _unsure(self, row: Row, field: Field) -> str:
         """A value that a single site states which is not the maker's, and of which we are not sure; else ""."""
@@ -226,6 +240,8 @@ class Adviser:
         sites = {each.domain for each in cell.evidence}
         if cell.value is None or not field.is_asked or cell.confidence_label == "high" or len(sites) != 1:
             return ""
+        if field.name == PRICE and cell.conflict:
+            return ""  # all its sellers are named
         (site,) = sites
         if not site or site == registrable_domain(cell_text(row.cell(PAGE))):
             return ""

@@ -14,6 +14,7 @@ from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Estimate
 from tablewright.engine.fill import Fill, Terms
 from tablewright.engine.policy import RetryPolicy
+from tablewright.journeys.shortlist.prices import lowest_price
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -23,6 +24,7 @@ from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
 from tablewright.table.feed import Progress
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Row, RowId, Table, column_key
+from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     FOUND_AT,
     KEY,
@@ -30,6 +32,7 @@ from tablewright.table.shortlist import (
     MEETS,
     OFFERED_AS,
     PAGE,
+    PRICE,
     STATES,
     Excluded,
     Product,
@@ -57,6 +60,8 @@ class Comparison:
         limits: ShortlistLimits,
         concurrency: int | None,
         watch: Callable[[Progress], None],
+        currency: str,
+        rates: Rates,
     ) -> None:
         self.table_id = table_id
         self._store = store
@@ -66,6 +71,8 @@ class Comparison:
         self._limits = limits
         self._concurrency = concurrency
         self._watch = watch
+        self._currency = currency
+        self._rates = rates
 
     @classmethod
     async def make(cls, store: Store, name: str, actor: str, *, has_model: bool) -> str:
@@ -141,7 +148,19 @@ class Comparison:
         fill = self._fill(table, asked, only=only)
         filled = await fill.run_within(self._limits.seconds)
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+        await self.settle_prices()
         return [filled.problem] if filled.problem else []
+
+    async def settle_prices(self) -> None:
+        """Of several sellers' prices, the lowest is the price."""
+        edits: list[Edit] = []
+        for row in (await self.table()).rows:
+            before = row.cell(PRICE)
+            price = lowest_price(before, self._currency, self._rates)
+            if price is not before:
+                edits.append(SetCell(row_id=row.id, field=PRICE, cell=price, expected=before))
+        if edits:
+            await Changes(self._store, self._actor).edit(self.table_id, edits, "took the lowest of several prices")
 
     async def estimate(self, fields: Sequence[Field]) -> Estimate:
         """What filling these columns is likely to take."""

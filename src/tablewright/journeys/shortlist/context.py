@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from tablewright.decisions.decision import decide
+from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.decisions.shortlist.translation import LinesToTranslate, TranslateLines
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
@@ -90,6 +91,8 @@ class TurnContext:
             limits=self.limits,
             concurrency=self._concurrency,
             watch=self._watch,
+            currency=budget_currency(state.requirements),
+            rates=self._rates,
         )
 
     async def _make_table(self, state: ShortlistState) -> str:

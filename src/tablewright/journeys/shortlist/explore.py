@@ -14,12 +14,16 @@ from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged
 from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
+from tablewright.decisions.shortlist.turn import standing_fields
 from tablewright.errors import SearchError
+from tablewright.journeys.shortlist.comparison import cells_of
+from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.messages import message
-from tablewright.table.model import Noun, Step
+from tablewright.table.model import Noun, Row, Step, Table
+from tablewright.table.rates import BUNDLED
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
 from tablewright.table.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
@@ -42,6 +46,8 @@ class Explored(Noun, frozen=True, gc=True):
     pages: tuple[Retrieved, ...] = ()
     notes: tuple[str, ...] = ()
     failed: str = ""
+    left_out: int = 0
+    """Products that were found and are not among them."""
 
 
 async def explore(
@@ -61,9 +67,9 @@ async def explore(
     await search.plan(like=like, broader=False)
     if not search.products:
         await search.plan(like=like, broader=True)
-    products = search.products[: min(most or limits.products, limits.products, MOST)]
+    products = search.most_suitable(min(most or limits.products, limits.products, MOST))
     await search.open_official(products)
-    return search.outcome(products, most or limits.products)
+    return search.outcome(products, most)
 
 
 class _Search:
@@ -97,6 +103,8 @@ class _Search:
         self._closed: dict[str, Hit] = {}
         """Pages that could not be opened; the maker's own may be among them."""
         self._degraded: dict[str, None] = {}
+        self._places: dict[str, int] = {}
+        """The best place of each product among those of the pages that were read with it."""
         self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
     async def plan(self, *, like: str, broader: bool) -> None:
@@ -199,9 +207,24 @@ class _Search:
             found: FoundProducts = outcome.decided
             self._note(outcome.degraded)
             new = [each for each in found.products if row_key(each.name) not in self._known]
+            for place, each in enumerate(new):
+                key = row_key(each.name)
+                self._places[key] = min(place, self._places.get(key, place))
             self.products = merged(self.products, new, self._states)
             queries += found.queries
         return tuple(dict.fromkeys(queries))[:left]
+
+    def most_suitable(self, most: int) -> list[Product]:
+        """Whoever read the pages put the most suitable first, whichever pages were read first; what is surely out, such
+        as a discontinued one, comes after all others."""
+        if len(self.products) <= most:
+            return self.products
+        rows = [Row(id=number, cells=cells_of(each)) for number, each in enumerate(self.products)]
+        table = Table(id="", name="", fields=standing_fields(), rows=tuple(rows))
+        out = {each.row_id for each in rank(table, self._requirements, BUNDLED).excluded}
+        places = [self._places[row_key(each.name)] for each in self.products]
+        order = sorted(range(len(self.products)), key=lambda number: (number in out, places[number]))
+        return [self.products[number] for number in sorted(order[:most])]
 
     async def open_official(self, products: Sequence[Product]) -> None:
         await self._opened([each.official_url for each in products if each.official_url])
@@ -212,7 +235,9 @@ class _Search:
         if self._failed and not failed:
             count = len(self._failed)
             notes.append(self._said("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
-        if 0 < len(products) < min(FEW, most) and not self._known:
+        if len(products) < len(self.products) and not most:
+            notes.append(self._said("most suitable", count=len(products)))
+        if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
             notes.append(self._said("only found", count=len(products)))
         return Explored(
             products=tuple(products),
@@ -220,6 +245,7 @@ class _Search:
             pages=tuple(self._pages.values()),
             notes=tuple(notes),
             failed=failed,
+            left_out=len(self.products) - len(products),
         )
 
 

@@ -60,7 +60,7 @@ class ProductSearch:
             return self._nothing(state, found)
         new = await comparison.add_products(found.products)
         if not state.has_presented:
-            return await self._propose(state, found, len(known) + new)
+            return await self._propose(state, found, len(known) + new + found.left_out)
         notes = (*found.notes, *await comparison.fill())
         heading = say(state, "more found", count=new) if new else say(state, "no further")
         return await self._context.present(state, heading=heading, notes=notes)
