@@ -416,6 +416,9 @@ async def test_money_that_is_spent_ends_in_a_partial_report_of_the_notes(
     assert found.status == "partial"
     assert found.report.summary == ()
     assert any("This report is partial: the cap of 4,200 tokens was reached" in note for note in found.report.notes)
+    text = render(found.report, "md").decode()
+    assert "notes that a model took from these references" in text
+    assert "no model read them" not in text
 
 
 async def test_the_plan_keeps_what_the_user_has_fixed_and_takes_a_change_in_words(
