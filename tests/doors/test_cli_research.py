@@ -91,3 +91,22 @@ def test_nothing_found_is_no_failure(shell: Shell) -> None:
     done = sampled(shell)("research", "What are the challenges of growing lemons on Mars?", "--tasks", "3")
     assert "No sentence was found that has the words of the question. No model read the pages" in done.stdout
     assert "Searched “What are the challenges of growing lemons on Mars?”. Read: " in done.stdout
+
+
+def test_a_partial_report_says_how_it_is_continued(shell: Shell) -> None:
+    done = sampled(shell)("research", EXAMPLE, "--minutes", "0.0001")
+    assert "This report is partial" in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if "--resume" in line]
+    command = line.partition("`tablewright ")[2].partition("`")[0]
+    again = shell(*command.split())
+    assert "This report is partial" not in again.stdout
+    assert "$59 per month" in again.stdout
+
+
+def test_a_search_that_fails_is_not_told_as_made(shell: Shell) -> None:
+    shell.environ |= SAMPLE | {"TABLEWRIGHT_SEARCH": "searxng:http://127.0.0.1:9"}
+    done = shell("research", EXAMPLE, code=1)
+    assert "Every search of round 1 failed" in done.stderr
+    assert "searched “" not in done.stderr
+    listed = shell.json("research", "--list")
+    assert "failed" in str(listed)

@@ -213,6 +213,25 @@ def test_whether_rows_of_two_pages_are_one_is_the_models_word_though_their_cells
     assert [len(thing.sightings) for thing in things_of(by_name)] == [1, 1]
 
 
+@pytest.mark.parametrize("first", ["Marlow Bells Inc.", "Marlow Bells Ltd"])
+def test_two_firms_of_one_name_in_a_list_stay_two(first: str) -> None:
+    """Another page that names one of them by its full name is of that one, whichever the list has first."""
+    plan = ListPlan(question="bell founders", things="bell founders", fields=(Field(name="Name"),), identity=("Name",))
+    firms = sorted(("Marlow Bells Inc.", "Marlow Bells Ltd", "Sandby Bells"), key=lambda name: name != first)
+
+    def line(page: str, name: str) -> Sighting:
+        evidence = Evidence(origin=f"http://{page}.example/", quote=name, domain=f"{page}.example")
+        return Sighting(name=name, evidence=evidence, list_id=page)
+
+    register = ListSource(origin="http://a.example/", sightings=tuple(line("a", name) for name in firms))
+    guide = ListSource(origin="http://b.example/", sightings=(line("b", "Marlow Bells Ltd"),))
+    for compared in ((), tuple(firms)):
+        listing = Listing(table_id="t", plan=plan, sources=(register, guide), compared=compared)
+        assert sorted(thing.name for thing in things_of(listing)) == sorted(firms)
+    sites = {thing.name: len(thing.domains) for thing in things_of(listing)}
+    assert sites == {"Marlow Bells Inc.": 1, "Marlow Bells Ltd": 2, "Sandby Bells": 1}
+
+
 async def test_a_row_that_fails_a_condition_is_set_aside_with_the_reason_and_its_line(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from tablewright.table.research import Research
 from ..models.endpoint import Endpoint
 from ..pages import SmallWeb
 from .researching import CHALLENGES, audit, by_decision, gap, reflected
-from .test_research_with_model import ANSWERS, asked_for, two_sites, with_model
+from .test_research_with_model import ANSWERS, CLAIM, asked_for, two_sites, with_model
 
 __all__ = ["two_sites"]
 ENOUGH = reflected()
@@ -102,3 +102,22 @@ async def test_a_round_that_brings_nothing_for_a_lesser_gap_is_not_reflected_on(
     found = await run_with(15, with_model(two_sites, endpoint, tmp_path))
     assert len(asked_for(endpoint, "Reflected")) == 1
     assert found.rounds[1].ended == "the answer does not depend on what is still open"
+
+
+async def test_claims_stay_until_a_later_reflection_names_others(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """What is to be checked is in the memo: who reflects on a later round need not say it again."""
+    later = CLAIM | {"claim": "Electricity is a third of all costs."}
+    replies = iter(
+        (
+            reflected(answered="partly", gaps=[OPEN], claims=[CLAIM]),
+            again("invoices paid"),
+            reflected(answered="yes", claims=[later]),
+        )
+    )
+    unknown = {"findings": [], "verdict": "not checked", "reason": "", "unsaid": ""}
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": lambda _: next(replies), "ClaimRuling": unknown})
+    found = await run_with(15, with_model(two_sites, endpoint, tmp_path))
+    kept = [[claim.claim_text for claim in each.memo.claims_to_verify] for each in found.rounds]
+    assert kept == [[CLAIM["claim"]]] * 2 + [[later["claim"]]] * 2

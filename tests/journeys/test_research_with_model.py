@@ -227,6 +227,56 @@ async def test_a_claim_is_judged_by_what_its_own_search_brings_and_then_by_what_
     assert two_sites.url("/") not in asked
 
 
+async def test_a_claim_is_judged_by_pages_that_were_noted_for_other_parts_of_the_question(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """Ten pages are noted under the claim's own section and speak of other towers; one noted elsewhere speaks of it."""
+    promise = "The Halmstad tower has a yield of 90 tonnes."
+    told = Page("What the growers found", "<p>We weighed 70 tonnes at the Halmstad tower in a year of challenges.</p>")
+    others = [
+        Page(f"Tower {name}", f"<p>The {name} tower has a yield of {number} tonnes despite all challenges.</p>")
+        for number, name in enumerate(("Aarle", "Brixen", "Celle", "Dole", "Evje", "Fermo", "Gent", "Huy", "Ivrea"), 20)
+    ]
+    maker = Page("Tower Halmstad", f"<p>{promise} Vertical farming has its challenges.</p>")
+
+    def noted_by_section(asked: Asked) -> Mapping[str, Any]:
+        text = asked.body["messages"][-1]["content"]
+        notes = []
+        for number in range(1, 9):
+            page = text.partition(f"<<TEXT {number} ")[2].partition(f"<<END TEXT {number}")[0]
+            quote = next((line for line in page.splitlines()[1:] if "tonnes" in line), "")
+            section = "Experience" if "weighed" in quote else "Promises"
+            if quote:
+                notes.append({"page": number, "statement": quote, "quote": quote, "section": section})
+        return {"notes": sorted(notes, key=lambda note: promise not in note["statement"])}
+
+    def claimed(asked: Asked) -> Mapping[str, Any]:
+        text = asked.body["messages"][-1]["content"]
+        line = next(line for line in text.splitlines() if promise in line)
+        number = int(line.partition("[")[2].partition("]")[0])
+        return reflected(claims=[{"note": number, "claim": promise, "query": ""}])
+
+    sections = [{"name": name, "question": ""} for name in ("Promises", "Experience")]
+    endpoint.otherwise = by_decision(
+        ANSWERS
+        | {
+            "ResearchPlan": plan(sections=sections, queries=["challenges", "tower yield"]),
+            "PageNotes": noted_by_section,
+            "Reflected": claimed,
+            "WrittenReport": report(),
+            "ClaimRuling": {"findings": [], "verdict": "not checked", "reason": "", "unsaid": ""},
+        }
+    )
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(small_web({"/": maker}))
+        for page in (told, *others):
+            web.others.append(await stack.enter_async_context(small_web({"/": page})))
+        await run(with_model(web, endpoint, tmp_path, research_pages="20"))
+        (asked,) = asked_for(endpoint, "ClaimRuling")
+        assert web.others[0].url("/") in asked
+        assert "Brixen" not in asked
+
+
 def test_no_more_pages_judge_a_claim_than_there_is_room_for_the_first_ones_first() -> None:
     pages = [
         Retrieved(origin=f"https://{name}.example/", domain=f"{name}.example", text=f"What {name} says of it.")
@@ -366,6 +416,9 @@ async def test_money_that_is_spent_ends_in_a_partial_report_of_the_notes(
     assert found.status == "partial"
     assert found.report.summary == ()
     assert any("This report is partial: the cap of 4,200 tokens was reached" in note for note in found.report.notes)
+    text = render(found.report, "md").decode()
+    assert "notes that a model took from these references" in text
+    assert "no model read them" not in text
 
 
 async def test_the_plan_keeps_what_the_user_has_fixed_and_takes_a_change_in_words(

@@ -56,7 +56,8 @@ numbers of the `notes` that say one thing, of those that speak `against` them, a
 different sellers, prices of different plans, and figures of different dates or scopes contradict nothing.
 `claims`: up to {claims} statements that the answer most depends on and that other sites could confirm or refute: the \
 number of the note, the claim as one sentence that stands by itself, and a `query` that finds what others say of it. \
-The query does not repeat the claim's own figure, so that it also finds who says otherwise.
+The query does not repeat the claim's own figure, so that it also finds who says otherwise. With none, the claims of \
+the memo stay.
 
 An honest "yes" with no gaps is welcome: searches cost money. Descriptions, themes and claims are in the language of \
 the report.
@@ -76,6 +77,8 @@ class RoundToReflect(Noun, frozen=True, gc=True):
     gaps: tuple[Gap, ...] = ()
     memo_text: str = ""
     gaps_in_memo: int = 0
+    claims: tuple[Claim, ...] = ()
+    """That the memo has, to be checked."""
     candidates: tuple[CatalogCandidate, ...] = ()
     searched: tuple[str, ...] = ()
     searches_left: int = 0
@@ -193,7 +196,7 @@ class Reflect:
             gaps=still_open(asked.gaps, closed, reply.gaps),
             closed=tuple((asked.gaps[place - 1], note) for place, note in closed.items()),
             contradictions=tuple(contradictions),
-            claims=tuple(claims),
+            claims=tuple(claims) or asked.claims,
         )
         if problems:
             raise Unusable(" ".join(problems), usable=reflection)
@@ -221,7 +224,8 @@ def standing(asked: RoundToReflect) -> str:
     left = asked.searches_left
     said = [f"Round {asked.round_index} is over" + (" and brought no new note." if not asked.new_notes else ".")]
     of = "gaps" if asked.round_index == 1 else "gaps of priority 1 that have a query"
-    said.append(f"Up to {left} searches can be made for {of}." if left else "No more searches are made for gaps.")
+    searches = f"{left} {plural('search', left)}"
+    said.append(f"Up to {searches} can be made for {of}." if left else "No more searches are made for gaps.")
     said += ["Then the claims are checked."] if asked.extent.checked_claims else []
     sites = len({site_of(note) for note in asked.notes})
     if left and sites < asked.extent.sites:

@@ -54,6 +54,7 @@ REPORT_ENGLISH = {
     "report: all read": "{count} reference, which was read|{count} references, all of them read",
     "report: written by": "written by {model} from these references",
     "report: own words": "excerpts in the sources' own words; no model read them",
+    "report: noted": "notes that a model took from these references; no report was written from them",
     "report: page": "page {number}",
     "report: retrieved": "retrieved {day}",
     "report: title cited": "its title is cited",
@@ -98,7 +99,8 @@ REPORT_ENGLISH = {
     "{count} statements could not be verified and were left out.",
     "report: notes left out": "{count} note could not be verified and was left out.|"
     "{count} notes could not be verified and were left out.",
-    "report: pages unread": "{count} page found but not read: {why}|{count} pages found but not read: {why}",
+    "report: pages unread": "Nothing was noted from {count} page that was opened: {why}|"
+    "Nothing was noted from {count} pages that were opened: {why}",
     "report: search failed": "The search for “{query}” failed: {why}",
     "report: undecided": "Whether {name} belongs here is not known: {why}",
     "report: searched": "Searched {queries}.",
@@ -189,6 +191,7 @@ REPORT_GERMAN = {
     "report: all read": "{count} Beleg, der gelesen wurde|{count} Belege, alle gelesen",
     "report: written by": "aus diesen Belegen geschrieben von {model}",
     "report: own words": "Auszüge in den Worten der Quellen; kein Modell hat sie gelesen",
+    "report: noted": "Notizen eines Modells aus diesen Belegen; ein Bericht wurde daraus nicht geschrieben",
     "report: page": "Seite {number}",
     "report: retrieved": "abgerufen am {day}",
     "report: title cited": "der Titel ist zitiert",
@@ -233,8 +236,8 @@ REPORT_GERMAN = {
     "{count} Aussagen ließen sich nicht belegen und sind weggelassen.",
     "report: notes left out": "{count} Notiz ließ sich nicht belegen und ist weggelassen.|"
     "{count} Notizen ließen sich nicht belegen und sind weggelassen.",
-    "report: pages unread": "{count} Seite gefunden, aber nicht gelesen: {why}|"
-    "{count} Seiten gefunden, aber nicht gelesen: {why}",
+    "report: pages unread": "Aus {count} geöffneten Seite wurde nichts notiert: {why}|"
+    "Aus {count} geöffneten Seiten wurde nichts notiert: {why}",
     "report: search failed": "Die Suche nach „{query}“ schlug fehl: {why}",
     "report: undecided": "Ob {name} hierher gehört, ist nicht bekannt: {why}",
     "report: searched": "Gesucht wurde nach {queries}.",

@@ -157,6 +157,12 @@ def test_a_run_of_links_is_a_menu_but_links_of_the_main_text_stay() -> None:
     assert "Alpha" in page(f"<main><div>{links}</div>{prose}</main>").text
 
 
+def test_the_links_of_an_index_are_what_it_says() -> None:
+    names = ["Aldergate Mills Ltd", "Brackley Tools plc", "Corran Glass Ltd", "Dunvale Foods plc", "Esk Yarns Ltd"]
+    items = "".join(f'<li><a href="/b/{number}">{name}</a></li>' for number, name in enumerate(names))
+    assert lines(f"<h1>All businesses</h1><ul>{items}</ul>") == ["All businesses", *names]
+
+
 def test_the_same_link_at_every_item_is_left_out() -> None:
     items = "".join(
         f"<div><p>Item {n} costs ${n}.00 today</p><p><a href=/{n}>Read more</a></p></div>" for n in range(4)

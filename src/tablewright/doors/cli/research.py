@@ -219,10 +219,12 @@ def print_research(found: Research, out: Path | None) -> None:
     from tablewright.doors.cli import output
     from tablewright.table.printable import printable
     from tablewright.table.reports import render
+    from tablewright.table.text import plural
 
     if found.report is None:
-        output.say(f"Research {found.id} is {found.status}; {len(found.rounds)} whole rounds are kept.")
-        output.say(f"`tablewright research --resume {found.id}` goes on.")
+        rounds = len(found.rounds)
+        output.say(f"Research {found.id}: {found.status}, {rounds} complete {plural('round', rounds)} kept.")
+        output.say(f"`tablewright research --resume {found.id}` continues it.")
         return
     if out is not None:
         output.say(f"Wrote {out}.")
@@ -237,6 +239,8 @@ def print_research(found: Research, out: Path | None) -> None:
             console.print(output.plain(text, len(text)), highlight=False, soft_wrap=True)
     for answered in found.answered:
         print_answered(answered)
+    if found.status == "partial":
+        output.say(f"The report is partial: `tablewright research --resume {found.id}` continues it.")
     output.say(f'Research {found.id}, table {found.table_id}. `--refine {found.id} "…"` asks a follow-up.')
 
 

@@ -17,7 +17,7 @@ from tablewright.journeys.ask.query import MOST_VALUES
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import spellings, verdict
 from tablewright.journeys.find.gather import ListGatherer
-from tablewright.journeys.find.things import ListedThing, cells_of, label_of, things_of
+from tablewright.journeys.find.things import ListedThing, cells_of, label_of, spelled, things_of
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -34,7 +34,6 @@ from tablewright.table.listing import (
 )
 from tablewright.table.model import Cell, Evidence, Row, Step, Table
 from tablewright.table.rates import Rates
-from tablewright.table.rowkey import row_key
 from tablewright.table.text import plural
 from tablewright.table.usage import metered
 
@@ -194,7 +193,7 @@ class Search:
         column, values = " · ".join(dict.fromkeys((plan.key, *plan.identity))), labels
         if len(labels) > MOST_VALUES:
             column, values = plan.key, names
-        unequal = {row_key(value) for value in values}
+        unequal = {spelled(value) for value in values}
         if len(listed) < 2 or not 2 <= len(unequal) <= MOST_VALUES or {*values} <= {*self._listing.compared}:
             return
         asked = ToGroup(column=column, values=values, question=plan.question)

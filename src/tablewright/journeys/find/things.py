@@ -24,7 +24,7 @@ from tablewright.table.dedupe import Names
 from tablewright.table.evidence import basis_of, conversion, follows
 from tablewright.table.listing import Listing, ListPlan, Sighting
 from tablewright.table.model import Cell, Conflict, Evidence, Field, Finding, Value
-from tablewright.table.rowkey import row_key
+from tablewright.table.rowkey import fold, row_key, tokenize
 
 UNJUDGED = 0.5
 """How likely a cell is right that stands under a header of its name, where nobody judged what the table is about."""
@@ -66,12 +66,17 @@ def label_of(sighting: Sighting, plan: ListPlan) -> str:
     return " · ".join(filter(None, (sighting.name, *others)))
 
 
+def spelled(name: str) -> str:
+    """A name as it is written, legal form and all: "Marlow Ltd" and "Marlow Inc." may be two firms."""
+    return " ".join(tokenize(fold(name)))
+
+
 class Collected:
     def __init__(self, listing: Listing) -> None:
         plan = self._plan = listing.plan
         self.things: list[ListedThing] = []
-        self._compared = frozenset(map(row_key, listing.compared))
-        self._same = {row_key(name): row_key(names[0]) for names in listing.same_names for name in names}
+        self._compared = frozenset(map(spelled, listing.compared))
+        self._same = {spelled(name): spelled(names[0]) for names in listing.same_names for name in names}
         self._fields = {each.name: each for each in plan.fields}
         self._identity = [name for name in plan.identity if name != plan.key]
         self._names = Names()
@@ -91,7 +96,7 @@ class Collected:
 
     def _place_of(self, sighting: Sighting) -> int:
         """The number of the label or the name: one for all that mean the same."""
-        for key in map(row_key, (label_of(sighting, self._plan), sighting.name)):
+        for key in map(spelled, (label_of(sighting, self._plan), sighting.name)):
             if key in self._compared:
                 return self._by_key.setdefault(self._same.get(key, key), len(self._by_key))
         place = self._names.find(sighting.name)
@@ -101,11 +106,12 @@ class Collected:
         return place
 
     def _is_one(self, thing: ListedThing, sighting: Sighting) -> bool:
-        judged = row_key(label_of(sighting, self._plan)) in self._compared
+        judged = spelled(label_of(sighting, self._plan)) in self._compared
         for other in thing.sightings:
             same_name = row_key(other.name) == row_key(sighting.name)
             same_table = bool(sighting.list_id) and other.list_id == sighting.list_id
-            if same_table and not (same_name and other.values == sighting.values):
+            says_the_same = spelled(other.name) == spelled(sighting.name) and other.values == sighting.values
+            if same_table and not says_the_same:
                 return False
             if judged:
                 continue

@@ -6,22 +6,26 @@ A search that fails, or pages that do not speak of it, leave a claim "not checke
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.take_notes import Taken
+from tablewright.decisions.write_report import disputes_of, opposed
 from tablewright.journeys.research.memo import carried_over
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
 from tablewright.models.document_scope import concerning
+from tablewright.store.text_index import rarity
 from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import copies, independent
 from tablewright.table.model import Evidence
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
+from tablewright.text.words import roots
 
 MOST_PAGES = 8
 
@@ -84,7 +88,7 @@ class Verification:
             if underway.limits.spent:
                 return JudgedClaim(reason=underway.limits.spent)
             own = underway.library.pages.get(claim.source_url)
-            pages = self._pages(claim, tasks)
+            pages = self._pages(claim, own, tasks)
             work = judge(underway.tools, underway.brief, claim, own, pages, underway.note, failed)
             judged = await underway.limits.in_time(work) or JudgedClaim(reason=underway.limits.spent)
             underway.tell("claim", detail=f"{judged.verdict}: {claim.claim_text}")
@@ -92,18 +96,19 @@ class Verification:
 
         return list(await asyncio.gather(*map(one, claims)))
 
-    def _pages(self, claim: Claim, tasks: Sequence[ResearchTask]) -> list[Retrieved]:
-        """What its own search brought that nobody has noted from, then earlier pages on the same part of the question,
-        then what else it found; where there is none, what the other searches found. As many as there is room for are
-        judged."""
-        library, notes = self._underway.library, self._underway.notes
-        topic = next((note.topic for note in notes if note.number == claim.note), "")
-        related = {note.evidence.origin for note in notes if note.topic == topic}
-        before = {source.url for result in self._underway.results for source in result.sources}
+    def _pages(self, claim: Claim, own: Retrieved | None, tasks: Sequence[ResearchTask]) -> list[Retrieved]:
+        """What its own search brought that is new, then the pages whose notes contradict it, then all others that speak
+        of the same, and last what else its search found. As many as there is room for are judged."""
+        underway, library = self._underway, self._underway.library
+        before = {source.url for result in underway.results for source in result.sources}
         found = library.read_by([task.id for task in tasks if task.target_gap == claim.claim_text])
         new = [page for page in found if page.origin not in before]
-        noted = [page for origin, page in library.pages.items() if origin in related]
-        pages = (*new, *noted, *found) or library.read_by([task.id for task in tasks])
+        disputes = disputes_of((), underway.memo.contradictions if underway.memo else ())
+        against = opposed(disputes).get(claim.note, set())
+        rivals = {note.evidence.origin for note in underway.notes if note.number in against}
+        others = [page for page in library.pages.values() if own is None or independent(own, page)]
+        contradicting = [page for page in others if page.origin in rivals]
+        pages = (*new, *contradicting, *speaking_of(claim.claim_text, others), *found)
         return list({page.origin: page for page in pages}.values())
 
     def _findings(self, judged: Sequence[JudgedClaim]) -> tuple[SourceNote, ...]:
@@ -147,6 +152,17 @@ async def judge(
         read = words("none speaks", count=len(others))
         return JudgedClaim(reason=judged.reason or read)
     return judged
+
+
+def speaking_of(claim: str, pages: Sequence[Retrieved]) -> list[Retrieved]:
+    """The pages that have the words of a claim, those first that have the most of them and the rarest; what has less
+    than half as much of it as the best one is about something else."""
+    words = set(roots(claim, telling=True))
+    shared = [words & set(roots(f"{page.title} {page.text}", telling=True)) for page in pages]
+    often = Counter(word for found in shared for word in found)
+    worth = [sum(rarity(often[word], len(pages)) for word in found) for found in shared]
+    ranked = sorted(zip(worth, pages, strict=True), key=lambda each: -each[0])
+    return [page for each, page in ranked if each and each >= ranked[0][0] / 2]
 
 
 def independent_of(own: Retrieved | None, pages: Sequence[Retrieved]) -> list[Retrieved]:

@@ -194,6 +194,7 @@ class ResearchGatherer:
             gaps=carried.gaps,
             memo_text=written(before, self._extent.memo_tokens) if before else "",
             gaps_in_memo=GAPS_SHOWN,
+            claims=carried.claims,
             candidates=tuple(shown),
             searched=(*underway.queries, *(task.search_query for task in tasks)),
             searches_left=left,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from tablewright.decisions.reflect import Reflection
+from tablewright.decisions.reflect import Reflection, lacks
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.research import (
     MEMO_TOKENS,
@@ -134,6 +134,4 @@ def _gap(place: int, memo: Memo) -> str:
 
 
 def _candidate(place: int, memo: Memo) -> str:
-    candidate = memo.candidates[place]
-    missing = [name for name, status in candidate.fields.items() if status == "missing"]
-    return f"- {candidate.name}: " + (f"missing: {', '.join(missing)}" if missing else "complete")
+    return f"- {memo.candidates[place].name}: {lacks(memo.candidates[place])}"

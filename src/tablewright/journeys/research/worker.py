@@ -99,9 +99,10 @@ class SearchWorkers:
         steps: dict[str, list[Step]] = {task.id: [] for task in tasks}
 
         async def search(task: ResearchTask) -> tuple[list[Hit], str]:
-            found = await self._search(task.search_query, steps[task.id])
-            self._searched(task)
-            return found
+            hits, error = await self._search(task.search_query, steps[task.id])
+            if not error:
+                self._searched(task)
+            return hits, error
 
         found = [each or ([], self._stopped) for each in await self._in_time([partial(search, task) for task in tasks])]
         wanted = await self._choose(tasks, [hits for hits, _ in found])

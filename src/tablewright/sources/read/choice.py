@@ -34,7 +34,11 @@ def main_blocks(page: PageBlocks) -> list[Block]:
     kept = [block for block, left_out in zip(page.blocks, out, strict=True) if not left_out or block.tag == "h1"]
     if _size(kept) < min(_ENOUGH, total / 3):
         kept = page.blocks
-    return list(_without_repeated_links(list(_without_link_runs(list(_without_teasers(_centre(kept)))))))
+    text = list(_without_teasers(_centre(kept)))
+    body = list(_without_link_runs(text))
+    if _size(body) < min(_ENOUGH, _size(text) / 3):  # an index: its links are what it says
+        body = text
+    return list(_without_repeated_links(body))
 
 
 def _furniture(page: PageBlocks, total: int) -> list[bool]:

@@ -109,7 +109,7 @@ class Words:
         if report.written_by:
             parts.append(self("written by", model=report.written_by))
         elif report.answer or report.sections:
-            parts.append(self("own words"))
+            parts.append(self("own words" if report.unread else "noted"))
         return " · ".join(filter(None, parts))
 
     def reference_title(self, reference: Reference) -> str:
