@@ -45,7 +45,6 @@ ENGLISH = {
     "texts unread": "other documents were not searched for it: {why}",
     "beside": "beside the lookup, {read}",
     "matched": "matched {matched} of {total} {things}",
-    "unreadable": "{count} could not be read",
     "undecided": "{count} undecided",
     "exact": "exact",
     "approximate": "approximate",
@@ -72,6 +71,7 @@ ENGLISH = {
     "sorted within": "sorted within each of {units}, which are not compared with each other",
     "no such table": "{count} of {total} {things} has no such table, so it was not looked at|"
     "{count} of {total} {things} have no such table, so they were not looked at",
+    "may be totals": "{count} row may only add up those above it|{count} rows may only add up those above them",
     "totals": "{count} row that only adds up the others was left out|"
     "{count} rows that only add up the others were left out",
     "yes": "yes",
@@ -141,7 +141,6 @@ GERMAN = {
     "texts unread": "andere Dokumente wurden dafür nicht durchsucht: {why}",
     "beside": "neben dem Nachschlagen: {read}",
     "matched": "{matched} von {total} passen ({things})",
-    "unreadable": "{count} nicht lesbar",
     "undecided": "{count} unentschieden",
     "exact": "genau",
     "approximate": "ungefähr",
@@ -168,6 +167,8 @@ GERMAN = {
     "sorted within": "je für sich sortiert: {units}; untereinander sind sie nicht vergleichbar",
     "no such table": "{count} von {total} ({things}) hat keine solche Tabelle und zählt deshalb nicht|"
     "{count} von {total} ({things}) haben keine solche Tabelle und zählen deshalb nicht",
+    "may be totals": "{count} Zeile addiert vielleicht nur die darüber|"
+    "{count} Zeilen addieren vielleicht nur die darüber",
     "totals": "{count} Zeile, die nur die anderen addiert, ist weggelassen|"
     "{count} Zeilen, die nur die anderen addieren, sind weggelassen",
     "yes": "ja",

@@ -64,15 +64,15 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         if isinstance(read, Reply):
             return read
         members += [(name, each) for each in read]
+    said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
     if plan.compare:
-        return await concluded(asking, possible(plan, members), things)
+        return await concluded(asking, possible(plan, members, said), things)
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
-    said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
     scope = QueryScope(
         members=[each for _, each in members],
         called=called,
-        unreadable=things.unreadable if kinds else 0,
+        unreadable=things.unreadable if kinds or len(tabled(plan.of, things)) > 1 else 0,
         unsorted=things.unsorted if kinds else 0,
         of=things.readable,
         uncovered=uncovered(plan.of, things),
@@ -85,9 +85,14 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
     return await reply_of(asking, things, scope, said)
 
 
+def tabled(names: Sequence[str], things: Inventory) -> dict[str, Document]:
+    """The documents that have these tables, by id. What several have, one that could not be read may have, too."""
+    return {each.id: each for name in names if name in things.tables for each in things.tables[name].documents}
+
+
 def uncovered(names: Sequence[str], things: Inventory) -> Uncovered | None:
     """The documents of the same kinds that have no such table: what was asked about may stand in them, too."""
-    there = {each.id: each for name in names if name in things.tables for each in things.tables[name].documents}
+    there = tabled(names, things)
     kinds = sorted({each.kind for each in there.values() if each.kind_by and each.kind not in names})
     documents = [each.id for kind in kinds for each in things.kinds[kind]]
     count = len(set(documents) - there.keys())
@@ -232,7 +237,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
     if not found.matches:
         wider = await looser(asking, things, scope, said)
-        if desk.model is not None:
+        if desk.model is not None and plan.queries:
             more, read = await beside_the_table(asking, things, scope, found, sources)
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
@@ -277,12 +282,12 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]]) -> list[tuple[str, Member]]:
+def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]], said: Spellings) -> list[tuple[str, Member]]:
     """Without those that a condition keeps out; one on a column that a table does not have says nothing of its rows."""
     types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
 
     def is_out(member: Member) -> bool:
-        verdicts = [decided(member, condition, types, Spellings()) for condition in plan.conditions]
+        verdicts = [decided(member, condition, types, said) for condition in plan.conditions]
         return any(verdict.truth == "no match" for verdict in verdicts)
 
     return [(name, member) for name, member in members if not is_out(member)]
@@ -300,6 +305,15 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
         if left < 0:
             break
         rows.append(NumberedRow(table=name, text=text))
+    asking.tried.append(
+        ToolUse(
+            tool="annotations_search",
+            asked=f"{', '.join(plan.of)}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
+            matches=len(members),
+            threshold=f"the first {len(rows)} that fit" if len(rows) < len(members) else "",
+            note="compared by the model",
+        )
+    )
     asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today, more=len(members) - len(rows))
     with concerning([member.document.id for _, member in members]):
         outcome = await decide(Conclude(), asked, desk.model, desk.tell)
