@@ -30,6 +30,7 @@ from .asking import (
     SPENT_PLAN,
     TIRES_PLAN,
     TOTAL,
+    TRANSLATING,
     blocks,
     column,
     condition,
@@ -517,3 +518,32 @@ async def test_where_nothing_matches_texts_are_read_only_if_the_plan_expects_som
     reply = await library.with_model(endpoint).ask(dear)
     assert (reply.count, reply.answer) == (0, "0 receipts match.")
     assert not any(COMPOSING in prompt for prompt in prompts(endpoint))
+
+
+async def test_our_own_lines_are_in_the_language_of_the_question_and_translated_once(
+    library: Library, endpoint: Endpoint
+) -> None:
+    wished, second = "Zorp?", "Zarp?"
+    plans = {asked: plan(asked, queries=[asked], language="zy") for asked in (wished, second)}
+
+    def reply_of(sent: Asked) -> Sent:
+        prompt = sent_to(sent).replace("\\n", "\n")
+        if TRANSLATING in prompt:
+            lines = re.findall(r"^\d+\. (.+)$", prompt.replace('\\"', '"').rstrip('"'), flags=re.MULTILINE)
+            return answer({"lines": ["|".join(f"zy {form}" for form in line.split("|")) for line in lines]})
+        return reader(plans)(sent)
+
+    endpoint.otherwise = reply_of
+    async with library.with_model(endpoint).open() as tablewright:
+        first = await asked_of(tablewright, wished)
+        await asked_of(tablewright, second)
+    assert first.answer == "zy The documents do not say.\nzy Missing: it is not told"
+    assert sum(TRANSLATING in prompt for prompt in prompts(endpoint)) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("fr", "1\u202f577,20"), ("es-MX", "1.577,20"), ("de", "1.577,20"), ("ja", "1,577.20"), ("", "1,577.20")],
+)
+def test_figures_are_written_as_the_language_writes_them(language: str, said: str) -> None:
+    assert figure("1,577.20", language) == said

@@ -360,7 +360,11 @@ def described(column: Field, members: Sequence[Member]) -> str:
     numbers = sorted((each.number, each.raw) for each in values if each.number is not None and not each.date)
     if dates:
         return f"{head}: {dates[0]} to {dates[-1]}"
+    if len(currencies := sorted({each.currency for each in values if each.currency})) > 1:
+        return f"{head}: in {', '.join(currencies)}"
     if numbers:
         return f"{head}: {numbers[0][1]} to {numbers[-1][1]}"
+    if not values:
+        return head
     distinct = list(dict.fromkeys(each.raw for each in values))
     return f"{head}: {', '.join(shortened(each, 40) for each in distinct[:SAMPLES])}"

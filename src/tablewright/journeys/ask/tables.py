@@ -72,7 +72,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
     scope = QueryScope(
         members=[each for _, each in members],
         called=called,
-        unreadable=things.unreadable if kinds or len(tabled(plan.of, things)) > 1 else 0,
+        unreadable=unreadable(plan.of, things),
         unsorted=things.unsorted if kinds else 0,
         of=things.readable,
         uncovered=uncovered(plan.of, things),
@@ -86,8 +86,15 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
 
 
 def tabled(names: Sequence[str], things: Inventory) -> dict[str, Document]:
-    """The documents that have these tables, by id. What several have, one that could not be read may have, too."""
+    """The documents that have these tables, by id."""
     return {each.id: each for name in names if name in things.tables for each in things.tables[name].documents}
+
+
+def unreadable(names: Sequence[str], things: Inventory) -> int:
+    """The documents that could not be read, where one of them may belong: to a kind, or to the documents that have such
+    a table where several have it."""
+    is_of_kind = any(name not in things.tables for name in names)
+    return things.unreadable if is_of_kind or len(tabled(names, things)) > 1 else 0
 
 
 def uncovered(names: Sequence[str], things: Inventory) -> Uncovered | None:
@@ -346,6 +353,9 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     ]
     is_part = len(rows) < len(members)
     unseen = uncovered(plan.of, things)
+    unread = unreadable(plan.of, things)
+    gaps = [unseen.told(plan.language)] if unseen else []
+    gaps += [asking.message("documents unreadable", count=unread)] if unread else []
     compared_rows = (
         asking.message("only compared", count=len(rows), total=len(members)) if is_part else asking.message("compared")
     )
@@ -357,8 +367,8 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
             columns=columns if shown else (),
             rows=tuple(shown),
             count=len(chosen) if chosen else None,
-            completeness="incomplete" if is_part or conclusion.unsure or unseen else "approximate",
-            reason="; ".join(filter(None, (compared_rows, unseen.told(plan.language) if unseen else ""))),
+            completeness="incomplete" if is_part or conclusion.unsure or gaps else "approximate",
+            reason="; ".join((*gaps, compared_rows)),
             ledger=compared(conclusion, members, plan, things) if chosen else None,
             route="structured",
             route_reason=plan.question,
@@ -378,10 +388,12 @@ def compared(
     total = sum(name in of for name, _ in members)
     unsure = [place for place in conclusion.unsure if members[place][0] in of and place not in conclusion.listed]
     only = next(iter(of)) if len(of) == 1 else ""
+    unread = unreadable(plan.of, things)
     return Ledger(
         things=only if only in things.kinds else "row" if of <= things.tables.keys() else "document",
-        total=total,
+        total=total + unread,
         matched=len(conclusion.listed),
+        unreadable=unread,
         no_match=total - len(conclusion.listed) - len(unsure),
         not_stated=len(unsure),
         undecided=tuple((members[place][1].title, message("documents silent", plan.language)) for place in unsure),
