@@ -74,5 +74,11 @@ def test_a_title_of_its_own_or_a_heading_comes_before_the_first_line() -> None:
     assert [digest(each).heading for each in (marked, titled)] == ["Berth contract", "Contract 12"]
 
 
+def test_a_heading_with_a_colon_is_a_heading() -> None:
+    text = "Survey report: yacht Elena\nSurveyor: Berg\n"
+    marked = Parsed(text=text, media="docx", headings=((0, text.index("\n")),))
+    assert parts_of(digest(marked).heading) == ["survey report", "yacht elena"]
+
+
 def document(id: str, heading: str, kind: str = "", by: KindBy = "") -> Document:
     return Document(id=id, path=id, name=id, heading=heading, kind=kind, kind_by=by)

@@ -99,7 +99,7 @@ def test_the_reply_for_people_says_what_is_missing(library: Shell) -> None:
     assert "53 receipts match" in done.stdout
     assert "r01" in done.stdout
     assert "r50" in done.stdout
-    assert "Matched 53 of 56 receipts; 1 could not be read" in done.stderr
+    assert "Matched 53 of 55 receipts; 1 document could not be read" in done.stderr
     assert "3 more" in done.stderr
     assert "Route: " in done.stderr
     assert "annotations_search(" in done.stderr

@@ -40,6 +40,7 @@ def blocks(prompt: str) -> list[tuple[int, str]]:
 
 CLASSIFYING, PLANNING = "You sort somebody's documents", "You plan how a question"
 READING, COMPOSING, GROUPING = "You fill cells of a table", "You answer a question from passages", "You compare values"
+CONCLUDING, TRANSLATING = "You answer a question from tables", "You translate lines"
 
 
 def plan(question: str, **values: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from .asking import (
     BLED,
     CAPTAIN_OF,
     CLASSIFYING,
+    COMPOSING,
+    CONCLUDING,
+    GROUPING,
     PLANNING,
     READING,
     RECEIPTS,
@@ -26,6 +30,7 @@ from .asking import (
     SPENT_PLAN,
     TIRES_PLAN,
     TOTAL,
+    TRANSLATING,
     blocks,
     column,
     condition,
@@ -144,7 +149,9 @@ async def test_a_sum_is_said_in_the_words_of_the_plan_and_a_made_up_figure_is_no
     assert said == f"{LATE} Belege von 2024 kosteten zusammen {figure(f'{total:,}', 'de')} EUR."
     assert undecided == "Nicht entschieden: undated (Date ist nicht angegeben)."
     assert reply.ledger is not None
-    assert reply.ledger.said(reply.language) == f"{LATE} von 61 passen (receipts); 1 nicht lesbar; 1 unentschieden"
+    assert reply.ledger.said(reply.language) == (
+        f"{LATE} von 60 passen (receipts); 1 unentschieden; 1 Dokument ließ sich nicht lesen"
+    )
     assert "1 von 60 ließen sich nicht entscheiden" in reply.reason
     assert plain.startswith("Die Summe von")
 
@@ -293,10 +300,23 @@ async def test_what_is_missing_is_searched_for_in_other_words(library: Library, 
             return who_the_captain_was(prompt)
         return {**nothing(), "queries": ["captain of the schooner"]}
 
-    endpoint.otherwise = reader({}, composed)
+    receipts = plan(first, queries=["receipt of the Corner Garage, winter tire"])
+    endpoint.otherwise = reader({first: receipts}, composed)
     reply = await library.with_model(endpoint).ask(first)
     assert "Ottoline Brask" in reply.answer
     assert len([tried for tried in reply.attempts if tried.tool.startswith("search")]) == 2
+
+
+async def test_a_search_that_finds_nothing_new_is_not_read_again(empty: Library, endpoint: Endpoint) -> None:
+    pump = empty.folder / "pump.md"
+    pump.write_text("# Pump P9\n\nPump pressure: 6 bar\n")
+    endpoint.otherwise = reader({}, lambda prompt: {**nothing(), "queries": ["pump pressure", "bar"]})
+    async with empty.with_model(endpoint).open() as tablewright:
+        await tablewright.add_documents([pump], workers=1)
+        reply = await asked_of(tablewright, "How heavy is the pump P9?")
+    assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == 1
+    assert [(tried.matches, tried.note) for tried in reply.attempts] == [(1, ""), (1, "0 new")]
+    assert reply.reason == "the document was read whole"
 
 
 @pytest.mark.parametrize("said", [{"unexpected": True}, "certainly! [source 1]", []], ids=["keys", "prose", "list"])
@@ -445,3 +465,85 @@ async def test_a_lookup_stands_although_the_model_fails_to_read_the_texts_beside
     reply = await library.with_model(endpoint).ask(dear)
     assert (reply.count, reply.answer) == (0, "0 receipts match.")
     assert "other documents were not searched for it" in reply.reason
+
+
+async def test_rows_that_are_compared_are_kept_out_by_meaning_not_by_spelling(
+    library: Library, endpoint: Endpoint
+) -> None:
+    asked = "Which tires of the Corner Garage were bought twice?"
+    item = column("Item", "text", "What was bought?")
+    of = plan(
+        asked, action="table", of=["receipt"], columns=[item], conditions=[condition("Item", "=", "rubber ring")],
+        compare=True,
+    )  # fmt: skip
+
+    def reply_of(sent: Asked) -> Sent:
+        prompt = sent_to(sent).replace("\\n", "\n")
+        if GROUPING in prompt:
+            values = re.findall(r"^\[(\d+)\] (.+)$", prompt, flags=re.MULTILINE)
+            meant = [int(number) for number, value in values if "tire" in value]
+            return answer({"groups": [{"name": "rubber ring", "numbers": meant}]})
+        if CONCLUDING in prompt:
+            said = [{"statement": "All of them.", "rows": [1], "calculations": []}]
+            return answer({"statements": said, "listed": [1], "unsure": [], "missing": ""})
+        return reader({asked: of})(sent)
+
+    endpoint.otherwise = reply_of
+    reply = await library.with_model(endpoint).ask(asked)
+    (shown,) = [prompt for prompt in prompts(endpoint) if CONCLUDING in prompt]
+    assert "tire" in shown.partition("rows>>")[2]
+    assert reply.answer == "All of them. [source 1]"
+    assert reply.attempts[-1].note == "compared by the model"
+
+
+async def test_names_of_a_follow_up_are_not_compared_again(library: Library, endpoint: Endpoint) -> None:
+    item = column("Item", "text", "What was bought?")
+    tires = {"action": "table", "of": ["receipt"], "columns": [item]}
+    tires |= {"conditions": [condition("Item", "contains", "tires")]}
+    first, then = "Which receipts are for tires?", "How many is that?"
+    endpoint.otherwise = reader({first: plan(first, **tires), then: plan("How many?", **tires, aggregate="count")})
+    async with library.with_model(endpoint).open() as tablewright:
+        await asked_of(tablewright, first)
+        before = len(prompts(endpoint))
+        await asked_of(tablewright, then)
+    assert [PLANNING in prompt for prompt in prompts(endpoint)[before:]] == [True]
+
+
+async def test_where_nothing_matches_texts_are_read_only_if_the_plan_expects_something_there(
+    library: Library, endpoint: Endpoint
+) -> None:
+    dear = "Which receipts are over 5000 EUR?"
+    over = plan(dear, action="table", of=["receipt"], columns=[TOTAL], conditions=[condition("Total", ">", "5000 EUR")])
+    endpoint.otherwise = reader({dear: over})
+    reply = await library.with_model(endpoint).ask(dear)
+    assert (reply.count, reply.answer) == (0, "0 receipts match.")
+    assert not any(COMPOSING in prompt for prompt in prompts(endpoint))
+
+
+async def test_our_own_lines_are_in_the_language_of_the_question_and_translated_once(
+    library: Library, endpoint: Endpoint
+) -> None:
+    wished, second = "Zorp?", "Zarp?"
+    plans = {asked: plan(asked, queries=[asked], language="zy") for asked in (wished, second)}
+
+    def reply_of(sent: Asked) -> Sent:
+        prompt = sent_to(sent).replace("\\n", "\n")
+        if TRANSLATING in prompt:
+            lines = re.findall(r"^\d+\. (.+)$", prompt.replace('\\"', '"').rstrip('"'), flags=re.MULTILINE)
+            return answer({"lines": ["|".join(f"zy {form}" for form in line.split("|")) for line in lines]})
+        return reader(plans)(sent)
+
+    endpoint.otherwise = reply_of
+    async with library.with_model(endpoint).open() as tablewright:
+        first = await asked_of(tablewright, wished)
+        await asked_of(tablewright, second)
+    assert first.answer == "zy The documents do not say.\nzy Missing: it is not told"
+    assert sum(TRANSLATING in prompt for prompt in prompts(endpoint)) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("fr", "1\u202f577,20"), ("es-MX", "1.577,20"), ("de", "1.577,20"), ("ja", "1,577.20"), ("", "1,577.20")],
+)
+def test_figures_are_written_as_the_language_writes_them(language: str, said: str) -> None:
+    assert figure("1,577.20", language) == said

@@ -26,7 +26,7 @@ async def test_a_list_has_all_that_match_and_its_ledger_says_what_could_not_be_r
     ledger = reply.ledger
     assert ledger is not None
     assert (ledger.total, ledger.no_match, ledger.not_stated, ledger.unreadable) == (61, OTHERS, 0, 1)
-    assert str(ledger) == "matched 55 of 61 receipts; 1 could not be read"
+    assert str(ledger) == "matched 55 of 60 receipts; 1 document could not be read"
     assert reply.completeness == "incomplete"
     assert "could not be read" in reply.reason
     assert len(reply.rows) == 50
@@ -198,7 +198,7 @@ async def looked_up(library: Library, where: str, figure: Aggregate = "", of: st
 async def test_conditions_list_exactly_what_meets_them(library: Library) -> None:
     reply = await looked_up(library, "kind = receipt and total >= 138 EUR")
     assert [row.values for row in reply.rows] == [("EUR 138.00",), ("EUR 139.00",), ("EUR 980.00",)]
-    assert str(reply.ledger) == "matched 3 of 61 receipts; 1 could not be read"
+    assert str(reply.ledger) == "matched 3 of 60 receipts; 1 document could not be read"
 
 
 async def test_a_sum_by_conditions_says_what_is_undecided(library: Library) -> None:

@@ -11,12 +11,12 @@ from msgspec.structs import replace as replace_document
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
-from tablewright.journeys.ask.answering import completed
-from tablewright.journeys.ask.members import Inventory, Member, RowTable, stated_of, without_totals
+from tablewright.journeys.ask.answering import completed, not_decided
+from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table, stated_of, without_totals
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
 from tablewright.table.corpus import Document
-from tablewright.table.model import Cell, Evidence, Field, column_key
+from tablewright.table.model import Cell, Evidence, Field, Table, column_key
 from tablewright.table.text import plural
 from tablewright.table.typed import typed
 
@@ -190,6 +190,45 @@ def test_a_last_row_that_adds_up_the_others_is_not_one_of_them(last: tuple[str, 
 def test_the_numbers_of_two_rows_add_up_to_that_of_the_third_by_chance() -> None:
     rows = rows_of(("1", "Berg"), ("2", "Iwu"), ("3", "Holt"), header=("No.", "Worker"))
     assert without_totals([rows]) == (rows, [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_sure"),
+    [
+        ([("Mast", "Berg", "180"), ("Rigging", "Iwu", "95"), ("Total due", "Berg", "275")], False),
+        ([("Mast", "Berg", "180"), ("Total due", "", "180")], False),
+        ([("Mast", "Berg", "180"), ("Rigging", "Iwu", "180")], True),
+        ([("Mast", "Berg", "180"), ("Rigging", "Iwu", "95"), ("Paint", "Berg", "40")], True),
+    ],
+)
+def test_a_sum_of_few_rows_is_not_exact_where_the_last_may_be_their_total(
+    rows: list[tuple[str, ...]], is_sure: bool
+) -> None:
+    kept, totals = without_totals([rows_of(*rows)])
+    asked = plan(columns=["Hours"], aggregate="sum", aggregate_column="Hours")
+    found, _ = answer(asked, QueryScope(members=kept, called="row"), Spellings())
+    said = ("exact", "") if is_sure else ("approximate", "1 row may only add up those above it")
+    assert (len(kept), totals) == (len(rows), [])
+    assert (found.completeness, found.reason) == said
+
+
+def test_what_is_not_decided_is_named_with_its_own_reason() -> None:
+    members = [member("A", total="12 EUR"), member("B"), member("C", total="7 EUR"), member("D", total="9 GBP")]
+    asked = plan(columns=["total"], conditions=[{"column": "total", "operator": ">", "values": ["8 GBP"]}])
+    found, _ = answer(asked, QueryScope(members=members), Spellings())
+    assert not_decided(found, "en") == (
+        "Not decided: A, C (it is in EUR, and nothing is converted).\nNot decided: B (total is not stated)."
+    )
+
+
+def test_documents_of_one_title_are_told_apart_by_their_files() -> None:
+    documents = [
+        Document(id=name, name=f"{name}.pdf", path=name, title=title)
+        for name, title in (("1", "Invoice"), ("2", "Invoice"), ("3", "Lease"), ("4", ""), ("5", ""))
+    ]
+    table = Table(id="t", name="invoices", fields=(), rows=())
+    titles = [each.title for each in members_of_table(table, {}, documents)]
+    assert titles == ["Invoice (1.pdf)", "Invoice (2.pdf)", "Lease", "4.pdf", "5.pdf"]
 
 
 def test_rows_left_out_as_totals_are_told_and_do_not_make_a_sum_less_exact() -> None:

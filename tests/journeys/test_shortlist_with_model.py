@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tablewright.decisions.translation import ASKED
 from tablewright.journeys.shortlist.context import LINES
 from tablewright.table.messages import CATALOGUE
 from tablewright.table.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
@@ -445,6 +446,7 @@ def language() -> Iterator[str]:
     """One that nobody else speaks, and that is forgotten again."""
     yield "zz"
     CATALOGUE.pop("zz", None)
+    ASKED.clear()
 
 
 def in_zz(line: str) -> str:
@@ -462,6 +464,7 @@ async def test_our_own_lines_and_buttons_are_translated_once_for_a_language(tmp_
         assert "2 CANDIDATES FOUND." in (await chat.say(CONFIRM.upper())).text
         assert len(script.prompts(TRANSLATED)) == 1, "what the model answered is kept"
         CATALOGUE.pop(language)
+        ASKED.clear()
         other = await chat.app.begin_shortlist()
         _, reply = await chat.app.shortlist_turn(other.id, "zz zz")
         assert "LOOKING FOR: zorbler." in reply.text

@@ -26,9 +26,11 @@ def heading_of(parsed: Parsed, annotations: Sequence[Annotation]) -> str:
     """The title that a file gives itself, its first heading, or its first line, unless that is a field or a table."""
     text = parsed.text
     first = len(text) - len(text.lstrip())
-    lines = [*sorted(parsed.headings)[:1], (first, first + len(text[first:].partition("\n")[0]))]
-    taken = [*((each.start, each.end) for each in annotations), *((each.start, each.end) for each in parsed.grids)]
-    free = (text[start:end] for start, end in lines if not any(a < end and start < b for a, b in taken))
+    line = (first, first + len(text[first:].partition("\n")[0]))
+    tables = [(each.start, each.end) for each in parsed.grids]
+    taken = [(line, [*tables, *((each.start, each.end) for each in annotations)])]
+    taken = [*((each, tables) for each in sorted(parsed.headings)[:1]), *taken]  # "Survey: Elena" is no field there
+    free = (text[start:end] for (start, end), others in taken if not any(a < end and start < b for a, b in others))
     return one_line(parsed.title or next(free, ""))[:LONGEST_HEADING]
 
 

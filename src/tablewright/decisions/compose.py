@@ -36,12 +36,13 @@ document says which, and quote both. Do not choose between them. A newer version
 contradiction: say which holds now.
 
 Where the passages cover only a part of the question, answer that part. Say nothing from memory and nothing that is \
-merely likely.
+merely likely. A passage about another person, thing, place, time or event than the one that is asked about does not \
+answer the question, however alike they are; nor does one that says otherwise than the question takes for granted.
 
 `answered`: "yes", "partly", or "no" where no passage says it; then there are no statements. Where it is not "yes", \
-`missing` says in a few words what is not told; `queries` are one to three further searches, in words that such \
-documents would use and that were not searched for yet, or none if nothing more can be expected; and `ask` is one \
-short question to the user that would help to find it: another name, which document, which time.
+`missing` says in a few words what is not told, and what nearby is; `queries` are one to three further searches, in \
+words that such documents would use and that were not searched for yet, or none if nothing more can be expected; and \
+`ask` is one short question to the user that would help to find it: another name, which document, which time.
 
 {WARNING}"""
 BESIDE_LOOKUP = """\
@@ -68,6 +69,9 @@ class Passage(Noun, frozen=True):
     @property
     def end(self) -> int:
         return self.start + len(self.text)
+
+    def is_within(self, other: Passage) -> bool:
+        return self.document_id == other.document_id and other.start <= self.start and self.end <= other.end
 
     @property
     def shown_as(self) -> str:

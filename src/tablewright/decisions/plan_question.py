@@ -46,8 +46,8 @@ the readings.
 For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
 wording of the question; in the documents' language; short, and naming the section, statement or table that would say \
 it. `of`: the kinds to search where the question says so ("what do the manuals say"), or the names of the documents \
-that must say it, as where one report is of the firm that is asked about; else none. Give `queries` for "table" too: \
-they are used where the table leaves the question open.
+that must say it, as where one report is of the firm that is asked about; else none. For "table", `queries` only \
+where sentences elsewhere may tell what the lookup does not find; else none.
 
 For "table":
 - `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \
@@ -57,9 +57,11 @@ column by its name where it means the same; else a short name, its type and a qu
 document can answer without knowing the others ("What is the total amount due?"). "kind" is known of every document. \
 A property that no document states as a value is a yes/no column ("Is it about a repair?"). What documents only \
 mention where it is so, such as a payment or a cancellation, is a column of that fact ("When was it paid?"), with the \
-operator "known" or "unknown". What a document gives only in parts, such as items without a total, hours and a rate, \
-or a date and a period, is one column, too: its reader works it out. Of a table inside documents, its own columns by \
-their names, and with a question what the document around it says once for all rows, such as its date or supplier.
+operator "known" or "unknown"; where documents of other kinds may tell it too, such as mails about payments, `of` \
+names them as well, and `compare` is true. What a document gives only in parts, such as items without a total, hours \
+and a rate, or a date and a period, is one column, too: its reader works it out. Of a table inside documents, its own \
+columns by their names, and with a question what the document around it says once for all rows, such as its date or \
+supplier.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
 "yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. A value in braces is another \

@@ -49,8 +49,9 @@ class SameValues:
         values = "\n".join(
             f"[{number}] {' '.join(value.split())}" for number, value in enumerate(asked.values, start=1)
         )
-        names = f"\nNames asked about: {' · '.join(asked.wanted)}" if asked.wanted else ""
-        question = f"\n\n{question_block(f'{asked.question}{names}')}" if asked.question else ""
+        names = f"Names asked about: {' · '.join(asked.wanted)}" if asked.wanted else ""
+        said = "\n".join(filter(None, (asked.question, names)))
+        question = f"\n\n{question_block(said)}" if said else ""
         return Prompt(
             instructions=INSTRUCTIONS,
             text=f"Column: {asked.column}\n{block(0, values, 'values')}{question}",

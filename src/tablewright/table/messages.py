@@ -45,7 +45,6 @@ ENGLISH = {
     "texts unread": "other documents were not searched for it: {why}",
     "beside": "beside the lookup, {read}",
     "matched": "matched {matched} of {total} {things}",
-    "unreadable": "{count} could not be read",
     "undecided": "{count} undecided",
     "exact": "exact",
     "approximate": "approximate",
@@ -72,6 +71,7 @@ ENGLISH = {
     "sorted within": "sorted within each of {units}, which are not compared with each other",
     "no such table": "{count} of {total} {things} has no such table, so it was not looked at|"
     "{count} of {total} {things} have no such table, so they were not looked at",
+    "may be totals": "{count} row may only add up those above it|{count} rows may only add up those above them",
     "totals": "{count} row that only adds up the others was left out|"
     "{count} rows that only add up the others were left out",
     "yes": "yes",
@@ -141,7 +141,6 @@ GERMAN = {
     "texts unread": "andere Dokumente wurden dafür nicht durchsucht: {why}",
     "beside": "neben dem Nachschlagen: {read}",
     "matched": "{matched} von {total} passen ({things})",
-    "unreadable": "{count} nicht lesbar",
     "undecided": "{count} unentschieden",
     "exact": "genau",
     "approximate": "ungefähr",
@@ -168,6 +167,8 @@ GERMAN = {
     "sorted within": "je für sich sortiert: {units}; untereinander sind sie nicht vergleichbar",
     "no such table": "{count} von {total} ({things}) hat keine solche Tabelle und zählt deshalb nicht|"
     "{count} von {total} ({things}) haben keine solche Tabelle und zählen deshalb nicht",
+    "may be totals": "{count} Zeile addiert vielleicht nur die darüber|"
+    "{count} Zeilen addieren vielleicht nur die darüber",
     "totals": "{count} Zeile, die nur die anderen addiert, ist weggelassen|"
     "{count} Zeilen, die nur die anderen addieren, sind weggelassen",
     "yes": "ja",
@@ -211,21 +212,24 @@ CATALOGUE: dict[str, dict[str, str]] = {
 OURS = frozenset(CATALOGUE)
 NAMES = {"english": "en", "german": "de", "deutsch": "de"}
 """Languages as a plan names them."""
-MARKS = {"de": str.maketrans(",.", ".,")}
-"""How the marks of English figures are written in other languages."""
+POINTS, SPACES = str.maketrans(",.", ".,"), str.maketrans(",.", "\u202f,")
+MARKS = {
+    **dict.fromkeys(("da", "de", "el", "es", "id", "it", "nl", "pt", "ro", "tr"), POINTS),
+    **dict.fromkeys(("bg", "cs", "fi", "fr", "hu", "nb", "pl", "ru", "sk", "sv", "uk"), SPACES),
+}
+"""How the marks of English figures are written in other languages: 1.577,20 or 1 577,20."""
 
 
 def message(key: str, language: str = "", **values: Any) -> str:
     """In the language, or in English where it has no catalogue. Whole numbers are written with their marks."""
-    code = code_of(language)
-    return completed(CATALOGUE[code][key], code, values)
+    return completed(CATALOGUE[code_of(language)][key], language, values)
 
 
-def completed(text: str, code: str, values: Mapping[str, Any]) -> str:
+def completed(text: str, language: str, values: Mapping[str, Any]) -> str:
     """A text of a catalogue with its values. Of "one|many" the `count` says which."""
     forms = text.split("|")
     form = forms[0] if values.get("count") == 1 else forms[-1]
-    said = {name: figure(f"{each:,}", code) if isinstance(each, int) else each for name, each in values.items()}
+    said = {name: figure(f"{each:,}", language) if isinstance(each, int) else each for name, each in values.items()}
     return form.format(**said) if said else form
 
 
@@ -241,7 +245,7 @@ def state_name(name: str, language: str = "") -> str:
 
 def figure(written: str, language: str = "") -> str:
     """A figure that is written as in English, "1,577.20", as the language writes it."""
-    marks = MARKS.get(code_of(language))
+    marks = MARKS.get(primary_code(language))
     return written.translate(marks) if marks else written
 
 
@@ -260,4 +264,4 @@ def primary_code(language: str) -> str:
 def learn(code: str, lines: Mapping[str, str]) -> None:
     """What is translated of a language; the rest of it stays English. The languages that come with us stay ours."""
     if code not in OURS:
-        CATALOGUE[code] = CATALOGUE["en"] | dict(lines)
+        CATALOGUE[code] = CATALOGUE["en"] | CATALOGUE.get(code, {}) | dict(lines)

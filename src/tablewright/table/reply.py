@@ -51,13 +51,14 @@ class Ledger(Noun, frozen=True):
         return self.said()
 
     def said(self, language: str = "") -> str:
-        """ "matched 37 of 412 receipts; 6 could not be read; 3 undecided"."""
-        things = plural(self.things, self.total)
-        parts = [message("matched", language, matched=self.matched, total=self.total, things=things)]
-        if self.unreadable:
-            parts.append(message("unreadable", language, count=self.unreadable))
+        """ "matched 37 of 412 receipts; 3 undecided; 6 documents could not be read": of those nobody knows what they
+        are."""
+        total = self.total - self.unreadable
+        parts = [message("matched", language, matched=self.matched, total=total, things=plural(self.things, total))]
         if self.not_stated:
             parts.append(message("undecided", language, count=self.not_stated))
+        if self.unreadable:
+            parts.append(message("documents unreadable", language, count=self.unreadable))
         return "; ".join(parts)
 
 

@@ -73,6 +73,14 @@ def test_a_sheet_of_two_columns_stays_rows() -> None:
     }
 
 
+def test_a_form_at_the_top_of_a_sheet_is_facts() -> None:
+    form = [["Invoice", "KQ-304"], ["Date", "7 July 2025"], ["Customer", "M. Tregear"]]
+    found = annotate(parsed(form, "xlsx"))
+    assert [(each.shape, each.properties[0].label, each.properties[0].value.raw) for each in found] == [
+        ("fact", "Invoice", "KQ-304"), ("fact", "Date", "7 July 2025"), ("fact", "Customer", "M. Tregear"),
+    ]  # fmt: skip
+
+
 def test_lines_that_are_only_aligned_are_a_table() -> None:
     text = "Model    Weight    Price\nA-1      20 kg     5.00\nA-2      22 kg     6.00\n"
     assert rows(text) == [

@@ -28,7 +28,9 @@ def annotations_of(
         if not filled:
             return
     head = head or _reads_as_head(filled)
-    if by != "sheet" and _is_of_pairs(filled, head):
+    # The columns of a sheet have names above them, which seldom have digits: "Invoice | KQ-304" is a pair.
+    is_form = by != "sheet" or any(map(str.isdecimal, filled[0][-1].text))
+    if is_form and _is_of_pairs(filled, head):
         yield from _facts(filled, head, by, context, day_first)
         return
     width = max(len(row) for row in filled)

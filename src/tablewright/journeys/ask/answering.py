@@ -3,7 +3,6 @@ extremes, each with its source."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -279,11 +278,15 @@ def not_decided(found: FoundItems, language: str) -> str:
     """Those that may belong to the answer, and why nobody knows."""
     if not found.undecided:
         return ""
-    reason, _ = Counter(each.reason for each in found.undecided).most_common(1)[0]
-    names = list(dict.fromkeys(each.thing.title for each in found.undecided))
-    left = len(names) - NAMED
-    listed = ", ".join(names[:NAMED]) + (message("and more", language, count=left) if left > 0 else "")
-    return message("not decided", language, named=listed, why=reason)
+    reasons: dict[str, dict[str, None]] = {}
+    for each in found.undecided:
+        reasons.setdefault(each.reason, {})[each.thing.title] = None
+    lines = []
+    for reason, titles in sorted(reasons.items(), key=lambda each: -len(each[1])):
+        names, left = list(titles)[:NAMED], len(titles) - NAMED
+        listed = ", ".join(names) + (message("and more", language, count=left) if left > 0 else "")
+        lines.append(message("not decided", language, named=listed, why=reason))
+    return "\n".join(lines)
 
 
 def shown(value: Decimal | str, *, is_money: bool = False) -> str:

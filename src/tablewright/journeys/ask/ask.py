@@ -17,6 +17,7 @@ import msgspec
 from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.decision import Outcome, Tell, decide
 from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, kept_plan, texts_for
+from tablewright.decisions.translation import READER, speak
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, UsageError
@@ -34,6 +35,7 @@ from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document
 from tablewright.table.form import Form, KnownGroup
+from tablewright.table.messages import ENGLISH
 from tablewright.table.reply import Reply
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import shortened
@@ -104,6 +106,7 @@ class Asker:
             reply = await answer_without_model(asking, things)
             return msgspec.structs.replace(reply, degraded=planned.degraded)
         asking.plan = planned.decided
+        await speak(asking.plan.language, READER, ENGLISH, self._desk.model, self._desk.tell)
         return await self._carry_out(asking, things)
 
     async def _sorted(self, documents: Sequence[Document], *, agreed: bool) -> Inventory:

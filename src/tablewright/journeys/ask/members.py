@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
@@ -50,6 +51,17 @@ class Member:
     values: Mapping[str, tuple[StatedFact, ...]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     doubts: frozenset[str] = frozenset()
+    may_be_total: bool = False
+    """A last row whose figures add up the few rows above it, by chance or because that is what it is."""
+
+
+def titles_of(documents: Sequence[Document]) -> dict[str, str]:
+    """What each is called beside the others: of those with one title, "Invoice (INV-7.pdf)"."""
+    titles = Counter(each.title for each in documents)
+    return {
+        each.id: f"{each.title} ({each.name})" if titles[each.title] > 1 and each.title else each.title or each.name
+        for each in documents
+    }
 
 
 # ── documents of a kind ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -57,6 +69,7 @@ class Member:
 
 def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Sequence[Document]) -> list[Member]:
     cells = {row.id: row for row in table.rows}
+    titles = titles_of(documents)
     members = []
     for document in documents:
         owned = rows.get(document.id)
@@ -81,7 +94,7 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
         members.append(
             Member(
                 document=document,
-                title=document.title or document.name,
+                title=titles[document.id],
                 start=place.start if place else 0,
                 end=place.end if place else 0,
                 page=place.page if place else None,
@@ -173,13 +186,15 @@ def tables_of_rows(properties: Sequence[PropertyAt], documents: Mapping[str, Doc
         header = headers.setdefault((cells[0].document_id, cells[0].table), {})
         for at in cells:
             header.setdefault(column_key(at.property.label), at.property.label)
+    titles = titles_of(list(documents.values()))
     grouped: dict[frozenset[str], dict[tuple[str, int], list[Member]]] = {}
     labels: dict[frozenset[str], tuple[str, ...]] = {}
     for cells in rows.values():
         header = headers[cells[0].document_id, cells[0].table]
         same = frozenset(header)
         labels.setdefault(same, tuple(header.values()))
-        member = row_member(documents[cells[0].document_id], cells, header)
+        document = documents[cells[0].document_id]
+        member = row_member(document, titles[document.id], cells, header)
         grouped.setdefault(same, {}).setdefault((member.document.id, cells[0].table), []).append(member)
     split = [(same, *without_totals(list(tables.values()))) for same, tables in grouped.items()]
     large = sorted((each for each in split if len(each[1]) >= LEAST_ROWS), key=lambda each: -len(each[1]))
@@ -191,18 +206,35 @@ def tables_of_rows(properties: Sequence[PropertyAt], documents: Mapping[str, Doc
 
 def without_totals(tables: Sequence[Sequence[Member]]) -> tuple[list[Member], list[Member]]:
     """The rows of several tables, and apart from them the last rows that add up the others of their table."""
-    totals = [rows[-1] for rows in tables if is_total(rows[-1], rows[:-1])]
-    return [row for rows in tables for row in rows if not any(row is total for total in totals)], totals
+    members: list[Member] = []
+    totals: list[Member] = []
+    for *above, last in tables:
+        members += above
+        enough = enough_rows(last, above)
+        if not adds_up(last, above) or len(above) < enough - 1:
+            members.append(last)
+        elif len(above) < enough:
+            members.append(replace(last, may_be_total=True))
+        else:
+            totals.append(last)
+    return members, totals
 
 
-def is_total(last: Member, above: Sequence[Member]) -> bool:
-    """Whether each figure of the row is the sum of its column. Words are not looked at: they are in any language."""
+def enough_rows(last: Member, above: Sequence[Member]) -> int:
+    """How many rows above make a sum more than chance; a total often leaves cells empty that the others fill."""
+    return 2 if any(all(key in row.values for row in above) for key in last.missing) else SUMMED
+
+
+def adds_up(last: Member, above: Sequence[Member]) -> bool:
+    """Whether each figure of the row is the sum of its column. Words are not looked at: they are in any language. Of
+    rows that are numbered, the numbers 1, 2 and 3 are no figures."""
     figures = {key: number for key in last.values if (number := figure_of(last, key)) is not None}
+    numbered = [key for key in figures if all(figure_of(row, key) == n for n, row in enumerate((*above, last), 1))]
+    figures = {key: number for key, number in figures.items() if key not in numbered}
     sums = {key: sum(figure_of(row, key) or 0.0 for row in above) for key in figures}
-    has_gap = any(all(key in row.values for row in above) for key in last.missing)
-    if len(above) < (2 if has_gap else SUMMED) or not any(figures.values()):
-        return False
-    return all(math.isclose(number, sums[key], abs_tol=1e-6) for key, number in figures.items())
+    return any(figures.values()) and all(
+        math.isclose(number, sums[key], abs_tol=1e-6) for key, number in figures.items()
+    )
 
 
 def figure_of(row: Member, key: str) -> float | None:
@@ -210,7 +242,7 @@ def figure_of(row: Member, key: str) -> float | None:
     return stated[0].value.number if len(stated) == 1 and not stated[0].value.date else None
 
 
-def row_member(document: Document, cells: Sequence[PropertyAt], header: Mapping[str, str]) -> Member:
+def row_member(document: Document, title: str, cells: Sequence[PropertyAt], header: Mapping[str, str]) -> Member:
     values: dict[str, tuple[StatedFact, ...]] = {}
     for at in cells:
         stated = StatedFact(
@@ -226,7 +258,7 @@ def row_member(document: Document, cells: Sequence[PropertyAt], header: Mapping[
     first = cells[0]
     return Member(
         document=document,
-        title=f"{document.title or document.name}: {shortened(first.property.value.raw, 60)}",
+        title=f"{title}: {shortened(first.property.value.raw, 60)}",
         row=first.annotation_id,
         start=first.start,
         end=first.end,
@@ -328,7 +360,11 @@ def described(column: Field, members: Sequence[Member]) -> str:
     numbers = sorted((each.number, each.raw) for each in values if each.number is not None and not each.date)
     if dates:
         return f"{head}: {dates[0]} to {dates[-1]}"
+    if len(currencies := sorted({each.currency for each in values if each.currency})) > 1:
+        return f"{head}: in {', '.join(currencies)}"
     if numbers:
         return f"{head}: {numbers[0][1]} to {numbers[-1][1]}"
+    if not values:
+        return head
     distinct = list(dict.fromkeys(each.raw for each in values))
     return f"{head}: {', '.join(shortened(each, 40) for each in distinct[:SAMPLES])}"

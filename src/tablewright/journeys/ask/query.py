@@ -73,12 +73,8 @@ async def spellings(
         if len(values) > MOST_VALUES:
             found.by_spelling.add(column)
             continue
-        asked = ToGroup(  # without names it is the same for every question, and asked once
-            column=column,
-            values=values,
-            wanted=tuple(dict.fromkeys(names)),
-            question=plan.question if names else "",
-        )
+        # without the question's own words it is the same for every follow-up, and asked once
+        asked = ToGroup(column=column, values=values, wanted=tuple(dict.fromkeys(names)))
         outcome = await decide(SameValues(), asked, model, tell)
         if outcome.degraded:
             found.by_spelling.add(column)
@@ -162,7 +158,11 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     titled = sum(each.document.kind_by == "title" for each in members) if scope.unsorted else 0
     guessed = message("from titles", language, count=titled, total=len(members)) if titled else ""
     of_figures = (mixed, counted_twice, not_single, changed_since)
-    doubts += filter(None, (unsorted, guessed, unlike(plan, matches), *(told(plan, ordered) for told in of_figures)))
+    unsure = sum(each.may_be_total for each in matches)
+    summed = message("may be totals", language, count=unsure) if unsure else ""
+    doubts += filter(
+        None, (unsorted, guessed, summed, unlike(plan, matches), *(told(plan, ordered) for told in of_figures))
+    )
     completeness, reason = how_complete(scope, undecided, doubts, language, sorted_within(plan, ordered))
     found = FoundItems(
         question=question,

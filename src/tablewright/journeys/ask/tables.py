@@ -64,15 +64,15 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         if isinstance(read, Reply):
             return read
         members += [(name, each) for each in read]
+    said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
     if plan.compare:
-        return await concluded(asking, possible(plan, members), things)
+        return await concluded(asking, possible(plan, members, said), things)
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
-    said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
     scope = QueryScope(
         members=[each for _, each in members],
         called=called,
-        unreadable=things.unreadable if kinds else 0,
+        unreadable=unreadable(plan.of, things),
         unsorted=things.unsorted if kinds else 0,
         of=things.readable,
         uncovered=uncovered(plan.of, things),
@@ -85,9 +85,21 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
     return await reply_of(asking, things, scope, said)
 
 
+def tabled(names: Sequence[str], things: Inventory) -> dict[str, Document]:
+    """The documents that have these tables, by id."""
+    return {each.id: each for name in names if name in things.tables for each in things.tables[name].documents}
+
+
+def unreadable(names: Sequence[str], things: Inventory) -> int:
+    """The documents that could not be read, where one of them may belong: to a kind, or to the documents that have such
+    a table where several have it."""
+    is_of_kind = any(name not in things.tables for name in names)
+    return things.unreadable if is_of_kind or len(tabled(names, things)) > 1 else 0
+
+
 def uncovered(names: Sequence[str], things: Inventory) -> Uncovered | None:
     """The documents of the same kinds that have no such table: what was asked about may stand in them, too."""
-    there = {each.id: each for name in names if name in things.tables for each in things.tables[name].documents}
+    there = tabled(names, things)
     kinds = sorted({each.kind for each in there.values() if each.kind_by and each.kind not in names})
     documents = [each.id for kind in kinds for each in things.kinds[kind]]
     count = len(set(documents) - there.keys())
@@ -232,7 +244,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
     if not found.matches:
         wider = await looser(asking, things, scope, said)
-        if desk.model is not None:
+        if desk.model is not None and plan.queries:
             more, read = await beside_the_table(asking, things, scope, found, sources)
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
@@ -277,12 +289,12 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]]) -> list[tuple[str, Member]]:
+def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]], said: Spellings) -> list[tuple[str, Member]]:
     """Without those that a condition keeps out; one on a column that a table does not have says nothing of its rows."""
     types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
 
     def is_out(member: Member) -> bool:
-        verdicts = [decided(member, condition, types, Spellings()) for condition in plan.conditions]
+        verdicts = [decided(member, condition, types, said) for condition in plan.conditions]
         return any(verdict.truth == "no match" for verdict in verdicts)
 
     return [(name, member) for name, member in members if not is_out(member)]
@@ -300,6 +312,15 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
         if left < 0:
             break
         rows.append(NumberedRow(table=name, text=text))
+    asking.tried.append(
+        ToolUse(
+            tool="annotations_search",
+            asked=f"{', '.join(plan.of)}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
+            matches=len(members),
+            threshold=f"the first {len(rows)} that fit" if len(rows) < len(members) else "",
+            note="compared by the model",
+        )
+    )
     asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today, more=len(members) - len(rows))
     with concerning([member.document.id for _, member in members]):
         outcome = await decide(Conclude(), asked, desk.model, desk.tell)
@@ -332,6 +353,9 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     ]
     is_part = len(rows) < len(members)
     unseen = uncovered(plan.of, things)
+    unread = unreadable(plan.of, things)
+    gaps = [unseen.told(plan.language)] if unseen else []
+    gaps += [asking.message("documents unreadable", count=unread)] if unread else []
     compared_rows = (
         asking.message("only compared", count=len(rows), total=len(members)) if is_part else asking.message("compared")
     )
@@ -343,8 +367,8 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
             columns=columns if shown else (),
             rows=tuple(shown),
             count=len(chosen) if chosen else None,
-            completeness="incomplete" if is_part or conclusion.unsure or unseen else "approximate",
-            reason="; ".join(filter(None, (compared_rows, unseen.told(plan.language) if unseen else ""))),
+            completeness="incomplete" if is_part or conclusion.unsure or gaps else "approximate",
+            reason="; ".join((*gaps, compared_rows)),
             ledger=compared(conclusion, members, plan, things) if chosen else None,
             route="structured",
             route_reason=plan.question,
@@ -364,10 +388,12 @@ def compared(
     total = sum(name in of for name, _ in members)
     unsure = [place for place in conclusion.unsure if members[place][0] in of and place not in conclusion.listed]
     only = next(iter(of)) if len(of) == 1 else ""
+    unread = unreadable(plan.of, things)
     return Ledger(
         things=only if only in things.kinds else "row" if of <= things.tables.keys() else "document",
-        total=total,
+        total=total + unread,
         matched=len(conclusion.listed),
+        unreadable=unread,
         no_match=total - len(conclusion.listed) - len(unsure),
         not_stated=len(unsure),
         undecided=tuple((members[place][1].title, message("documents silent", plan.language)) for place in unsure),

@@ -58,25 +58,28 @@ async def read_texts(
     called = [plural(name, 2) if name in things.kinds else name for name in meant]
     within = documents or {each.id for name in meant for each in named[name]} or None
     searched: list[str] = []
-    said, passages = TextAnswer(), list[Passage]()
-    read: dict[str, bool] = {}
+    said, passages, seen = TextAnswer(), list[Passage](), list[Passage]()
     widened = ""
     for number in range(rounds):
         searched += [query for query in queries if query not in searched]
         places = {quote.passage for statement in said.statements for quote in statement.quotes}
         quoted = [passages[place] for place in sorted(places)]
-        passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
+        best, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
         asking.segments += found
-        read |= {each.document_id: is_whole(each, things) or read.get(each.document_id, False) for each in passages}
+        new = [each for each in best if not any(each.is_within(known) for known in seen)]
         where = f" in {', '.join(called)}" if within and called else ""
         asking.tried.append(
             ToolUse(
                 tool="search_text + search_vector(segment)",
                 asked=f"{' · '.join(queries)}{where}",
-                matches=len(passages),
+                matches=len(best),
                 threshold="the best that fit",
+                note=f"{len(new)} new" if seen else "",
             )
         )
+        if seen and not new:  # the model has read them all
+            break
+        passages, seen = best, [*seen, *new]
         asked = ToCompose(
             question=plan.question,
             passages=tuple(passages),
@@ -94,9 +97,10 @@ async def read_texts(
             break
         if within and number + 1 < rounds:
             widened, within = asking.message("widened", where=", ".join(called)), None
-    scope = within or {each.id for members in things.kinds.values() for each in members}
-    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=len(read))
-    if all(read.get(id) for id in scope):
+    scope = set(within or ()) or {each.id for members in things.kinds.values() for each in members}
+    count = len({each.document_id for each in seen})
+    looked = asking.message("read", passages=asking.message("passages", count=len(seen)), count=count)
+    if scope <= {each.document_id for each in seen if is_whole(each, things)}:
         looked = asking.message("read whole", count=len(scope))
     elif said.statements:
         looked = asking.message("best passages", read=looked)

@@ -21,7 +21,7 @@ from tablewright.decisions.plan_question import (
     wrong_condition,
 )
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask.members import CHANGED, Inventory, Member, members_of_table
+from tablewright.journeys.ask.members import CHANGED, Inventory, Member, members_of_table, titles_of
 from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Segment, Typed
@@ -108,7 +108,8 @@ async def members_of(store: Store, form: Form, things: Inventory) -> tuple[list[
             table = await store.tables.load(living[kind])
             read = members_of_table(table, await store.kinds.rows(table.id), documents)
         members += await with_facts(store, documents, {member.document.id: member for member in read})
-    return members, form.kind or "document"
+    is_guessed = any(each.document.kind_by == "title" for each in members)  # in words of whatever language
+    return members, form.kind if form.kind and not is_guessed else "document"
 
 
 async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[str, Member]) -> list[Member]:
@@ -128,15 +129,17 @@ async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[
             )
             own[key] = (*own.get(key, ()), stated)
     members = []
+    titles = titles_of(documents)
     for document in documents:
-        member = read.get(document.id) or Member(document=document, title=document.title or document.name)
+        member = read.get(document.id) or Member(document=document, title=titles[document.id])
         values = {**labelled.get(document.id, {}), **member.values, TITLE: (titled(member),)}
         members.append(replace(member, values=values))
     return members
 
 
 def titled(member: Member) -> StatedFact:
-    return StatedFact(asked=TITLE, label=TITLE, value=Typed(raw=member.title), start=0, end=0)
+    title = member.document.title or member.document.name
+    return StatedFact(asked=TITLE, label=TITLE, value=Typed(raw=title), start=0, end=0)
 
 
 def sought(form: Form) -> list[str]:

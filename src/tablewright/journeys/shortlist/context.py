@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from tablewright.decisions.decision import decide
 from tablewright.decisions.shortlist.conditions import budget_currency
-from tablewright.decisions.shortlist.translation import LinesToTranslate, TranslateLines
+from tablewright.decisions.translation import ADVISER, speak
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
@@ -20,7 +19,7 @@ from tablewright.journeys.shortlist.ranking import rank
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
-from tablewright.table.messages import CATALOGUE, OURS, learn, primary_code
+from tablewright.table.messages import CATALOGUE
 from tablewright.table.model import Step, Table
 from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import USUAL_LIMITS, ChatReply, Ranking, ReplySentence, ShortlistLimits, ShortlistState
@@ -60,16 +59,7 @@ class TurnContext:
         self._folder = folder
 
     async def speak(self, language: str) -> None:
-        """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once; a
-        model that cannot translate them is not asked again."""
-        code = primary_code(language)
-        is_given_up = CATALOGUE.get(code) == CATALOGUE["en"]
-        if self.tools.model is None or code in OURS or not code.isalpha() or is_given_up:
-            return
-        asked = LinesToTranslate(language=code, lines=LINES)
-        outcome = await decide(TranslateLines(), asked, self.tools.model, self.tell)
-        if not outcome.degraded:  # the next turn asks a model that could not be reached again
-            learn(code, outcome.decided)
+        await speak(language, ADVISER, LINES, self.tools.model, self.tell)
 
     async def has_table(self, state: ShortlistState) -> bool:
         try:

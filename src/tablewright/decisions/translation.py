@@ -7,27 +7,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, Tell, Unusable, decide
+from tablewright.table.messages import OURS, learn, primary_code
 from tablewright.table.model import Noun
 
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
 INSTRUCTIONS = """\
-You translate lines that a buying adviser's program says beside its own sentences: buttons, headings, notes. \
+You translate lines that PROGRAM says beside its own sentences: buttons, headings, notes. \
 `lines`: each line in the language that is asked for, in the order of the list, short and natural, as a native \
 adviser would say it; the polite form of address where there are two. Words in braces, such as {count}, are filled \
 in by the program: keep every one of them as it is, and add none. Where a line has two forms with "|" between them, \
 for one and for several, give both forms the same way. Words after a slash, such as /drop, stay as they are. Single \
 words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
+ADVISER = "a buying adviser's program"
+READER = "a program that answers questions about somebody's documents"
+ASKED: set[tuple[str, str]] = set()
+"""The languages and programs whose lines a model was asked for: one that cannot translate them is not asked again."""
+
+
+async def speak(language: str, program: str, lines: Mapping[str, str], model: LanguageModel | None, tell: Tell) -> None:
+    """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once."""
+    code = primary_code(language)
+    if model is None or code in OURS or not code.isalpha() or (code, program) in ASKED:
+        return
+    asked = LinesToTranslate(language=code, lines=lines, program=program)
+    outcome = await decide(TranslateLines(), asked, model, tell)
+    if not outcome.degraded:  # the next turn asks a model that could not be reached again
+        ASKED.add((code, program))
+        learn(code, outcome.decided)
 
 
 class LinesToTranslate(Noun, frozen=True):
-    """`lines` by their keys, in English."""
+    """`lines` by their keys, in English; `program` says them."""
 
     language: str
     lines: Mapping[str, str]
+    program: str
 
 
 class TranslatedLines(BaseModel):
@@ -40,7 +61,7 @@ class TranslateLines:
     def prompt(self, asked: LinesToTranslate) -> Prompt:
         listed = "\n".join(f"{number}. {line}" for number, line in enumerate(asked.lines.values(), start=1))
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=INSTRUCTIONS.replace("PROGRAM", asked.program),
             text=f"The language, as a code: {asked.language}\n\n{listed}",
             reply=TranslatedLines,
             max_tokens=40 * len(asked.lines),
