@@ -114,11 +114,12 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert CHROMIUM is not None
     profile = tmp_path_factory.mktemp("profile")
     command = [CHROMIUM, "--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", *FLAGS, "about:blank"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
     try:
         yield wait_for_debugger(process, profile / "DevToolsActivePort")
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # the command may be a script whose child is the browser
         process.wait(timeout=STARTING)
 
 
