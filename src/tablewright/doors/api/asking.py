@@ -65,7 +65,7 @@ class AskedQuestion(Body):
     unit: Name = Value("", description="With `where`: the column that has the currency of the figures.")
     limit: int = Value(0, ge=0, le=1_000_000, description="With `where`: the first so many.")
     rest: bool = Value(False, description="Only the next rows of the last list of the conversation.")
-    conversation: Name = Value("", description="Goes on with an earlier one: the `conversation` of its last reply.")
+    conversation: Name = Value("", description="Continues an earlier one: the `conversation` of its last reply.")
     agreed: bool = Value(False, description="Read as many documents as it takes, without asking back first.")
 
     model_config = ConfigDict(

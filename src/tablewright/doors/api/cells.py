@@ -30,7 +30,7 @@ class Excerpt(Noun, frozen=True):
     quote_end: int
 
 
-class Source(Noun, frozen=True):
+class SourceShown(Noun, frozen=True):
     """A piece of evidence. `excerpt` is null where the text is no longer stored."""
 
     evidence: Evidence
@@ -44,7 +44,7 @@ class CellShown(Noun, frozen=True):
     row_id: RowId
     field: str
     cell: Cell
-    sources: tuple[Source, ...]
+    sources: tuple[SourceShown, ...]
     steps: tuple[Step, ...]
 
 
@@ -91,7 +91,7 @@ async def get_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field:
     table = await seen_table(visit, table_id)
     name = seen_field(table, field).name
     cell = (await seen_row(visit, table, row_id)).cell(name)
-    sources = [Source(evidence=each, excerpt=await excerpt(visit, each)) for each in cell.evidence]
+    sources = [SourceShown(evidence=each, excerpt=await excerpt(visit, each)) for each in cell.evidence]
     steps = await steps_of(visit, cell, row_id, name)
     return Json(CellShown(table_id=table.id, row_id=row_id, field=name, cell=cell, sources=tuple(sources), steps=steps))
 

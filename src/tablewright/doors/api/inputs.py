@@ -65,7 +65,7 @@ RowNumber = Annotated[int, Path(ge=1, le=MOST_ROWS, description="The row's numbe
 
 Limit = Annotated[int, Query(ge=1, le=1_000, description="At most so many.")]
 After = Annotated[
-    str, Query(max_length=400, pattern=r"^[^\x00]*$", description="Go on after this: the `next` of the page before.")
+    str, Query(max_length=400, pattern=r"^[^\x00]*$", description="Start after this: the `next` of the previous page.")
 ]
-AfterRow = Annotated[int, Query(ge=0, le=MOST_ROWS, description="Go on after the row of this number.")]
+AfterRow = Annotated[int, Query(ge=0, le=MOST_ROWS, description="Start after the row with this number.")]
 OfTable = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$", description="Only those of this table.")]

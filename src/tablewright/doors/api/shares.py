@@ -21,7 +21,7 @@ Kind = Annotated[Shareable, Path(description="What it is.")]
 ThingId = Annotated[str, an_id("thing")]
 
 
-class Sharing(Body):
+class ShareWith(Body):
     """Who may see it from now on, beside its owner: nobody else where both are left out."""
 
     people: list[Name] = Value([], max_length=500, description="The names of users.")
@@ -36,7 +36,7 @@ async def get_sharing(visit: Visiting, kind: Kind, thing_id: ThingId) -> Json:
 
 
 @router.put("/shares/{kind}/{thing_id}", response_model=described(Shared))
-async def share(visit: Visiting, kind: Kind, thing_id: ThingId, asked: Sharing) -> Json:
+async def share(visit: Visiting, kind: Kind, thing_id: ThingId, asked: ShareWith) -> Json:
     """Shares it with exactly these. The table of a research or a shortlist, and the rows of a conversation's answers,
     are shared with it; documents that are quoted in it are not."""
     visit.must_change()

@@ -40,7 +40,7 @@ class ShortlistPage(Page, frozen=True):
     shortlists: tuple[ShortlistHead, ...]
 
 
-class Turn(Noun, frozen=True):
+class ShortlistTurn(Noun, frozen=True):
     """What the advisor replies, and where the conversation stands now. Every fact of the reply names its cells. A
     `file` is at `/shortlists/{shortlist_id}/files/{file}`."""
 
@@ -98,7 +98,7 @@ async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
     return Json(Removed(removed=state.id))
 
 
-@router.post("/shortlists/{shortlist_id}/turns", response_model=described(Turn))
+@router.post("/shortlists/{shortlist_id}/turns", response_model=described(ShortlistTurn))
 async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn, once: OnlyOnce) -> Response:
     """Says something, or presses a button. Once products are searched for, the reply may take minutes."""
     visit.must_run()
@@ -109,7 +109,7 @@ async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn
         folder.mkdir(parents=True, exist_ok=True)
         state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
         named = msgspec.structs.replace(reply, file=Path(reply.file).name)
-        return Json(Turn(shortlist=state, reply=named))
+        return Json(ShortlistTurn(shortlist=state, reply=named))
 
     return await once.answer(work)
 
