@@ -189,7 +189,7 @@ class Settings:
     offline: str = setting("no", "yes: make no requests; replay earlier runs from the cache.")
     pause_after: str = setting(
         "5",
-        "A run pauses after the search or the model has failed for this many rows in a row, or pages on this many sites.",
+        "A run pauses after the search or the model failed for this many rows in a row, or pages on this many sites.",
     )
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")

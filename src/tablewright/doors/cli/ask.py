@@ -188,7 +188,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         console.print(output.grid("", columns, lines))
         if reply.more:
             output.say(
-                f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest shows the next."
+                f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest shows more."
             )
     if reply.citations and not reply.rows:
         for cited in reply.citations:
