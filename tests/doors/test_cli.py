@@ -282,7 +282,7 @@ def test_the_file_that_is_read_is_written_over_only_by_force(shell: Shell) -> No
     assert (shell.folder / "sales.csv").read_text() == SALES
     shell(*asked, "--force")
     assert "Twice" in (shell.folder / "sales.csv").read_text()
-    assert "say --force" in shell("table", "export", "sales", "sales.csv", code=2).stderr
+    assert "use --force" in shell("table", "export", "sales", "sales.csv", code=2).stderr
     shell("table", "export", "sales", "sales.csv", "--force")
 
 
