@@ -52,7 +52,8 @@ async def list_audit(
     action: Annotated[Action | None, Query(description="Only of this kind.")] = None,
     who: Annotated[str, Query(max_length=80, description="Only what this user did.")] = "",
 ) -> Json:
-    """Logins, shares, exports, removals and settings, the newest first. An entry outlives what it is about."""
+    """The audit log, newest first: logins, shares, exports, removals and settings. An entry outlives what it is
+    about."""
     visit.must_administer()
     found = await visit.tablewright.audit.entries(before=after or None, limit=limit + 1, action=action or "", who=who)
     more = str(found[limit - 1].number) if len(found) > limit else None
@@ -61,7 +62,7 @@ async def list_audit(
 
 @router.get("/quotas", response_model=described(QuotasShown))
 async def my_quotas(visit: Visiting) -> Json:
-    """What you may use a month, and have used."""
+    """Your monthly limits, and what you have used."""
     if visit.person.id == OWNER.id:
         return Json(QuotasShown(name=OWNER.name, quotas=()))
     return Json(await quotas_of(visit, visit.person))
@@ -69,14 +70,14 @@ async def my_quotas(visit: Visiting) -> Json:
 
 @router.get("/users/{name}/quotas", response_model=described(QuotasShown))
 async def user_quotas(visit: Visiting, name: UserName) -> Json:
-    """What a user may use a month, and has used."""
+    """A user's monthly limits, and what they have used."""
     visit.must_administer()
     return Json(await quotas_of(visit, await user_called(visit, name)))
 
 
 @router.put("/users/{name}/quotas", response_model=described(QuotasShown))
 async def limit_user(visit: Visiting, name: UserName, asked: NewLimits) -> Json:
-    """Limits of their own for a user."""
+    """Sets limits for one user."""
     visit.must_administer()
     limits: dict[Metered, float | None] = {what: getattr(asked, what) for what in asked.model_fields_set}  # type: ignore[misc]
     await visit.tablewright.limit_user(name, limits)

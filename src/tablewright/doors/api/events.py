@@ -134,8 +134,8 @@ async def watch_run(
         str | None, Header(alias="Last-Event-ID", max_length=20, description="The same, as browsers send it.")
     ] = None,
 ) -> StreamingResponse:
-    """What a run tells, from an offset, until it ends or nobody works on it any more. A connection that is lost goes on
-    with `Last-Event-ID`."""
+    """Streams the events of a run, from an offset, until it ends or no process works on it any more. After a lost
+    connection, continue with `Last-Event-ID`."""
     run = await seen_run(visit, run_id)
     if last_event_id and last_event_id.isdecimal():
         after = max(after, min(int(last_event_id), MOST_ROWS))

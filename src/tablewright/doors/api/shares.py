@@ -30,15 +30,15 @@ class ShareWith(Body):
 
 @router.get("/shares/{kind}/{thing_id}", response_model=described(Shared))
 async def get_sharing(visit: Visiting, kind: Kind, thing_id: ThingId) -> Json:
-    """Who may see something of yours."""
+    """Who can see something of yours."""
     with not_there(f"{kind} {thing_id!r}"):
         return Json(await visit.tablewright.shared(kind, thing_id))
 
 
 @router.put("/shares/{kind}/{thing_id}", response_model=described(Shared))
 async def share(visit: Visiting, kind: Kind, thing_id: ThingId, asked: ShareWith) -> Json:
-    """Shares it with exactly these. The table of a research or a shortlist, and the rows of a conversation's answers,
-    are shared with it; documents that are quoted in it are not."""
+    """Shares something with exactly these people. The table of research or of a shortlist, and the rows of a
+    conversation's answers, are shared with it; documents quoted in it are not."""
     visit.must_change()
     with not_there(f"{kind} {thing_id!r}"):
         await visit.tablewright.shared(kind, thing_id)

@@ -58,7 +58,7 @@ class AskedTurn(Body):
 
 @router.get("/shortlists", response_model=described(ShortlistPage))
 async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The newest first."""
+    """Shortlists, newest first."""
     some, more = newest_first(
         await visit.tablewright.shortlists(), after, limit, lambda each: (each.created_at, each.id)
     )
@@ -78,20 +78,20 @@ async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "
 
 @router.post("/shortlists", status_code=201, response_model=described(ShortlistState))
 async def start_shortlist(visit: Visiting) -> Json:
-    """A new conversation; keep its id."""
+    """Starts a conversation; keep its id."""
     visit.must_run()
     return Json(await visit.tablewright.begin_shortlist(), 201)
 
 
 @router.get("/shortlists/{shortlist_id}", response_model=described(ShortlistState))
 async def get_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
-    """The whole conversation, and what it waits for."""
+    """The whole conversation, and what it is waiting for."""
     return Json(await seen_shortlist(visit, shortlist_id))
 
 
 @router.delete("/shortlists/{shortlist_id}", response_model=described(Removed))
 async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
-    """Forgets the conversation; its table stays."""
+    """Deletes a conversation; its table stays."""
     visit.must_change()
     state = await seen_shortlist(visit, shortlist_id)
     await visit.tablewright.remove_shortlist(state.id)
@@ -100,7 +100,7 @@ async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
 
 @router.post("/shortlists/{shortlist_id}/turns", response_model=described(ShortlistTurn))
 async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn, once: OnlyOnce) -> Response:
-    """Says something, or presses a button. Once products are searched for, the reply may take minutes."""
+    """Sends a message or presses a button. Once products are searched for, the reply may take minutes."""
     visit.must_run()
     before = await seen_shortlist(visit, shortlist_id)
 
