@@ -95,11 +95,11 @@ class Settings:
     )
     model: str = setting(
         "builtin",
-        "Who thinks: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, "
+        "The language model: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, "
         "local:FILE.gguf, or the name of a pulled model as local:NAME.",
     )
     model_strong: str = setting(
-        "", "A stronger model, asked on the last attempt for the cells that are still weak; written as the model is."
+        "", "A stronger model, asked on the last attempt for cells that are still weak; written like `model`."
     )
     model_base_url: str = setting("", "An OpenAI-compatible endpoint to use instead of the provider's own.")
     model_api_key: str = setting(
@@ -107,20 +107,22 @@ class Settings:
     )
     model_fallback: str = setting("", "A second model, asked when the first cannot be reached.")
     model_requests_per_minute: str = setting(
-        "", "At most so many model calls a minute, for each provider; over all workers on one PostgreSQL."
+        "", "The most model calls per minute and provider, across all workers on one PostgreSQL."
     )
     model_tokens_per_minute: str = setting(
-        "", "At most so many tokens a minute, for each provider; over all workers on one PostgreSQL."
+        "", "The most tokens per minute and provider, across all workers on one PostgreSQL."
     )
     model_concurrency: str = setting(
-        "", "At most so many rows that ask one model are worked on at once, over all workers. Default: no limit."
+        "", "The most rows in progress at once that use the same model, across all workers. Default: no limit."
     )
     model_window: str = setting(
         "",
-        "Tokens that the model can take in at once, question and answer together. Default: what is known of it, else "
+        "The model's context window in tokens, question and answer together. Default: what is known of it, else "
         "16000; `tablewright doctor` shows it.",
     )
-    model_timeout: str = setting("", "Seconds to wait for a model's answer; unset 120, for one on this machine 1800.")
+    model_timeout: str = setting(
+        "", "Seconds to wait for a model's answer. Default: 120, for a model on this machine 1800."
+    )
     search: str = setting(
         "ddgs",
         "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that comes "
@@ -128,7 +130,7 @@ class Settings:
     )
     sources: str = setting(
         "web",
-        "Where evidence is looked for: web, docs (your documents), or both, the one that is believed first: docs,web.",
+        "Where evidence is looked for: web, docs (your documents), or both, the preferred one first: docs,web.",
     )
     search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
     search_language: str = setting(
@@ -136,7 +138,7 @@ class Settings:
     )
     search_price: str = setting("", "What one search costs you, in dollars; it counts for costs and the budget.")
     search_requests_per_second: str = setting(
-        "", "At most so many searches a second, over all workers on one PostgreSQL. Default: no limit."
+        "", "The most searches per second, across all workers on one PostgreSQL. Default: no limit."
     )
     embedder: str = setting(
         "wordllama",
@@ -145,92 +147,89 @@ class Settings:
     embedder_base_url: str = setting("", "An OpenAI-compatible embeddings endpoint.")
     embedder_api_key: str = setting("", "The key for the embeddings endpoint.")
     fetch_allow: str = setting(
-        "", "Hosts that may be fetched although their address is private, separated by commas, e.g. 127.0.0.1."
+        "", "Hosts with private addresses that may be fetched, separated by commas, e.g. 127.0.0.1."
     )
     fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
     fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
     evidence: str = setting(
         "judged",
-        "Which values count: judged (also what a model concludes from quotes, and marked so) or strict (only what a "
+        "Which values count: judged (also what a model concludes from quotes; marked as such) or strict (only what a "
         "source states, or what follows from it by a rule).",
     )
     cascade: str = setting("no", "Whether a model is asked only where the built-in reader is not sure: yes or no.")
-    attempts: str = setting("3", "How often a row is tried while cells of it are weak or empty; 1: only once.")
-    threshold: str = setting("0.6", "The confidence under which a cell is weak and tried again.")
-    require_improvement: str = setting("yes", "Whether to stop trying when an attempt made nothing better: yes or no.")
+    attempts: str = setting("3", "How often a row is tried while some of its cells are weak or empty; 1: only once.")
+    threshold: str = setting("0.6", "The confidence below which a cell is weak and tried again.")
+    require_improvement: str = setting("yes", "Whether to stop when an attempt improved nothing: yes or no.")
     documents_unasked: str = setting(
-        "60", "Documents that are read for a question without asking you first; 0: you are always asked."
+        "60", "How many documents a question may read without asking you first; 0: always ask."
     )
-    shortlist_products: str = setting("30", "Products that a shortlist looks for, at most 50.")
-    shortlist_queries: str = setting("12", "Searches with which a shortlist looks for products, 10 to 15 a round.")
+    shortlist_products: str = setting("30", "How many products a shortlist looks for, at most 50.")
+    shortlist_queries: str = setting("12", "How many searches a shortlist makes for products, 10 to 15 per round.")
     shortlist_seconds: str = setting("300", "Seconds after which a shortlist shows what it has; the rest can follow.")
-    shortlist_search_seconds: str = setting("30", "Seconds that a shortlist waits for a search.")
+    shortlist_search_seconds: str = setting("30", "How many seconds a shortlist waits for a search.")
     shortlist_retries: str = setting("0", "How often a shortlist looks for a product's empty cells again, at most 2.")
-    research_searches: str = setting("15", "Searches of a piece of research, in all rounds together.")
-    research_first_searches: str = setting("5", "Searches with which research begins.")
-    research_checking_searches: str = setting("2", "Searches that research keeps for checking claims.")
-    research_pages: str = setting("5", "Pages that research opens for a search, on average.")
-    research_rounds: str = setting("3", "How far research goes: 1 fills no gaps, 2 checks no claims.")
-    research_claims: str = setting("3", "Claims that research checks with independent sites.")
+    research_searches: str = setting("15", "How many searches research makes in all rounds together.")
+    research_first_searches: str = setting("5", "How many searches the first round of research makes.")
+    research_checking_searches: str = setting("2", "How many searches research reserves for checking claims.")
+    research_pages: str = setting("5", "How many pages research opens per search, on average.")
+    research_rounds: str = setting("3", "The most rounds of research: 1 fills no gaps, 2 checks no claims.")
+    research_claims: str = setting("3", "How many claims research checks on independent sites.")
     research_sites: str = setting(
-        "3", "So many sites should speak in a report; where fewer do, research looks for more, and the report says so."
+        "3", "How many sites a report should draw on; with fewer, research looks for more and the report says so."
     )
-    research_memo_tokens: str = setting("2000", "Tokens of the memo that a round of research leaves to the next.")
-    research_items: str = setting("5", "Things that a report lists where the question does not say how many.")
+    research_memo_tokens: str = setting(
+        "2000", "The length in tokens of the memo that one round of research hands to the next."
+    )
+    research_items: str = setting("5", "How many things a report lists if the question does not say.")
     rates: str = setting(
         "",
-        "A CSV file with rates of exchange for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
+        "A CSV file with exchange rates for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
         "one euro. Default: a bundled table, which says its date.",
     )
-    offline: str = setting(
-        "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
-    )
+    offline: str = setting("no", "yes: make no requests; replay earlier runs from the cache.")
     pause_after: str = setting(
-        "5", "A run pauses when the search or the model fails for so many rows in a row, or pages on so many sites."
+        "5",
+        "A run pauses after the search or the model failed for this many rows in a row, or pages on this many sites.",
     )
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
     log_format: str = setting("text", "How a server or a worker logs: text (a line for people) or json.")
-    log_level: str = setting("info", "The least that is logged: debug, info, warning or error.")
+    log_level: str = setting("info", "The lowest level that is logged: debug, info, warning or error.")
     telemetry: str = setting(
         "",
         "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
         "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
     )
-    quota_uploads: str = setting("", "Megabytes of files that a person may hand in a month. Default: no limit.")
-    quota_rows: str = setting("", "Rows that a person may add to tables a month. Default: no limit.")
-    quota_disk: str = setting("", "Megabytes that a person's documents and tables may take. Default: no limit.")
-    quota_dollars: str = setting(
-        "", "Dollars that a person may spend on models and searches a month. Default: no limit."
-    )
+    quota_uploads: str = setting("", "Megabytes of files a person may upload per month. Default: no limit.")
+    quota_rows: str = setting("", "Rows a person may add to tables per month. Default: no limit.")
+    quota_disk: str = setting("", "Megabytes a person's documents and tables may use. Default: no limit.")
+    quota_dollars: str = setting("", "Dollars a person may spend on models and searches per month. Default: no limit.")
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     token_days: str = setting("90", "Days after which a new token of a user expires, unless asked otherwise; 0: never.")
     webhook_url: str = setting(
         "", "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow."
     )
-    webhook_secret: str = setting("", "With it these reports are signed (HMAC-SHA256).")
+    webhook_secret: str = setting("", "The secret with which these reports are signed (HMAC-SHA256).")
     google_sheets_key: str = setting(
         "",
         "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a folder.",
     )
     language: str = setting("en", "The language of the page: en or de, as far as it is translated.")
     oidc_issuer: str = setting("", "The address of an OpenID Connect provider with which people sign in at the server.")
-    oidc_client_id: str = setting("", "What the provider calls this server.")
+    oidc_client_id: str = setting("", "The client id that the provider gave this server.")
     oidc_client_secret: str = setting("", "The secret that the provider gave this server; empty where it gave none.")
     oidc_name: str = setting("", "What the login calls the provider. Default: its host name.")
-    oidc_scopes: str = setting("profile email", "What is asked of the provider beside openid, separated by blanks.")
+    oidc_scopes: str = setting("profile email", "The scopes to request besides openid, separated by spaces.")
     oidc_accounts: str = setting(
         "match",
         "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) or "
-        "create (whomever the provider signs in; their account is made when they first come).",
+        "create (everyone the provider signs in; their account is created at the first login).",
     )
-    oidc_role: str = setting(
-        "viewer", "The role of accounts that are made at the first login: viewer, editor or admin."
-    )
+    oidc_role: str = setting("viewer", "The role of accounts created at the first login: viewer, editor or admin.")
     oidc_roles: str = setting(
         "",
-        "Roles by what the provider says of a person, as claim=value:role with commas between, e.g. groups=it:admin; "
-        "they hold from each login on.",
+        "Roles by the provider's claims, as claim=value:role separated by commas, e.g. groups=it:admin; "
+        "applied at each login.",
     )
     trusted_hosts: str = setting(
         "",

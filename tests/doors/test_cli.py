@@ -278,11 +278,11 @@ def test_a_table_comes_through_standard_input_and_goes_to_standard_output(shell:
 def test_the_file_that_is_read_is_written_over_only_by_force(shell: Shell) -> None:
     shell.write("sales.csv", SALES)
     asked = ("enrich", "sales.csv", "--field", "Twice:number={Price} * 2", "--yes", "--out", "./sales.csv")
-    assert "is the file that is read" in shell(*asked, code=2).stderr
+    assert "is the input file" in shell(*asked, code=2).stderr
     assert (shell.folder / "sales.csv").read_text() == SALES
     shell(*asked, "--force")
     assert "Twice" in (shell.folder / "sales.csv").read_text()
-    assert "say --force" in shell("table", "export", "sales", "sales.csv", code=2).stderr
+    assert "use --force" in shell("table", "export", "sales", "sales.csv", code=2).stderr
     shell("table", "export", "sales", "sales.csv", "--force")
 
 

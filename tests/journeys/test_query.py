@@ -16,7 +16,7 @@ from tablewright.journeys.ask.members import Inventory, Member, RowTable, member
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
 from tablewright.table.corpus import Document
-from tablewright.table.model import Cell, Evidence, Field, Table, column_key
+from tablewright.table.model import Cell, Evidence, Field, Money, Table, column_key
 from tablewright.table.text import plural
 from tablewright.table.typed import typed
 
@@ -390,3 +390,9 @@ def test_the_largest_in_each_currency_is_not_added_up_in_a_sentence() -> None:
         asked = plan(columns=["price"], aggregate=aggregate, aggregate_column="price")
         found, aggregated = answer(asked, mixed, Spellings())
         assert completed("It is {figure}.", found, aggregated) == said
+
+
+def test_an_amount_shows_its_currency_once() -> None:
+    rent = Field(name="Rent", type="money", unit="EUR")
+    (stated,) = stated_of(rent, Cell(value=Money(840, "EUR"), status="ENRICHED"))
+    assert (stated.value.raw, stated.value.currency) == ("840 EUR", "EUR")

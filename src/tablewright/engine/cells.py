@@ -73,7 +73,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         coerced = coerce(finding.value, field)
     if coerced.value is None:
         is_absent = coerced.note == NOTHING_FOUND
-        refused = f"{coerced.raw_value[:60]!r} is not a {field.type}"
+        refused = f"{coerced.raw_value[:60]!r}: {coerced.note or f'not a {field.type}'}"
         return Cell(
             raw_value=finding.raw_value or coerced.raw_value,
             status="FAILED",

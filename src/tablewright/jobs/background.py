@@ -92,7 +92,7 @@ class BackgroundRunner:
         if await self._store.runs.hold(run.id, holder) >= MOST_SETBACKS:
             why = set_aside("it")
             await self._store.runs.finish(run.id, "failed", run.usage, why, holder=holder)
-            raise RunError(why, advice=f"Go on with it: {RESUME} {run.id}.")
+            raise RunError(why, advice=f"Resume it: {RESUME} {run.id}.")
         with metered(meter):
             task: asyncio.Future[T] = asyncio.ensure_future(working(run, work(run, doing)))
         telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
@@ -114,7 +114,7 @@ class BackgroundRunner:
             raise Cancelled(
                 f"Run {run.id} was stopped.",
                 kept="What it had come to is kept.",
-                advice=f"Go on with it: {RESUME} {run.id}.",
+                advice=f"Resume it: {RESUME} {run.id}.",
             ) from None
         except Exception as error:
             status = "cancelled" if isinstance(error, Cancelled) else "failed"

@@ -48,7 +48,7 @@ ROUNDS = 2
 """A slice of which rows are left for later is done in the second."""
 PAUSED = "paused: "
 """Before what an outage is called, where a slice says why it is not done."""
-LOST = "The workers could not go on with it; their log says why. Resume the run to try once more."
+LOST = "The workers could not continue it; their log says why. Resume the run to try again."
 MANY = 1_000
 
 LINGER = 5.0

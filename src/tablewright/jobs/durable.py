@@ -71,7 +71,7 @@ class DurableFill:
             raise RunError(
                 run.error or f"Run {run_id} failed.",
                 kept=f"What it had found is kept in proposal {filled.proposal_id}.",
-                advice=f"Go on with it: tablewright runs resume {run_id}.",
+                advice=f"Resume it: tablewright runs resume {run_id}.",
             )
         return filled
 

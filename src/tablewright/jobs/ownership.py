@@ -99,7 +99,7 @@ class Ownership:
             run = await self._store.runs.get(run_id)
             if run.status in ("done", "over_budget"):
                 why = "is done" if run.status == "done" else "stopped at its cap"
-                advice = "Run the same command again with a new --budget: it goes on with the cells that are left."
+                advice = "Run the same command again with a new --budget: it continues with the remaining cells."
                 raise UsageError(f"Run {run_id} {why}.", advice="" if run.status == "done" else advice)
             if run.status == "running" and not await self._is_surely_left(run):
                 raise being_done(run_id)

@@ -307,7 +307,7 @@ def begin_unended(queued: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
         if over.get(workflow_id, True):
             is_lost = over.get(taking_over(run_id, owner))
             if is_lost is None:
-                log.warning("Run %s was cut off and goes on.", run_id)
+                log.warning("Run %s was interrupted and continues.", run_id)
                 enqueue(run_id, owner)
             elif is_lost:
                 lost.append((run_id, workflow_id))

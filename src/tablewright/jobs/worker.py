@@ -81,5 +81,5 @@ async def look_after(store: Store, conductor: Conductor) -> None:
     for run_id, workflow_id in await asyncio.to_thread(queue.begin_unended, await conductor.ownership.queued()):
         await conductor.lose(run_id, workflow_id)
     if gone := known - alive:
-        log.warning("Gone: %s. What they had begun goes on.", ", ".join(sorted(gone)))
+        log.warning("Gone: %s. Their work continues.", ", ".join(sorted(gone)))
         await store.workers.leave(gone)

@@ -254,7 +254,7 @@ class OutageLog:
             if self._since is not None:
                 away = time.monotonic() - self._since
                 self._since = None
-                log.warning("The database %s is back after %.1f s. Work goes on.", self._location, away)
+                log.warning("The database %s is back after %.1f s. Work continues.", self._location, away)
 
 
 def is_lost(error: DBAPIError, stage: Stage) -> bool:

@@ -148,7 +148,7 @@ def test_an_empty_cell_says_what_a_strategy_returned_instead() -> None:
 
 
 def test_a_value_of_the_wrong_type_is_named() -> None:
-    with pytest.warns(tw.TablewrightWarning, match="'a great many' is not a number"):
+    with pytest.warns(tw.TablewrightWarning, match="'a great many': no number"):
         tw.enrich(ROWS, "Stock:number", strategy=lambda row: {"Stock": "a great many"})
 
 

@@ -276,6 +276,16 @@ def test_asking_documents_gives_passages_with_citations(tmp_path: Path) -> None:
         tw.ask(str(tmp_path / "missing"), "When?")
 
 
+def test_a_long_list_from_documents_is_whole_and_names_them(tmp_path: Path) -> None:
+    for number in range(1, 54):
+        (tmp_path / f"r{number}.txt").write_text(f"Receipt\n\nShop: Corner {number}\nTotal: {number} EUR\n")
+    found = tw.ask(tmp_path, "all receipts with Total > 1")
+    assert len(found.rows) == found.reply.count == 52
+    assert {row["Document"] for row in found.rows} == {f"r{number}" for number in range(2, 54)}
+    assert [each.source for each in found.reply.rows] == [each.number for each in found.citations]
+    assert "Document" in found.to_pandas()
+
+
 def test_find_gives_a_table_whose_rows_meet_the_conditions() -> None:
     found = tw.find("electric kettles", ["Product", "Price:money"], where="Price < 35 GBP", fill=False, search="sample")
     pounds = [row["Price"].amount for row in found if row["Price"].currency == "GBP"]

@@ -54,7 +54,7 @@ async def test_a_run_that_was_waited_for_goes_on_when_the_database_is_back(tmp_p
                 line.cut()
                 error = await calling
                 assert (error["type"], error["what"] in AWAY) == ("Unreachable", True)
-                assert "goes on by itself when the database is back" in error["kept"]
+                assert "continues by itself when the database is back" in error["kept"]
                 endpoint.open_gate.set()
                 line.mend()
                 run = await ended(talk, "enrich")

@@ -57,16 +57,16 @@ class AskedQuestion(Body):
 
     question: Annotated[str, StringConstraints(max_length=4_000), AfterValidator(writable)] = ""
     where: Text = Value("", description='Conditions: "kind = invoice and total > 500 EUR and date in 2026-03".')
-    figure: Aggregate = Value("", description="With `where`: what it comes to.")
+    figure: Aggregate = Value("", description="With `where`: a figure instead of a list.")
     of: Name = Value("", description="The column that the figure is of; not for count.")
     by: Name = Value("", description="With a figure: one for each value of this column.")
     show: list[Name] = Value([], max_length=50, description="With `where`: further columns.")
     sort: Name = Value("", description="With `where`: a column; -COLUMN: the largest first.")
     unit: Name = Value("", description="With `where`: the column that has the currency of the figures.")
-    limit: int = Value(0, ge=0, le=1_000_000, description="With `where`: the first so many.")
+    limit: int = Value(0, ge=0, le=1_000_000, description="With `where`: only the first N.")
     rest: bool = Value(False, description="Only the next rows of the last list of the conversation.")
-    conversation: Name = Value("", description="Goes on with an earlier one: the `conversation` of its last reply.")
-    agreed: bool = Value(False, description="Read as many documents as it takes, without asking back first.")
+    conversation: Name = Value("", description="Continues an earlier one: the `conversation` of its last reply.")
+    agreed: bool = Value(False, description="Read as many documents as needed, without asking first.")
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"question": "How much did we spend on tires in 2024?"}]}
@@ -90,9 +90,10 @@ class AskedQuestion(Body):
 
 @router.post("/ask", response_model=described(Reply))
 async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response:
-    """An answer with its citations. One that counts or lists has all that match, and its `ledger` says what could not
-    be decided or read. Follow-ups work on the last result: "only 2024", "and the largest?". Without a model a question
-    is looked up where every word of it is known (`form`), else the passages with its words come back."""
+    """Answers a question with citations. A list or a count includes everything that matches, and its `ledger` says what
+    could not be decided or read. Follow-up questions refer to the last result: "only 2024", "and the largest?". Without
+    a model, a question is looked up if every word of it is known (`form`); otherwise passages with its words are
+    returned."""
     visit.must_run()
     form = asked.form
     if sum((bool(asked.question.strip()), form is not None, asked.rest)) != 1:
@@ -112,7 +113,7 @@ async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response
 
 @router.get("/conversations", response_model=described(ConversationPage))
 async def list_conversations(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The newest first."""
+    """Conversations, newest first."""
     found = await visit.tablewright.conversations()
     some, more = newest_first(found, after, limit, lambda each: (each.started_at, each.id))
     heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at, title=each.title) for each in some)
@@ -121,7 +122,7 @@ async def list_conversations(visit: Visiting, limit: Limit = SOME, after: After 
 
 @router.get("/conversations/{conversation_id}", response_model=described(ConversationShown))
 async def get_conversation(visit: Visiting, conversation_id: ConversationId) -> Json:
-    """What was asked in it, and what was answered."""
+    """The questions and answers of a conversation."""
     with not_there(f"conversation {conversation_id!r}"):
         found = await visit.tablewright.conversation(conversation_id)
     turns = tuple(TurnShown(question=each.question, answer=each.answer, at=each.at) for each in found.turns)
@@ -130,7 +131,7 @@ async def get_conversation(visit: Visiting, conversation_id: ConversationId) -> 
 
 @router.delete("/conversations/{conversation_id}", response_model=described(Removed))
 async def remove_conversation(visit: Visiting, conversation_id: ConversationId) -> Json:
-    """Forgets it, with the rows of its answers."""
+    """Deletes a conversation with the rows of its answers."""
     visit.must_change()
     with not_there(f"conversation {conversation_id!r}"):
         await visit.tablewright.remove_conversation(conversation_id)

@@ -26,7 +26,7 @@ class AuditPage(Page, frozen=True):
     entries: tuple[AuditEntry, ...]
 
 
-class Quotas(Noun, frozen=True):
+class QuotasShown(Noun, frozen=True):
     """`uploads` and `disk` are megabytes. The disk does not renew: it is free again once things are removed."""
 
     name: str
@@ -46,43 +46,46 @@ class NewLimits(Body):
 async def list_audit(
     visit: Visiting,
     limit: Limit = SOME,
-    after: Annotated[int, Query(ge=0, le=MOST_ROWS, description="Go on after this: the `next` before.")] = 0,
+    after: Annotated[
+        int, Query(ge=0, le=MOST_ROWS, description="Start after this: the `next` of the previous page.")
+    ] = 0,
     action: Annotated[Action | None, Query(description="Only of this kind.")] = None,
     who: Annotated[str, Query(max_length=80, description="Only what this user did.")] = "",
 ) -> Json:
-    """Logins, shares, exports, removals and settings, the newest first. An entry outlives what it is about."""
+    """The audit log, newest first: logins, shares, exports, removals and settings. An entry outlives what it is
+    about."""
     visit.must_administer()
     found = await visit.tablewright.audit.entries(before=after or None, limit=limit + 1, action=action or "", who=who)
     more = str(found[limit - 1].number) if len(found) > limit else None
     return Json(AuditPage(entries=tuple(found[:limit]), next=more))
 
 
-@router.get("/quotas", response_model=described(Quotas))
+@router.get("/quotas", response_model=described(QuotasShown))
 async def my_quotas(visit: Visiting) -> Json:
-    """What you may use a month, and have used."""
+    """Your monthly limits, and what you have used."""
     if visit.person.id == OWNER.id:
-        return Json(Quotas(name=OWNER.name, quotas=()))
+        return Json(QuotasShown(name=OWNER.name, quotas=()))
     return Json(await quotas_of(visit, visit.person))
 
 
-@router.get("/users/{name}/quotas", response_model=described(Quotas))
+@router.get("/users/{name}/quotas", response_model=described(QuotasShown))
 async def user_quotas(visit: Visiting, name: UserName) -> Json:
-    """What a user may use a month, and has used."""
+    """A user's monthly limits, and what they have used."""
     visit.must_administer()
     return Json(await quotas_of(visit, await user_called(visit, name)))
 
 
-@router.put("/users/{name}/quotas", response_model=described(Quotas))
+@router.put("/users/{name}/quotas", response_model=described(QuotasShown))
 async def limit_user(visit: Visiting, name: UserName, asked: NewLimits) -> Json:
-    """Limits of their own for a user."""
+    """Sets limits for one user."""
     visit.must_administer()
     limits: dict[Metered, float | None] = {what: getattr(asked, what) for what in asked.model_fields_set}  # type: ignore[misc]
     await visit.tablewright.limit_user(name, limits)
     return Json(await quotas_of(visit, await user_called(visit, name)))
 
 
-async def quotas_of(visit: Visit, person: Person) -> Quotas:
-    return Quotas(name=person.name, quotas=tuple(await visit.tablewright.quotas(person)))
+async def quotas_of(visit: Visit, person: Person) -> QuotasShown:
+    return QuotasShown(name=person.name, quotas=tuple(await visit.tablewright.quotas(person)))
 
 
 async def user_called(visit: Visit, name: str) -> Person:

@@ -30,7 +30,7 @@ class Excerpt(Noun, frozen=True):
     quote_end: int
 
 
-class Source(Noun, frozen=True):
+class SourceShown(Noun, frozen=True):
     """A piece of evidence. `excerpt` is null where the text is no longer stored."""
 
     evidence: Evidence
@@ -44,7 +44,7 @@ class CellShown(Noun, frozen=True):
     row_id: RowId
     field: str
     cell: Cell
-    sources: tuple[Source, ...]
+    sources: tuple[SourceShown, ...]
     steps: tuple[Step, ...]
 
 
@@ -87,11 +87,11 @@ class Doubt(Body):
 
 @router.get("/tables/{table_id}/rows/{row_id}/cells/{field:path}", response_model=described(CellShown))
 async def get_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName) -> Json:
-    """A cell with its evidence: each quote in the text that is stored of its source, and how it was found."""
+    """A cell with its evidence: each quote within the stored text of its source, and how the value was found."""
     table = await seen_table(visit, table_id)
     name = seen_field(table, field).name
     cell = (await seen_row(visit, table, row_id)).cell(name)
-    sources = [Source(evidence=each, excerpt=await excerpt(visit, each)) for each in cell.evidence]
+    sources = [SourceShown(evidence=each, excerpt=await excerpt(visit, each)) for each in cell.evidence]
     steps = await steps_of(visit, cell, row_id, name)
     return Json(CellShown(table_id=table.id, row_id=row_id, field=name, cell=cell, sources=tuple(sources), steps=steps))
 
@@ -124,7 +124,7 @@ async def steps_of(visit: Visit, cell: Cell, row_id: RowId, field: str) -> tuple
 
 @router.put("/tables/{table_id}/rows/{row_id}/cells/{field:path}", response_model=described(CellWritten))
 async def set_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName, asked: OwnValue) -> Json:
-    """A value of your own. What was found from the old one becomes stale; nothing runs by itself."""
+    """Writes your own value. Cells derived from the old value become stale; nothing runs by itself."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     name = seen_field(table, field).name
@@ -135,7 +135,7 @@ async def set_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field:
 
 @router.post("/tables/{table_id}/rows/{row_id}/flags/{field:path}", response_model=described(Changed))
 async def flag_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName, asked: Doubt) -> Json:
-    """Doubts a cell: it keeps its value, and the next run works on it again."""
+    """Flags a cell as doubtful: it keeps its value, and the next run works on it again."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     name = seen_field(table, field).name
@@ -145,7 +145,7 @@ async def flag_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field
 
 @router.get("/tables/{table_id}/rows/{row_id}/history/{field:path}", response_model=described(CellHistory))
 async def get_cell_history(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName) -> Json:
-    """Every value that the cell has had."""
+    """Every value the cell has had."""
     table = await seen_table(visit, table_id)
     name = seen_field(table, field).name
     versions = await visit.tablewright.cell_history(table.id, row_id, name)
@@ -154,7 +154,7 @@ async def get_cell_history(visit: Visiting, table_id: TableId, row_id: RowNumber
 
 @router.get("/tables/{table_id}/stale", response_model=described(StalePage))
 async def list_stale_cells(visit: Visiting, table_id: TableId, limit: Limit = SOME, after: After = "") -> Json:
-    """The cells of which an input has changed since they were filled."""
+    """The cells whose inputs have changed since they were filled."""
     table = await seen_table(visit, table_id)
     found = await visit.tablewright.stale(table.id)
     some, more = by_place(found, after, limit, lambda cell: (cell.row_id, cell.field))

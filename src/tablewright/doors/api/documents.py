@@ -145,7 +145,7 @@ async def list_documents(
     kind: Annotated[str, Query(max_length=100, description="Only of this kind, e.g. receipt.")] = "",
     readable: Annotated[bool | None, Query(description="Only what could, or could not, be read.")] = None,
 ) -> Json:
-    """What is in the collection, the oldest first."""
+    """The documents in the collection, oldest first."""
     found = await visit.tablewright.documents(kind=kind, readable=readable)
     some, more = oldest_first(found, after, limit, lambda each: (each.added_at, each.id))
     return Json(DocumentPage(documents=tuple(map(shown, some)), next=more))
@@ -205,7 +205,7 @@ def digest(path: Path) -> str:
 
 @router.post("/documents/table", status_code=201, response_model=described(TableImported))
 async def table_of_documents(visit: Visiting, asked: NewDocumentTable) -> Json:
-    """A new table with a row for each document that could be read."""
+    """Creates a table with a row for each readable document."""
     visit.must_change()
     made = await visit.tablewright.table_of_documents(asked.name.strip() or "documents", kind=asked.kind)
     return brought_in(made)
@@ -219,7 +219,7 @@ async def list_document_tables(visit: Visiting) -> Json:
 
 @router.put("/documents/{document_id}/kind", response_model=described(DocumentShown))
 async def set_kind(visit: Visiting, document_id: DocumentId, said: SaidKind) -> Json:
-    """What the document is. It stays when the document is read again."""
+    """Sets the kind of a document. It is kept when the document is read again."""
     visit.must_change()
     await seen_document(visit, document_id)
     await visit.tablewright.set_document_kind([document_id], said.kind)
@@ -228,7 +228,7 @@ async def set_kind(visit: Visiting, document_id: DocumentId, said: SaidKind) -> 
 
 @router.get("/documents/{document_id}", response_model=described(DocumentDetail))
 async def get_document(visit: Visiting, document_id: DocumentId) -> Json:
-    """What it is, and the summaries of its parts."""
+    """A document and the summaries of its parts."""
     report = await seen_document(visit, document_id)
     return Json(DocumentDetail(document=shown(report.document), facts=len(report.facts), summaries=report.summaries))
 
@@ -245,7 +245,7 @@ async def list_facts(visit: Visiting, document_id: DocumentId, limit: Limit = SO
 
 @router.delete("/documents/{document_id}", response_model=described(Removed))
 async def remove_document(visit: Visiting, document_id: DocumentId) -> Json:
-    """Forgets a document with everything that was made of it, and the file that was handed in."""
+    """Deletes a document with everything derived from it, and the uploaded file."""
     visit.must_change()
     gone = (await seen_document(visit, document_id)).document
     await forget(visit.tablewright, [gone])

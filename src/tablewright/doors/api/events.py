@@ -32,7 +32,6 @@ KEPT = 2_000
 HEARTBEAT = 15.0
 ALIVE = b": still here\n\n"
 GOES_ON = ("running", "stopping")
-STREAM = {"type": "string", "description": "Server-sent events, each with `event`, `data` (JSON) and mostly an `id`."}
 
 
 def written(event: Event) -> bytes:
@@ -121,7 +120,7 @@ def tails_of(request: Request) -> Tails:
             "description": "`progress` events, each with its number as `id`; at the end one event `end`, with the run "
             "as `/runs/{run_id}` has it. Its status is `interrupted` where nobody works on the run any more. Comments "
             "in between show that the connection is alive.",
-            "content": {"text/event-stream": {"schema": STREAM}},
+            "content": {"text/event-stream": {}},  # OpenAPI 3.1 cannot describe the events of a stream
         }
     },
 )
@@ -134,8 +133,8 @@ async def watch_run(
         str | None, Header(alias="Last-Event-ID", max_length=20, description="The same, as browsers send it.")
     ] = None,
 ) -> StreamingResponse:
-    """What a run tells, from an offset, until it ends or nobody works on it any more. A connection that is lost goes on
-    with `Last-Event-ID`."""
+    """Streams the events of a run, from an offset, until it ends or no process works on it any more. After a lost
+    connection, continue with `Last-Event-ID`."""
     run = await seen_run(visit, run_id)
     if last_event_id and last_event_id.isdecimal():
         after = max(after, min(int(last_event_id), MOST_ROWS))

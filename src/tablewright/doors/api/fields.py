@@ -66,7 +66,7 @@ class AskedField(Body):
 
 @router.post("/tables/{table_id}/fields", status_code=201, response_model=described(Changed))
 async def add_field(visit: Visiting, table_id: TableId, asked: AskedField) -> Json:
-    """A new column at the end, empty in every row."""
+    """Adds a column at the end, empty in every row."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     change = await visit.tablewright.changes.edit(
@@ -77,7 +77,7 @@ async def add_field(visit: Visiting, table_id: TableId, asked: AskedField) -> Js
 
 @router.put("/tables/{table_id}/fields/{field:path}", response_model=described(Changed))
 async def change_field(visit: Visiting, table_id: TableId, field: FieldName, asked: AskedField) -> Json:
-    """A new definition of a column; a new name takes the cells along."""
+    """Changes the definition of a column. Renaming it keeps its cells."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     old = seen_field(table, field)
@@ -87,7 +87,7 @@ async def change_field(visit: Visiting, table_id: TableId, field: FieldName, ask
 
 @router.delete("/tables/{table_id}/fields/{field:path}", response_model=described(Changed))
 async def remove_field(visit: Visiting, table_id: TableId, field: FieldName) -> Json:
-    """A column with its cells; undoing the change brings them back."""
+    """Removes a column with its cells; undoing the change restores them."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     old = seen_field(table, field)

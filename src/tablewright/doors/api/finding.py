@@ -49,7 +49,7 @@ class AskedRows(Body):
     )
     where: Text = Value("", description="Conditions that every row must meet: `Staff > 100 and Country = Norway`.")
     rows: int = Value(DEFAULT_ROWS, ge=1, le=MOST_ROWS, description="The most rows.")
-    fill: bool = Value(True, description="Look for the cells that no list states.")
+    fill: bool = Value(True, description="Search for cells that no list states.")
 
     model_config = ConfigDict(
         extra="forbid",
@@ -63,13 +63,13 @@ class AskedRows(Body):
 
 class AskedMore(Body):
     rows: int = Value(0, ge=0, le=MOST_ROWS, description="The most rows in all; 0: as before.")
-    fill: bool = Value(True, description="Look for the cells that no list states.")
+    fill: bool = Value(True, description="Search for cells that no list states.")
 
 
 @router.post("/find", status_code=202, response_model=described(FindStarted))
 async def find_rows(visit: Visiting, asked: AskedRows, once: OnlyOnce) -> Response:
-    """Plans a table of the things, and begins to find its rows in the background: lists are searched for, read whole
-    and joined, then the cells that no list states are looked for."""
+    """Plans a table and starts to find its rows in the background: lists are searched for, read in full and merged,
+    then the cells that no list states are searched for."""
     visit.must_run()
 
     async def work() -> Json:
@@ -87,15 +87,15 @@ async def find_rows(visit: Visiting, asked: AskedRows, once: OnlyOnce) -> Respon
 
 @router.get("/tables/{table_id}/found", response_model=described(FoundRows))
 async def get_found(visit: Visiting, table_id: TableId) -> Json:
-    """What the search for the rows of a table came to so far: how many, how complete, what was read, what was set aside
-    and what could not be reached."""
+    """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
+    not be reached."""
     table = await seen_table(visit, table_id)
     return Json(await visit.tablewright.found_rows(table.id))
 
 
 @router.post("/tables/{table_id}/found", status_code=202, response_model=described(FindStarted))
 async def find_more(visit: Visiting, table_id: TableId, asked: AskedMore, once: OnlyOnce) -> Response:
-    """Finds more rows of a table that was made by a search, or goes on with one that was cut off."""
+    """Finds more rows for a table, or continues an interrupted search."""
     visit.must_run()
     table = await seen_table(visit, table_id)
 

@@ -94,20 +94,21 @@ class Models(Noun, frozen=True):
 
 @open_to_all.get("/health", response_model=described(Alive))
 async def get_health() -> Json:
-    """Whether the process lives; it needs no token and asks no database. `/ready`, outside the API, asks it."""
+    """Whether the process is alive. Needs no token and does not use the database; `/ready`, outside the API, checks
+    it."""
     return Json(Alive(status="ok"))
 
 
 @router.get("/version", response_model=described(Version))
 async def get_version(visit: Visiting) -> Json:
-    """What is installed, and who you are to it."""
+    """The installed version, and who you are."""
     return Json(Version(version=version("tablewright"), user=visit.person.name, role=visit.person.role))
 
 
 @router.get("/doctor", response_model=described(Checks))
 async def run_doctor(visit: Visiting) -> Json:
-    """What is configured and whether it can be used, for editors and admins. Only a SearXNG is asked something: models
-    and other searches may cost money. Which tables have a problem is told to admins."""
+    """What is configured and whether it works, for editors and admins. Of models and searches only a SearXNG is
+    actually called, because others may cost money. Problems of tables are shown to admins only."""
     visit.must_change()
     checks = tuple(check_shown(visit, each) for each in await doctor(visit.tablewright.settings))
     return Json(Checks(ok=all(each.ok for each in checks), checks=checks))
@@ -125,8 +126,8 @@ def check_shown(visit: Visit, check: Check) -> CheckShown:
 async def list_strategies(
     visit: Visiting, kind: Annotated[Kind | None, Query(description="Only those of this kind.")] = None
 ) -> Json:
-    """How a row can be answered, and what can be set. An enrichment produces values, an action has an effect outside
-    the table."""
+    """The installed strategies and their parameters. An enrichment produces values, an action has an effect outside the
+    table."""
     found = visit.tablewright.strategies(kind)
     broken = [
         BrokenStrategy(name=name, problem=each.what, advice=each.advice)
@@ -150,7 +151,7 @@ def strategy_shown(strategy: Strategy) -> StrategyShown:
 
 @router.get("/models", response_model=described(Models))
 async def list_models(visit: Visiting) -> Json:
-    """Who thinks, and the models that can be had on the server's machine."""
+    """The configured model, and the models that can be downloaded to the server's machine."""
     catalog = [
         ModelShown(name=each.name, size=each.size, licence=each.licence, about=each.about, pulled=pulled)
         for each, pulled in await visit.tablewright.models()

@@ -50,7 +50,7 @@ async def list_changes(
     limit: Limit = SOME,
     before: Annotated[int | None, Query(ge=1, le=MOST_ROWS, description="Only changes before this number.")] = None,
 ) -> Json:
-    """The changes of a table, the newest first."""
+    """The changes of a table, newest first."""
     table = await seen_table(visit, table_id)
     newest = await visit.tablewright.history(table.id, 1)
     first = newest[0].number if newest else 0
@@ -62,8 +62,8 @@ async def list_changes(
 
 @router.post("/tables/{table_id}/rollback", response_model=described(Rollback))
 async def undo(visit: Visiting, table_id: TableId, asked: Undoing) -> Json:
-    """Undoes the last change, one run, one change, or everything after a point. That is a change of its own, so it can
-    be undone too; what somebody changed since is kept."""
+    """Undoes the last change, one run, one change, or everything after a point. This is a change too, so it can be
+    undone; later changes by others are kept."""
     visit.must_change()
     table_id = (await seen_table(visit, table_id)).id
     changes = visit.tablewright.changes

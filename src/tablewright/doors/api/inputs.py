@@ -47,7 +47,8 @@ Typed = Annotated[str, StringConstraints(max_length=LONGEST_TYPED), AfterValidat
 Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]
 
 Days = Annotated[
-    int | None, Value(ge=0, le=36_500, description="Days until the token expires; 0: never. Else as the server is set.")
+    int | None,
+    Value(ge=0, le=36_500, description="Days until the token expires; 0: never. Default: the setting `token_days`."),
 ]
 
 TableId = Annotated[str, an_id("table")]
@@ -63,9 +64,9 @@ FieldName = Annotated[str, Path(max_length=300, pattern=r"^[^\x00]+$", descripti
 FileName = Annotated[str, Path(max_length=255, pattern=r"^[^\x00/]+$", description="The name of the file.")]
 RowNumber = Annotated[int, Path(ge=1, le=MOST_ROWS, description="The row's number.")]
 
-Limit = Annotated[int, Query(ge=1, le=1_000, description="At most so many.")]
+Limit = Annotated[int, Query(ge=1, le=1_000, description="The most entries to return.")]
 After = Annotated[
-    str, Query(max_length=400, pattern=r"^[^\x00]*$", description="Go on after this: the `next` of the page before.")
+    str, Query(max_length=400, pattern=r"^[^\x00]*$", description="Start after this: the `next` of the previous page.")
 ]
-AfterRow = Annotated[int, Query(ge=0, le=MOST_ROWS, description="Go on after the row of this number.")]
+AfterRow = Annotated[int, Query(ge=0, le=MOST_ROWS, description="Start after the row with this number.")]
 OfTable = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$", description="Only those of this table.")]

@@ -47,8 +47,8 @@ class Chosen(Body):
 
     rows: list[Annotated[int, Value(ge=1, le=MOST_ROWS)]] = Value([], max_length=100_000)
     fields: list[Name] = Value([], max_length=1_000)
-    min_confidence: float | None = Value(None, ge=0, le=1, description="Only values at least this sure.")
-    below: float | None = Value(None, ge=0, le=1, description="Only values less sure than this.")
+    min_confidence: float | None = Value(None, ge=0, le=1, description="Only values with at least this confidence.")
+    below: float | None = Value(None, ge=0, le=1, description="Only values with a lower confidence than this.")
 
     def selection(self) -> Selection:
         return Selection(
@@ -104,7 +104,7 @@ async def list_proposals(
     table: OfTable = "",
     only_open: Annotated[bool, Query(description="Only those that wait for a decision.")] = False,
 ) -> Json:
-    """The newest first."""
+    """Proposals, newest first."""
     table_id = (await seen_table(visit, table)).id if table else None
     heads = await visit.tablewright.proposals(table_id, only_open=only_open)
     found = [head for head in heads if visit.person.sees(head.table_id)]
@@ -114,7 +114,7 @@ async def list_proposals(
 
 @router.get("/proposals/{proposal_id}", response_model=described(ProposalHead))
 async def get_proposal(visit: Visiting, proposal_id: ProposalId) -> Json:
-    """What it is about, and how many of its cells are decided."""
+    """A proposal, and how many of its cells are decided."""
     return Json(await seen_proposal(visit, proposal_id))
 
 
@@ -136,7 +136,7 @@ async def list_operations(
 
 @router.post("/proposals/{proposal_id}/apply", response_model=described(Decided))
 async def apply_proposal(visit: Visiting, proposal_id: ProposalId, asked: Applying) -> Json:
-    """Writes a proposal into its table: all of it, some rows or columns, or what is at least so sure."""
+    """Applies a proposal to its table: all of it, some rows or columns, or values of at least some confidence."""
     visit.must_change()
     head = await seen_proposal(visit, proposal_id)
     applied = await visit.tablewright.changes.apply(head.id, asked.selection(), force=asked.force)
@@ -145,7 +145,7 @@ async def apply_proposal(visit: Visiting, proposal_id: ProposalId, asked: Applyi
 
 @router.post("/proposals/{proposal_id}/reject", response_model=described(Rejected))
 async def reject_proposal(visit: Visiting, proposal_id: ProposalId, asked: Chosen) -> Json:
-    """Refuses a proposal, or some of it. The table stays as it is."""
+    """Rejects a proposal, or part of it. The table is not changed."""
     visit.must_change()
     head = await seen_proposal(visit, proposal_id)
     refused = await visit.tablewright.changes.reject(head.id, asked.selection())
@@ -154,7 +154,7 @@ async def reject_proposal(visit: Visiting, proposal_id: ProposalId, asked: Chose
 
 @router.post("/proposals/{proposal_id}/decide", response_model=described(Decided))
 async def decide_proposal(visit: Visiting, proposal_id: ProposalId, asked: Deciding) -> Json:
-    """Accepts, refuses and edits cell by cell."""
+    """Accepts, rejects and edits cell by cell."""
     visit.must_change()
     head = await seen_proposal(visit, proposal_id)
     review = Review(

@@ -86,17 +86,18 @@ class AskedRefresh(Body):
 
 class AskedSchedule(Body):
     routine: Routine = Value(
-        "recheck", description="recheck: flag what the cited pages no longer say. refresh: also look anew for it."
+        "recheck", description="recheck: flag what the cited pages no longer say. refresh: also look for it again."
     )
     every: Annotated[str, StringConstraints(min_length=1, max_length=100)] = Value(
         description="hour, day, week, or a cron expression, in UTC.", examples=["day", "0 6 * * 1-5"]
     )
-    apply: bool = Value(False, description="Apply what a refresh finds; else it waits for review.")
+    apply: bool = Value(False, description="Apply what a refresh finds; otherwise it waits for review.")
 
 
 @router.post("/tables/{table_id}/recheck", status_code=202, response_model=described(Started))
 async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck, once: OnlyOnce) -> Response:
-    """Asks for the cited pages again, and flags the cells whose quotes are gone. A page that refuses proves nothing."""
+    """Fetches the cited pages again and flags the cells whose quotes are gone. A page that refuses access proves
+    nothing."""
     visit.must_run()
     table = await seen_table(visit, table_id)
     fields = [seen_field(table, name).name for name in asked.fields]
@@ -110,8 +111,8 @@ async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck,
 
 @router.post("/tables/{table_id}/refresh", status_code=202, response_model=described(Refreshing))
 async def start_refresh(visit: Visiting, table_id: TableId, asked: AskedRefresh, once: OnlyOnce) -> Response:
-    """Fills the stale cells again, and only those, each in the way it was filled before. What is found is a proposal
-    for each run; columns that depend on stale ones wait until those are applied."""
+    """Fills the stale cells again, and only those, each with the strategy that filled it before. Each run ends with a
+    proposal; columns that depend on stale ones wait until those are applied."""
     visit.must_run()
     table = await seen_table(visit, table_id)
     for name in asked.fields:
@@ -139,7 +140,7 @@ async def refreshed(visit: Visit, table_id: str, of: RefreshRound, *, acts: bool
 
 @router.post("/tables/{table_id}/refresh/estimate", response_model=described(RefreshEstimates))
 async def estimate_refresh(visit: Visiting, table_id: TableId, asked: AskedRefresh) -> Json:
-    """What filling the stale cells again would take."""
+    """Estimates filling the stale cells again."""
     table = await seen_table(visit, table_id)
     for name in asked.fields:
         seen_field(table, name)
@@ -169,13 +170,13 @@ async def planned(visit: Visit, table_id: str, of: RefreshRound, *, waiting: boo
 
 @router.get("/tables/{table_id}/schedules", response_model=described(ScheduleList))
 async def list_schedules(visit: Visiting, table_id: TableId) -> Json:
-    """What is done to the table again and again."""
+    """The schedules of a table."""
     return await scheduled(visit, (await seen_table(visit, table_id)).id)
 
 
 @router.put("/tables/{table_id}/schedules", response_model=described(ScheduleList))
 async def set_schedule(visit: Visiting, table_id: TableId, asked: AskedSchedule) -> Json:
-    """Rechecks or refreshes the table again and again; it has at most one schedule of each routine."""
+    """Schedules a recheck or a refresh; a table has at most one schedule of each kind."""
     visit.must_run()
     table = await seen_table(visit, table_id)
     await visit.tablewright.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
@@ -184,7 +185,7 @@ async def set_schedule(visit: Visiting, table_id: TableId, asked: AskedSchedule)
 
 @router.delete("/tables/{table_id}/schedules", response_model=described(SchedulesRemoved))
 async def remove_schedules(visit: Visiting, table_id: TableId) -> Json:
-    """Nothing is done to the table by itself any more."""
+    """Removes the schedules of a table."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     return Json(SchedulesRemoved(removed=await visit.tablewright.jobs.unschedule(table.id)))

@@ -92,10 +92,10 @@ class ResearchPlanned(Noun, frozen=True):
 
 class AskedResearch(Body):
     question: Question
-    type: ReportType | None = Value(None, description="Instead of what the plan says.")
+    type: ReportType | None = Value(None, description="Overrides the type in the plan.")
     items: int | None = Value(None, ge=1, le=50, description="How many things a catalog lists.")
     fields: list[Name] = Value([], max_length=30, description="Details wanted of each thing.")
-    sections: list[Name] = Value([], max_length=12, description="Parts that the report has.")
+    sections: list[Name] = Value([], max_length=12, description="Sections of the report.")
     language: Name = Value("", description="Of the report; default: the question's.")
     length: Length | None = Value(None, description="Default: standard.")
     max_tasks: int | None = Value(
@@ -131,7 +131,7 @@ class FollowUp(Body):
 
 @router.get("/research", response_model=described(ResearchPage))
 async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The newest first."""
+    """All research, newest first."""
     some, more = newest_first(
         await visit.tablewright.researches(), after, limit, lambda each: (each.created_at, each.id)
     )
@@ -152,7 +152,7 @@ async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "")
 
 @router.post("/research/plan", response_model=described(ResearchPlanned))
 async def plan_research(visit: Visiting, asked: AskedResearch) -> Json:
-    """What the question asks for, as a plan to look at and change; nothing is searched or kept."""
+    """Plans a question without starting: a plan to review and change. Nothing is searched or stored."""
     visit.must_run()
     brief = await visit.tablewright.plan_research(asked.request, max_tasks=asked.max_tasks)
     likely = await visit.tablewright.estimate_research(brief, max_tasks=asked.max_tasks)
@@ -161,8 +161,8 @@ async def plan_research(visit: Visiting, asked: AskedResearch) -> Json:
 
 @router.post("/research", status_code=202, response_model=described(ResearchStarted))
 async def start_research(visit: Visiting, asked: ResearchToStart, once: OnlyOnce) -> Response:
-    """Plans the question, unless it comes with its plan, and begins to research it in the background: discovery,
-    gap-filling, verification, then a report."""
+    """Plans the question, unless a plan is given, and starts to research it in the background: discovery, gap-filling,
+    verification, then a report."""
     visit.must_run()
 
     async def work() -> Json:
@@ -186,7 +186,7 @@ def planned(brief: dict[str, Any] | None) -> Brief | None:
 
 @router.get("/research/{research_id}", response_model=described(ResearchShown))
 async def get_research(visit: Visiting, research_id: ResearchId) -> Json:
-    """All of it, as far as it has come."""
+    """A piece of research, as far as it has progressed."""
     research = await seen_research(visit, research_id)
     report = await visit.tablewright.research_report(research.id)
     return Json(report | {"run_id": await run_of(visit, research.id, research.table_id)})
@@ -203,7 +203,7 @@ async def run_of(visit: Visit, research_id: str, table_id: str) -> str:
 
 @router.delete("/research/{research_id}", response_model=described(Removed))
 async def remove_research(visit: Visiting, research_id: ResearchId) -> Json:
-    """Forgets it; its table stays."""
+    """Deletes a piece of research; its table stays."""
     visit.must_change()
     research = await seen_research(visit, research_id)
     await visit.tablewright.remove_research(research.id)
@@ -229,7 +229,7 @@ async def get_report(
 
 @router.post("/research/{research_id}/questions", response_model=described(AnsweredFollowUp))
 async def refine_research(visit: Visiting, research_id: ResearchId, asked: FollowUp, once: OnlyOnce) -> Response:
-    """A follow-up question, answered from what is stored or, where that does not say, from a search."""
+    """Answers a follow-up question from the stored evidence, or from a search if that does not say."""
     visit.must_run()
     research = await seen_research(visit, research_id)
 

@@ -110,7 +110,7 @@ class Figures(Noun, frozen=True):
 async def search_text(
     visit: Visiting, query: Words, limit: Limit = 10, categories: Categories = None, documents: DocumentIds = None
 ) -> Json:
-    """Passages with any of the words; those with many and rare ones first."""
+    """Passages with any of the words; those with more and rarer words first."""
     names = await visible(visit, documents)
     found = await visit.tablewright.retrieval.search_text(query, limit, names=names, categories=categories or ())
     return Json(passages(found))
@@ -177,7 +177,7 @@ async def annotations_aggregate(
     group_by: Column = "",
     where: WhereText = "",
 ) -> Json:
-    """What the matches come to. Sums are exact, and different currencies are never added together."""
+    """Aggregates the matches. Sums are exact, and different currencies are never added together."""
     found = await visit.tablewright.retrieval.annotations_aggregate(form_of(where, aggregate, of, by=group_by))
     groups = tuple(
         FigureGroup(

@@ -75,7 +75,7 @@ async def list_rows(
     status: Annotated[Status | None, Query(description="Only rows in which a cell has this status.")] = None,
     field: Annotated[str, Query(max_length=300, description="With `status`: of this column only.")] = "",
 ) -> Json:
-    """Rows with their cells, in the order of their numbers."""
+    """Rows with their cells, ordered by number."""
     table = await seen_table(visit, table_id)
     names = [seen_field(table, field).name] if field else [each.name for each in table.fields]
     found: list[Row] = []
@@ -110,7 +110,7 @@ async def get_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json
 
 @router.post("/tables/{table_id}/rows", status_code=201, response_model=described(Changed))
 async def add_rows(visit: Visiting, table_id: TableId, asked: NewRows) -> Json:
-    """New rows at the end: all of them, or none where a value does not fit its column."""
+    """Adds rows at the end: all of them, or none if a value does not fit its column."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     for name in {name for row in asked.rows for name in row}:
@@ -120,7 +120,7 @@ async def add_rows(visit: Visiting, table_id: TableId, asked: NewRows) -> Json:
 
 @router.delete("/tables/{table_id}/rows/{row_id}", response_model=described(Changed))
 async def remove_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json:
-    """Undoing the change brings the row back."""
+    """Removes a row; undoing the change restores it."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     await seen_row(visit, table, row_id)

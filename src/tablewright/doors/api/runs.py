@@ -120,7 +120,9 @@ class AskedRun(Body):
         max_length=100,
         description="Columns to fill, each an object, or a text such as `Founded:number=What year was it founded?`.",
     )
-    strategy: Name = Value("", description="As `/strategies` lists them; else a formula is computed, a question asked.")
+    strategy: Name = Value(
+        "", description="One of `/strategies`. Default: a formula is computed, a question is answered from the web."
+    )
     params: dict[Name, LongText] = Value({}, description="Parameters of the strategy.")
     thoroughness: Literal["", "exploratory", "comprehensive"] = ""
     rows: list[Annotated[int, Value(ge=1, le=MOST_ROWS)]] | None = Value(
@@ -130,15 +132,15 @@ class AskedRun(Body):
     again: bool = Value(False, description="Whether to look elsewhere for what earlier runs did not find.")
     concurrency: int | None = Value(None, ge=1, le=1_000, description="Rows at once.")
     attempts: int | None = Value(None, ge=1, le=10, description="How often a row is tried while cells are weak.")
-    threshold: float | None = Value(None, ge=0, le=1, description="The confidence under which a cell is weak.")
+    threshold: float | None = Value(None, ge=0, le=1, description="The confidence below which a cell is weak.")
     budget: float | None = Value(None, ge=0, le=1e6, description="The most dollars; not more than the server allows.")
-    sources: Literal["", "web", "docs", "web,docs", "docs,web"] = Value("", description="Where evidence is looked for.")
+    sources: Literal["", "web", "docs", "web,docs", "docs,web"] = Value("", description="Where to look for evidence.")
     evidence: Literal["", "strict", "judged"] = Value(
         "", description="strict refuses values that a model concluded from quotes instead of reading them there."
     )
     cascade: bool | None = Value(None, description="Ask the model only where the built-in reader is not sure.")
     offline: bool = Value(
-        False, description="Ask nobody anything; play earlier runs again. A server that is offline stays so."
+        False, description="Make no requests; replay earlier runs. A server that is offline stays offline."
     )
     acts: bool = Value(False, description="Must be true for a strategy that has an effect outside the table.")
 
@@ -206,7 +208,7 @@ class AskedRun(Body):
 
 @router.post("/tables/{table_id}/estimate", response_model=described(EstimateShown))
 async def estimate_run(visit: Visiting, table_id: TableId, asked: AskedRun) -> Json:
-    """What a run would take: nothing is spent, nothing is kept."""
+    """Estimates a run: nothing is spent and nothing is stored."""
     table = await seen_table(visit, table_id)
     return Json(await (await asked.planned(visit, table)).estimate())
 
@@ -231,7 +233,7 @@ async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: O
 
 @router.get("/runs", response_model=described(RunPage))
 async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", table: OfTable = "") -> Json:
-    """The newest first."""
+    """Runs, newest first."""
     table_id = (await seen_table(visit, table)).id if table else None
     found = await visit.tablewright.jobs.all(table_id, limit=limit + 1, before=moment(after))
     some, more = newest_first(found, after, limit, lambda run: (run.started_at, run.id))
@@ -252,13 +254,13 @@ def without_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 @router.get("/runs/{run_id}", response_model=described(RunShown))
 async def get_run(visit: Visiting, run_id: RunId) -> Json:
-    """How far it is, what it has cost, what it found, and why cells stayed empty."""
+    """The progress of a run, its cost, what it found, and why cells stayed empty."""
     return Json(await run_shown(visit, await seen_run(visit, run_id), reasons=True))
 
 
 @router.post("/runs/{run_id}/cancel", status_code=202, response_model=described(RunShown))
 async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
-    """Whoever works on it stops within a second; what was found by then is kept."""
+    """Stops a run within a second; what was found so far is kept."""
     visit.must_run()
     await seen_run(visit, run_id)
     await visit.tablewright.jobs.cancel(run_id)
@@ -267,7 +269,7 @@ async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
 
 @router.post("/runs/{run_id}/resume", status_code=202, response_model=described(RunShown))
 async def resume_run(visit: Visiting, run_id: RunId) -> Json:
-    """Goes on with a run that was interrupted, stopped or failed; what it bought is not bought again."""
+    """Resumes a run that was interrupted, stopped or failed; nothing is paid for twice."""
     visit.must_run()
     await seen_run(visit, run_id)
     await visit.tablewright.jobs.resume_in_background(run_id)
@@ -282,7 +284,7 @@ async def list_attempts(
     after: After = "",
     row: Annotated[int | None, Query(ge=1, le=MOST_ROWS, description="Only of this row.")] = None,
 ) -> Json:
-    """What each attempt at a row tried and came to; nothing for rows that were looked at only once."""
+    """What each attempt at a row tried and found; empty for rows that were tried only once."""
     await seen_run(visit, run_id)
     tried = await visit.tablewright.attempts(run_id)
     found = [

@@ -21,7 +21,7 @@ Kind = Annotated[Shareable, Path(description="What it is.")]
 ThingId = Annotated[str, an_id("thing")]
 
 
-class Sharing(Body):
+class ShareWith(Body):
     """Who may see it from now on, beside its owner: nobody else where both are left out."""
 
     people: list[Name] = Value([], max_length=500, description="The names of users.")
@@ -30,15 +30,15 @@ class Sharing(Body):
 
 @router.get("/shares/{kind}/{thing_id}", response_model=described(Shared))
 async def get_sharing(visit: Visiting, kind: Kind, thing_id: ThingId) -> Json:
-    """Who may see something of yours."""
+    """Who can see something of yours."""
     with not_there(f"{kind} {thing_id!r}"):
         return Json(await visit.tablewright.shared(kind, thing_id))
 
 
 @router.put("/shares/{kind}/{thing_id}", response_model=described(Shared))
-async def share(visit: Visiting, kind: Kind, thing_id: ThingId, asked: Sharing) -> Json:
-    """Shares it with exactly these. The table of a research or a shortlist, and the rows of a conversation's answers,
-    are shared with it; documents that are quoted in it are not."""
+async def share(visit: Visiting, kind: Kind, thing_id: ThingId, asked: ShareWith) -> Json:
+    """Shares something with exactly these people. The table of research or of a shortlist, and the rows of a
+    conversation's answers, are shared with it; documents quoted in it are not."""
     visit.must_change()
     with not_there(f"{kind} {thing_id!r}"):
         await visit.tablewright.shared(kind, thing_id)

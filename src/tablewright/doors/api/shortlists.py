@@ -40,7 +40,7 @@ class ShortlistPage(Page, frozen=True):
     shortlists: tuple[ShortlistHead, ...]
 
 
-class Turn(Noun, frozen=True):
+class ShortlistTurn(Noun, frozen=True):
     """What the advisor replies, and where the conversation stands now. Every fact of the reply names its cells. A
     `file` is at `/shortlists/{shortlist_id}/files/{file}`."""
 
@@ -58,7 +58,7 @@ class AskedTurn(Body):
 
 @router.get("/shortlists", response_model=described(ShortlistPage))
 async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The newest first."""
+    """Shortlists, newest first."""
     some, more = newest_first(
         await visit.tablewright.shortlists(), after, limit, lambda each: (each.created_at, each.id)
     )
@@ -78,29 +78,29 @@ async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "
 
 @router.post("/shortlists", status_code=201, response_model=described(ShortlistState))
 async def start_shortlist(visit: Visiting) -> Json:
-    """A new conversation; keep its id."""
+    """Starts a conversation; keep its id."""
     visit.must_run()
     return Json(await visit.tablewright.begin_shortlist(), 201)
 
 
 @router.get("/shortlists/{shortlist_id}", response_model=described(ShortlistState))
 async def get_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
-    """The whole conversation, and what it waits for."""
+    """The whole conversation, and what it is waiting for."""
     return Json(await seen_shortlist(visit, shortlist_id))
 
 
 @router.delete("/shortlists/{shortlist_id}", response_model=described(Removed))
 async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
-    """Forgets the conversation; its table stays."""
+    """Deletes a conversation; its table stays."""
     visit.must_change()
     state = await seen_shortlist(visit, shortlist_id)
     await visit.tablewright.remove_shortlist(state.id)
     return Json(Removed(removed=state.id))
 
 
-@router.post("/shortlists/{shortlist_id}/turns", response_model=described(Turn))
+@router.post("/shortlists/{shortlist_id}/turns", response_model=described(ShortlistTurn))
 async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn, once: OnlyOnce) -> Response:
-    """Says something, or presses a button. Once products are searched for, the reply may take minutes."""
+    """Sends a message or presses a button. Once products are searched for, the reply may take minutes."""
     visit.must_run()
     before = await seen_shortlist(visit, shortlist_id)
 
@@ -109,7 +109,7 @@ async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn
         folder.mkdir(parents=True, exist_ok=True)
         state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
         named = msgspec.structs.replace(reply, file=Path(reply.file).name)
-        return Json(Turn(shortlist=state, reply=named))
+        return Json(ShortlistTurn(shortlist=state, reply=named))
 
     return await once.answer(work)
 

@@ -78,7 +78,7 @@ class NewTable(Body):
 
     name: TableName
     rows: list[dict[Heading, Scalar | list[str]]] = Value(min_length=1, max_length=100_000)
-    key_field: Name = Value("", description="The column that names a row; else the first column of texts.")
+    key_field: Name = Value("", description="The column that names a row; default: the first text column.")
 
     model_config = ConfigDict(
         extra="forbid",
@@ -94,7 +94,7 @@ class Renaming(Body):
 
 @router.get("/tables", response_model=described(TablePage))
 async def list_tables(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The tables that you may see, the oldest first."""
+    """The tables you can see, oldest first."""
     some, more = oldest_first(
         await visit.tablewright.tables(), after, limit, lambda table: (table.created_at, table.id)
     )
@@ -103,7 +103,7 @@ async def list_tables(visit: Visiting, limit: Limit = SOME, after: After = "") -
 
 @router.post("/tables", status_code=201, response_model=described(TableImported))
 async def create_table(visit: Visiting, asked: NewTable) -> Json:
-    """A new table of the rows in the request."""
+    """Creates a table from the rows in the request."""
     visit.must_change()
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
         path = Path(folder) / "rows.json"
@@ -126,14 +126,14 @@ def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
 async def import_table(
     visit: Visiting,
     file: Annotated[UploadFile, File(description="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet.")],
-    name: Annotated[TableName, Form(description="What to call the table; else as the file.")] = "",
-    key_field: Annotated[Name, Form(description="The column that names a row; else the first of texts.")] = "",
+    name: Annotated[TableName, Form(description="What to call the table; default: the file's name.")] = "",
+    key_field: Annotated[Name, Form(description="The column that names a row; default: the first text column.")] = "",
     header: Annotated[bool, Form(description="Whether the first row has the names of the columns.")] = True,
     sheet: Annotated[Name, Form(description="Which sheet of a workbook; else the first with data.")] = "",
     delimiter: Annotated[Name, Form(description="What separates the columns; else found out.")] = "",
     encoding: Annotated[Name, Form(description="The text encoding; else found out.")] = "",
 ) -> Json:
-    """A new table of a file."""
+    """Creates a table from a file."""
     visit.must_change()
     options = FileOptions(
         name=name.strip(),
@@ -184,7 +184,7 @@ async def shown(visit: Visit, table_id: str) -> Json:
 
 @router.patch("/tables/{table_id}", response_model=described(TableShown))
 async def rename_table(visit: Visiting, table_id: TableId, asked: Renaming) -> Json:
-    """Another name; the id stays."""
+    """Renames a table; its id stays the same."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     await visit.tablewright.rename_table(table.id, asked.name)
@@ -193,7 +193,7 @@ async def rename_table(visit: Visiting, table_id: TableId, asked: Renaming) -> J
 
 @router.delete("/tables/{table_id}", response_model=described(Removed))
 async def remove_table(visit: Visiting, table_id: TableId) -> Json:
-    """Deletes a table with its history, runs and proposals, for good."""
+    """Deletes a table with its history, runs and proposals, permanently."""
     visit.must_change()
     table = await seen_table(visit, table_id)
     await visit.tablewright.remove_table(table.id)

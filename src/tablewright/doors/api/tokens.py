@@ -52,7 +52,8 @@ async def list_own_tokens(visit: Visiting) -> Json:
 
 @router.post("/tokens", status_code=201, response_model=described(TokenMade))
 async def make_own_token(visit: Visiting, asked: NewToken) -> Json:
-    """A token of your own. It does not outlast the one by which you ask; one with fewer scopes makes none."""
+    """Creates a token of your own. It expires no later than the one you use; a token with restricted scopes cannot
+    create any."""
     if visit.person.id == OWNER.id:
         raise UsageError("The owner has the token of the settings.", advice="Make a token for a user.")
     if visit.person.scopes != EVERY_SCOPE:
@@ -62,7 +63,7 @@ async def make_own_token(visit: Visiting, asked: NewToken) -> Json:
 
 @router.delete("/tokens/{token_id}", response_model=described(Removed))
 async def remove_token(visit: Visiting, token_id: TokenId) -> Json:
-    """It is worth nothing any more: yours, or, for an admin, anybody's."""
+    """Revokes a token: your own, or, as an admin, anyone's."""
     await visit.tablewright.tokens.remove(token_id, "" if visit.person.may_administer else visit.person.name)
     return Json(Removed(removed=token_id))
 
@@ -76,7 +77,7 @@ async def list_tokens(visit: Visiting, name: UserName) -> Json:
 
 @router.post("/users/{name}/tokens", status_code=201, response_model=described(TokenMade))
 async def make_token(visit: Visiting, name: UserName, asked: NewToken) -> Json:
-    """A further token for a user, for admins."""
+    """Creates another token for a user, for admins."""
     visit.must_administer()
     return await made(visit, name, asked)
 

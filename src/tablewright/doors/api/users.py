@@ -63,14 +63,14 @@ async def user_called(visit: Visit, name: str) -> UserShown:
 
 @router.get("/users", response_model=described(UserList))
 async def list_users(visit: Visiting) -> Json:
-    """Everybody, by name."""
+    """All users, by name."""
     visit.must_administer()
     return Json(UserList(users=tuple(map(user_shown, await visit.tablewright.users.all()))))
 
 
 @router.post("/users", status_code=201, response_model=described(UserWithToken))
 async def add_user(visit: Visiting, asked: NewUser) -> Json:
-    """Somebody new, with a token."""
+    """Adds a user and returns their token."""
     visit.must_administer()
     expiry = visit.tablewright.settings.token_expiry(asked.days)
     person, token = await visit.tablewright.users.add(asked.name, asked.role, expires_at=expiry)
@@ -79,7 +79,7 @@ async def add_user(visit: Visiting, asked: NewUser) -> Json:
 
 @router.put("/users/{name}", response_model=described(UserShown))
 async def change_role(visit: Visiting, name: UserName, asked: NewRole) -> Json:
-    """Another role."""
+    """Changes the role of a user."""
     visit.must_administer()
     await visit.tablewright.users.change_role(name, asked.role)
     return Json(await user_called(visit, name))
@@ -87,7 +87,7 @@ async def change_role(visit: Visiting, name: UserName, asked: NewRole) -> Json:
 
 @router.delete("/users/{name}", response_model=described(Removed))
 async def remove_user(visit: Visiting, name: UserName) -> Json:
-    """Their token is worth nothing any more; their tables stay."""
+    """Removes a user. Their tokens become invalid at once; their tables stay."""
     visit.must_administer()
     await visit.tablewright.users.remove(name)
     return Json(Removed(removed=name))
@@ -95,7 +95,7 @@ async def remove_user(visit: Visiting, name: UserName) -> Json:
 
 @router.post("/users/{name}/token", response_model=described(UserWithToken))
 async def renew_token(visit: Visiting, name: UserName) -> Json:
-    """A new token; all that they had are worth nothing any more."""
+    """Replaces all tokens of a user with a new one."""
     visit.must_administer()
     expiry = visit.tablewright.settings.token_expiry()
     _, token = await visit.tablewright.tokens.renew(name, expires_at=expiry)
@@ -104,7 +104,7 @@ async def renew_token(visit: Visiting, name: UserName) -> Json:
 
 @router.put("/users/{name}/tables/{table_id}", response_model=described(UserShown))
 async def grant_table(visit: Visiting, name: UserName, table_id: TableId) -> Json:
-    """Lets them see a table."""
+    """Lets a user see a table."""
     visit.must_administer()
     table = await seen_table(visit, table_id)
     await visit.tablewright.share("table", table.id, [name])
@@ -113,7 +113,7 @@ async def grant_table(visit: Visiting, name: UserName, table_id: TableId) -> Jso
 
 @router.delete("/users/{name}/tables/{table_id}", response_model=described(UserShown))
 async def revoke_table(visit: Visiting, name: UserName, table_id: TableId) -> Json:
-    """They see it no longer."""
+    """Stops a user from seeing a table."""
     visit.must_administer()
     table = await seen_table(visit, table_id)
     await visit.tablewright.unshare("table", table.id, [name])

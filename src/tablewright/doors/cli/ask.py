@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -30,8 +30,8 @@ def ask(
     export: Annotated[
         Path | None, typer.Option("--export", help="Write all matching rows to this file: .csv, .xlsx or .json.")
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
+    model: Model = "",
+    budget: Budget = "",
     trace: Annotated[bool, typer.Option("--trace", help="Show what was tried and why.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Read as many documents as it takes, without asking first.")
@@ -188,7 +188,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         console.print(output.grid("", columns, lines))
         if reply.more:
             output.say(
-                f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest goes on."
+                f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest shows more."
             )
     if reply.citations and not reply.rows:
         for cited in reply.citations:
@@ -218,7 +218,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
             note = f"; {tried.note}" if tried.note else ""
             output.say(f"  {tried.tool}({tried.asked}): {output.many(tried.matches, 'match')}{bound}{note}")
     if reply.result_id or reply.conversation:
-        output.say(f'Go on with `tablewright ask --conversation {reply.conversation} "…"`.')
+        output.say(f'To continue: `tablewright ask --conversation {reply.conversation} "…"`.')
 
 
 def link_to(cited: Citation) -> str:

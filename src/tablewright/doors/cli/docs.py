@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport, Imported, Ingested, Tablewright
@@ -225,8 +225,8 @@ def remove(
 @docs.command()
 def annotate(
     documents: Annotated[list[str] | None, typer.Argument(metavar="DOCUMENT…", help="Default: all.")] = None,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
+    model: Model = "",
+    budget: Budget = "",
     json: Json = False,
 ) -> None:
     """Let the model find facts that the rules missed and summarise long documents; code checks both."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Json, Model, Search, app, with_app
 from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
 
 if TYPE_CHECKING:
@@ -84,10 +84,8 @@ def enrich(
     ] = None,
     review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without asking.")] = False,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[
-        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
+    model: Model = "",
+    search: Search = "",
     sources: Annotated[
         str,
         typer.Option(
@@ -151,7 +149,7 @@ def enrich(
     """
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs
+    from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs, spoken
     from tablewright.errors import TablewrightError, UsageError
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.files import target_format
@@ -217,9 +215,7 @@ def enrich(
             try:
                 with outgoing(out) as path:
                     written = await tablewright.export_file(table_id, path, evidence=with_evidence, cost=cost)
-                output.say(
-                    f"Wrote {output.many(written.rows, 'row')} to {'standard output' if str(out) == PIPE else out}."
-                )
+                output.say(f"Wrote {output.many(written.rows, 'row')} to {spoken(out)}.")
                 output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error
@@ -270,7 +266,7 @@ def paused(filled: Filled) -> Paused:
         f"Run {filled.run_id} is paused. {filled.problem}",
         kept=f"Kept in proposal {filled.proposal_id}: {found} of {output.many(filled.rows, 'row')}; "
         "all other cells are as they were.",
-        advice=f"Go on with `tablewright runs resume {filled.run_id}`, or with the same command.",
+        advice=f"Resume with `tablewright runs resume {filled.run_id}`, or run the same command again.",
     )
 
 
@@ -284,7 +280,7 @@ def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, comman
         f"{output.many(filled.found, 'value')} found, kept {where}; {output.many(filled.left, 'cell')} left."
     )
     output.say(
-        f"Go on with the same command for table {table_id} (`tablewright {command} …`) and a new --budget: "
+        f"To continue, run the same command for table {table_id} (`tablewright {command} …`) and a new --budget: "
         "what was bought is not paid for again."
     )
 

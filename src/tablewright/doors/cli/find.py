@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -48,12 +48,10 @@ def find(
         bool, typer.Option("--estimate", help="Plan the table, estimate the cost of finding its rows, and stop.")
     ] = False,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
-    search: Annotated[
-        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
-    tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
+    search: Search = "",
+    model: Model = "",
+    budget: Budget = "",
+    tokens: Tokens = "",
     out: Annotated[Path | None, typer.Option("--out", help="Write the table here: .csv, .xlsx, .json or .md.")] = None,
     json: Json = False,
 ) -> None:
@@ -157,7 +155,7 @@ async def watched(
             raise Cancelled(
                 "Stopped.",
                 kept="The pages that were read and the rows that were found are kept.",
-                advice=f"`tablewright find --more {table_id}` goes on.",
+                advice=f"`tablewright find --more {table_id}` continues.",
             ) from None
 
 
@@ -197,7 +195,7 @@ def account_lines(found: FoundRows) -> list[str]:
         lines.append(f"Set aside, {len(found.aside):,}:")
         lines += [f"  {each.name}: {each.reason}" for each in found.aside[:SHOWN]]
     if found.left_over and found.rows < found.wanted:
-        lines.append(f"{found.left_over:,} more were found and are in no row yet; --more goes on.")
+        lines.append(f"{found.left_over:,} more were found and are not in a row yet; --more adds them.")
     elif found.left_over:
         lines.append(f"{found.left_over:,} more were found than the rows asked for; --more with more --rows adds them.")
     lines += [f"Not reached: {origin} ({why})" for origin, why in list(found.unreached.items())[:SHOWN]]

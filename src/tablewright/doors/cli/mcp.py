@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.doors.cli.root import app, with_app
+from tablewright.doors.cli.root import Model, Search, app, with_app
 from tablewright.extras import need
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def mcp(
     retrieval: Annotated[
         bool, typer.Option("--retrieval", help="Add the five retrieval tools that `ask` itself works with.")
     ] = False,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[
-        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
+    model: Model = "",
+    search: Search = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend until the server ends.")] = "",
 ) -> None:
     """Serve tables, enrichment, research, documents and the advisor to assistants, as MCP tools.

@@ -46,10 +46,14 @@ def refuse_overwriting(target: str, out: Path | None, *, force: bool) -> None:
     """What was read is not written over by accident."""
     if out is not None and not force and out.exists() and Path(target).exists() and out.samefile(target):
         raise UsageError(
-            f"{out} is the file that is read.", kept="Nothing was done.", advice="Write to another, or say --force."
+            f"{out} is the input file.", kept="Nothing was done.", advice="Write to another file, or use --force."
         )
 
 
 def refuse_two_outputs(out: Path | None, *, json: bool) -> None:
     if json and str(out) == PIPE:
         raise UsageError("--json and - would both write to standard output.", kept="Nothing was done.")
+
+
+def spoken(out: Path) -> str:
+    return "standard output" if str(out) == PIPE else str(out)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.doors.cli.root import Json, TableName, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, TableName, with_app
 from tablewright.doors.cli.table import commands
 
 if TYPE_CHECKING:
@@ -70,11 +70,9 @@ def refresh(
     field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Estimate the cost and stop: nothing is spent.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Fill and apply without asking.")] = False,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[
-        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")] = "",
+    model: Model = "",
+    search: Search = "",
+    budget: Budget = "",
     json: Json = False,
 ) -> None:
     """Fill the stale cells again, and only those, each by the strategy that filled it before.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -52,15 +52,13 @@ def research(
         ),
     ] = None,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
-    search: Annotated[
-        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
+    search: Search = "",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx, .pdf or .json.")
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
-    tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
+    model: Model = "",
+    budget: Budget = "",
+    tokens: Tokens = "",
     minutes: Annotated[
         float, typer.Option("--minutes", metavar="N", min=0, show_default=False, help="The most minutes it may take.")
     ] = 0,
@@ -191,7 +189,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
             raise Cancelled(
                 "Stopped.",
                 kept="All whole rounds and everything bought are kept.",
-                advice=f"`tablewright research --resume {begun.id}` goes on.",
+                advice=f"`tablewright research --resume {begun.id}` continues it.",
             ) from None
 
 

@@ -24,6 +24,10 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Model = Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")]
+Search = Annotated[str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")]
+Budget = Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")]
+Tokens = Annotated[str, typer.Option("--tokens", help="The most tokens to use.")]
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id or name.")]
 
 

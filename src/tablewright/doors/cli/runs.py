@@ -96,7 +96,7 @@ def show(run: RunId, json: Json = False) -> None:
     for line in filter(None, said):
         output.stdout().print(output.plain(line, 500), highlight=False, soft_wrap=True)
     if found["status"] in ("interrupted", "paused", "failed"):
-        output.say(f"Go on with it: tablewright runs resume {run}.")
+        output.say(f"Resume it: tablewright runs resume {run}.")
 
 
 @commands.command()
@@ -110,7 +110,7 @@ def watch(
 
     async def work(tablewright: Tablewright) -> None:
         if await tablewright.jobs.is_interrupted(await tablewright.jobs.get(run)):
-            output.warn([f"Nobody works on it now. A worker would go on with it, or: tablewright runs resume {run}."])
+            output.warn([f"No process is working on it. Start a worker, or resume it: tablewright runs resume {run}."])
         await follow(tablewright, run, after=after, as_json=json)
 
     with_app(work)
@@ -166,7 +166,7 @@ def resume(run: RunId, json: Json = False) -> None:
         if found["proposal_id"]:
             output.say(f"Decide with `tablewright proposals review {found['proposal_id']}` (or apply, or reject).")
         if found["status"] in ("paused", "failed"):
-            output.say(f"Go on with it: tablewright runs resume {run}.")
+            output.say(f"Resume it: tablewright runs resume {run}.")
     if found["status"] in ("cancelled", "failed", "paused"):
         raise typer.Exit(130 if found["status"] == "cancelled" else 1)
 

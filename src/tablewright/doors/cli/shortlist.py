@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -44,11 +44,9 @@ def shortlist(
         str, typer.Option("--conversation", metavar="ID", help="Continue an earlier conversation.")
     ] = "",
     list_all: Annotated[bool, typer.Option("--list", help="List all conversations.")] = False,
-    model: Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")] = "",
-    search: Annotated[
-        str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")] = "",
+    model: Model = "",
+    search: Search = "",
+    budget: Budget = "",
     rates: Annotated[
         str, typer.Option("--rates", help="A CSV file with exchange rates, to replace the bundled ones.")
     ] = "",
@@ -97,7 +95,7 @@ def shortlist(
     else:
         state = done["state"]
         table = f", table {state.table_id}" if state.table_id else ""
-        output.say(f"Conversation {state.id}{table}. Go on with `tablewright shortlist --conversation {state.id}`.")
+        output.say(f"Conversation {state.id}{table}. Continue with `tablewright shortlist --conversation {state.id}`.")
 
 
 async def messages(script: Path | None, *, is_form: bool = False) -> AsyncIterator[str]:

@@ -183,7 +183,7 @@ def export(
 ) -> None:
     """Write a table to a file, as CSV to standard output (-), or to Google Sheets."""
     from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import outgoing, refuse_two_outputs
+    from tablewright.doors.cli.pipes import outgoing, refuse_two_outputs, spoken
     from tablewright.errors import UsageError
 
     if (file is None) != bool(to_sheets):
@@ -199,7 +199,7 @@ def export(
             raise UsageError(
                 f"A table was imported from {file}.",
                 kept="Nothing was written.",
-                advice="Write to another file, or say --force.",
+                advice="Write to another file, or use --force.",
             )
         with outgoing(file) as path, output.bar() as progress:
             task = progress.add_task(f"Writing {file.name}", total=await tablewright.count(head.id))
@@ -216,7 +216,7 @@ def export(
     if json:
         output.print_json({"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged})
     else:
-        output.say(f"Wrote {output.many(written.rows, 'row')} to {file}.")
+        output.say(f"Wrote {output.many(written.rows, 'row')} to {spoken(file)}.")
 
 
 def export_to_sheets(table: str, to: str, *, json: bool) -> None:

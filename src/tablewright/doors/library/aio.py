@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import structs
 from typing_extensions import Unpack
 
 from tablewright.doors.library.data import Data, PandasFrame, PolarsFrame
@@ -26,6 +27,7 @@ from tablewright.table.document import document
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS
 from tablewright.table.model import Field
+from tablewright.table.reply import Reply
 from tablewright.table.research import ResearchRequest
 
 if TYPE_CHECKING:
@@ -145,7 +147,21 @@ async def ask(documents: Paths, question: str, **options: Unpack[Options]) -> As
     async with opened(options, ask) as session:
         await read_documents(session, documents)
         with session.bar.drawn("Answering"):
-            return AskResult(reply=await session.tablewright.ask(question, agreed=True))
+            reply = await session.tablewright.ask(question, agreed=True)
+            return AskResult(reply=await with_all_rows(session, reply))
+
+
+async def with_all_rows(session: Session, reply: Reply) -> Reply:
+    """A conversation shows a long list page by page; a program gets all of it."""
+    while reply.more:
+        page = await session.tablewright.more_rows(reply.conversation)
+        last = max((each.number for each in reply.citations), default=0)
+        rows = [structs.replace(each, source=each.source and each.source + last) for each in page.rows]
+        cited = [structs.replace(each, number=each.number + last) for each in page.citations]
+        reply = structs.replace(
+            reply, rows=(*reply.rows, *rows), citations=(*reply.citations, *cited), more=page.more if rows else 0
+        )
+    return reply
 
 
 async def research(

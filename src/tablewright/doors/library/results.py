@@ -195,8 +195,12 @@ class AskResult:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """What a question for a list found."""
-        return [dict(zip(self.reply.columns, row.values, strict=False)) for row in self.reply.rows]
+        """What a question for a list found, each thing with the name of its document."""
+        return [dict(zip(self._columns, (row.title, *row.values), strict=False)) for row in self.reply.rows]
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(("Document", *self.reply.columns))) if self.reply.columns else ()
 
     @property
     def report(self) -> dict[str, Any]:
@@ -211,17 +215,15 @@ class AskResult:
         ]
 
     def to_pandas(self) -> pandas.DataFrame:
-        return frames.import_pandas().DataFrame(self.rows, columns=list(self.reply.columns))
+        return frames.import_pandas().DataFrame(self.rows, columns=list(self._columns))
 
     def to_polars(self) -> polars.DataFrame:
-        made: polars.DataFrame = frames.import_polars().DataFrame(
-            self.rows, schema=dict.fromkeys(self.reply.columns, str)
-        )
+        made: polars.DataFrame = frames.import_polars().DataFrame(self.rows, schema=dict.fromkeys(self._columns, str))
         return made
 
     def to_arrow(self) -> pyarrow.Table:
         arrow = frames.import_arrow()
-        return arrow.Table.from_pylist(self.rows, arrow.schema([(name, arrow.string()) for name in self.reply.columns]))
+        return arrow.Table.from_pylist(self.rows, arrow.schema([(name, arrow.string()) for name in self._columns]))
 
     def __str__(self) -> str:
         return self.answer

@@ -105,7 +105,7 @@ class ToolContext:
         except Unreachable as away:
             raise Unreachable(
                 away.what,
-                kept=f"Run {run_id} goes on by itself when the database is back.",
+                kept=f"Run {run_id} continues by itself when the database is back.",
                 advice=f"Then look at it: list_all runs, or stop it: control_run {run_id}, cancel.",
                 public=away.public,
             ) from away
@@ -123,7 +123,7 @@ class ToolContext:
             if not (interrupted or waits):
                 seen = time.monotonic()
             elif time.monotonic() - seen > ALONE:
-                go_on = f"Go on with it: control_run {run_id}, resume."
+                go_on = f"Resume it: control_run {run_id}, resume."
                 raise RunError(
                     f"Nobody works on run {run_id} any more: the process that did is gone.",
                     kept="What it had found is kept.",
@@ -193,13 +193,13 @@ def refuse_failed(run: Run) -> None:
         raise RunError(
             run.error or f"Run {run.id} failed.",
             kept="What it had found is kept.",
-            advice=f"Go on with it: control_run {run.id}, resume.",
+            advice=f"Resume it: control_run {run.id}, resume.",
         )
     if run.status == "cancelled" and run.kind != "enrich":
         raise Cancelled(
             f"Run {run.id} was stopped.",
             kept="What it had found is kept.",
-            advice=f"Go on: control_run {run.id}, resume.",
+            advice=f"Resume it: control_run {run.id}, resume.",
         )
 
 

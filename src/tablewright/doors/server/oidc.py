@@ -162,7 +162,7 @@ class OidcLogin:
         except (JoseError, ValueError, TypeError, KeyError) as error:
             raise NotLoggedIn(
                 f"What {self.name} said cannot be trusted ({type(error).__name__}).",
-                advice="If it goes on, the settings of the provider and of this server do not agree.",
+                advice="If this keeps happening, the settings of the provider and of this server do not match.",
             ) from None
         others = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", self._client_id) != self._client_id or (others and "azp" not in claims):

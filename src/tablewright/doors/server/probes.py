@@ -39,5 +39,5 @@ async def check_database(tablewright: Tablewright, *, away_for: float = -1.0) ->
         raise Unreachable(
             "The database cannot be reached.",
             kept="What was written before is kept.",
-            advice="Try again soon: work that is under way goes on by itself when the database is back.",
+            advice="Try again soon: work in progress continues by itself when the database is back.",
         ) from None

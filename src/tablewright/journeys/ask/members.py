@@ -18,7 +18,7 @@ from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Typed
 from tablewright.table.dates import OTHER_READING, read_dates
-from tablewright.table.model import Cell, Field, Table, column_key
+from tablewright.table.model import Cell, Field, Money, Table, column_key
 from tablewright.table.text import cell_text, shortened
 from tablewright.table.typed import typed
 
@@ -108,7 +108,8 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
 
 def stated_of(column: Field, cell: Cell) -> tuple[StatedFact, ...]:
     """The value as it is compared; of a list, each of its items."""
-    texts = list(cell.value) if isinstance(cell.value, tuple) else [f"{cell_text(cell)} {column.unit}".strip()]
+    unit = "" if isinstance(cell.value, Money) else column.unit  # an amount has its currency
+    texts = list(cell.value) if isinstance(cell.value, tuple) else [f"{cell_text(cell)} {unit}".strip()]
     place = cell.evidence[0] if cell.evidence else None
     is_computed = cell.basis == "computed"
     return tuple(

@@ -87,7 +87,7 @@ class ListGatherer:
             raise SearchError(
                 f"No search worked: {next(iter(failed.values()))}",
                 kept="The plan of the table is kept.",
-                advice=f"`tablewright find --more {listing.table_id}` goes on with it once the search answers.",
+                advice=f"`tablewright find --more {listing.table_id}` continues once the search answers.",
             )
         chosen = await self._choose(listing, list(hits.values())) if hits else ()
         return await self._keep(
@@ -140,7 +140,7 @@ class ListGatherer:
                 raise ModelError(
                     f"The model could not be asked about {some[0]}: {read[0][0].detail}",
                     kept=f"What {len(listing.sources) - len(read)} pages list is kept.",
-                    advice="Go on with it once the model answers.",
+                    advice="Continue once the model answers.",
                 )
         return listing
 

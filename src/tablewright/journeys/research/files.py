@@ -18,7 +18,7 @@ async def write_report(research: Research, path: Path) -> None:
     if research.report is None:
         raise UsageError(
             f"Research {research.id} has no report yet.",
-            advice=f"`tablewright research --resume {research.id}` goes on.",
+            advice=f"`tablewright research --resume {research.id}` continues it.",
         )
     content = await asyncio.to_thread(render, research.report, format)
     with replacing(path, kept="The report is safe.") as stream:

@@ -124,7 +124,7 @@ class ResearchProgress:
         kept = f"{rounds} whole {plural('round', rounds)}" if rounds else "The plan"
         return {
             "kept": f"{kept} and everything bought are kept.",
-            "advice": f"`tablewright research --resume {self.research.id}` goes on from there.",
+            "advice": f"`tablewright research --resume {self.research.id}` continues from there.",
         }
 
     # ── telling ──────────────────────────────────────────────────────────────────────────────────────────────────────
