@@ -49,10 +49,6 @@ class View(Noun, frozen=True):
     wrap: bool = False
 
 
-def in_words(where: Where) -> str:
-    return " ".join([where.column, COMPARISONS[where.operator], *where.values])
-
-
 def filter_on(where: Where, field: Field) -> Callable[[Value], bool]:
     """Whether a value of the field passes. An empty cell passes only where emptiness or a difference is asked for."""
     if where.operator == "known":

@@ -242,7 +242,7 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await expect(cards).to_have_count(5)
         living = page.get_by_role("region", name="Candidates")
         assert await living.get_by_role("row").count() >= 20
-        await expect(page.get_by_role("list", name="Conditions")).to_contain_text("Capacity >= 1 l")
+        await expect(page.get_by_role("list", name="Conditions")).to_contain_text("Capacity ≥ 1 l")
         await expect(living.get_by_role("row").nth(1).get_by_role("cell").first).to_have_text("1")
         await living.get_by_role("button", name="Product", exact=True).click()
         await expect(living.get_by_role("columnheader", name="Product ↑")).to_have_attribute("aria-sort", "ascending")

@@ -252,6 +252,18 @@ async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server
         await expect(page.get_by_role("heading", name="Einstellungen")).to_be_visible()
         await page.goto(server.url)
         await expect(page.get_by_role("heading", name="Neue Tabelle")).to_be_visible()
+
+        await page.get_by_role("button", name="Leere Tabelle").click()
+        await page.get_by_label("Tabellenname").fill("Türme")
+        await page.get_by_role("button", name="Anlegen").click()
+        await page.get_by_role("button", name="Menü von Name").click()
+        await page.get_by_role("menuitem", name="Filtern…").click()
+        await page.get_by_label("Wert").fill("Turm")
+        await page.get_by_role("button", name="Filtern", exact=True).click()
+        await expect(page.locator(".q-chip")).to_contain_text("Name enthält Turm")
+        await page.get_by_role("button", name="Menü von Name").click()
+        await page.get_by_role("menuitem", name="Spalte bearbeiten…").click()
+        await choose(page, page.get_by_role("combobox", name="Typ"), "ja oder nein")
     server.do(lambda tablewright: tablewright.save_settings({"language": ""}))
 
 

@@ -184,9 +184,9 @@ def show_round(each: Round) -> None:
             said(why)
         with ui.element("ul").classes("tw-steps"):
             for gap in each.closed:
-                step("check_circle", gap, "tw-closed", t("Closed"))
+                step("check_circle", gap, "tw-gap-closed", t("Closed"))
             for open_gap in memo.gaps[:GAPS]:
-                step("radio_button_unchecked", open_gap.description, "tw-open", t("Open"))
+                step("radio_button_unchecked", open_gap.description, "tw-gap-open", t("Open"))
         if len(memo.gaps) > GAPS:
             quiet(t("and {value} more open", value=len(memo.gaps) - GAPS))
         for checked in each.checked:

@@ -239,6 +239,7 @@ class AdviceView:
         with row().props(f'role=list aria-label="{t("Conditions")}"'):
             for wish in wishes:
                 shown = f"{column_name(wish.column, language)} {wish.wanted(language)}" if wish.column else wish.words
+                shown = shown.replace("<=", "≤").replace(">=", "≥")
                 with chip(shown, "" if wish.column else "low").props("role=listitem"):
                     ui.tooltip(t("Excludes candidates") if wish.hard else t("Counts towards the rank"))
 

@@ -20,7 +20,7 @@ from tablewright.errors import UsageError
 from tablewright.table.form import Where
 from tablewright.table.model import Field
 from tablewright.table.text import shortened
-from tablewright.table.views import ColumnLayout, View, in_words
+from tablewright.table.views import COMPARISONS, ColumnLayout, View
 
 CHIPS: dict[Only, tuple[str, str]] = {
     "": ("All rows", ""),
@@ -114,7 +114,8 @@ class ViewBar:
         self._filters.set_visibility(bool(self.view.filters))
         with self._filters:
             for where in self.view.filters:
-                ui.chip(shortened(in_words(where), 80), removable=True, icon="filter_alt").props(
+                said = " ".join([where.column, t(COMPARISONS[where.operator]), *where.values])
+                ui.chip(shortened(said, 80), removable=True, icon="filter_alt").props(
                     f'outline dense square remove-aria-label="{t("Remove filter")}"'
                 ).on("remove", partial(self._without, where))
 
