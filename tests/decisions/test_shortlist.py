@@ -39,7 +39,7 @@ ROWS = (
     ComparedRow(
         row_id=7,
         name="Zorb Kettle 15",
-        cells={"Maker": "Zorb", "Price": "47.50 GBP", "Capacity": "1.5 l"},
+        cells={"Maker": "Zorb", "Price": "47.50 GBP", "Capacity": "1.5 l", "Keep warm": ""},
         verdict="place 1, score 0.90",
     ),
     ComparedRow(row_id=3, name="Nimbus One", cells={"Price": "61.00 GBP"}, verdict="left out: Price is 61.00 GBP"),

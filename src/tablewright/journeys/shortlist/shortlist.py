@@ -106,7 +106,8 @@ class Shortlist:
             case "refuse":
                 return await self._where_we_are(state, turn.said)
             case "columns" if state.has_presented or state.waiting == "fields":
-                return await self._research.columns(state, turn, message)
+                state, reply = await self._research.columns(state, turn, message)
+                return state, structs.replace(reply, buttons=waiting(state)) if state.waiting else reply
             case "more" if state.has_presented:
                 return await self._research.more(state, turn, message)
             case _ if is_changed or turn.intent == "wish" or (turn.is_ready and state.is_undecided):
