@@ -253,7 +253,7 @@ async def test_of_more_candidates_than_are_compared_the_most_suitable_stay_howev
         reply = await chat.say("/form product: zorbler", CONFIRM)
         names = [row.cell(KEY).value for row in (await chat.table()).rows]
         assert names == ["Zorbler 1", "Zorbler 3", "Zorb Nine", "Zorb Eight"], "none that is discontinued"
-        assert "8 candidates found.\nThe 4 most suitable ones are compared." in reply.text
+        assert "8 candidates found.\n4 of them are compared; the limit allows no more." in reply.text
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ SHORTLIST_ENGLISH = {
     "shortlist: found": "{count} candidate found.|{count} candidates found.",
     "shortlist: only found": "Only {count} was found: there may be few of them.|"
     "Only {count} were found: there may be few of them.",
-    "shortlist: most suitable": "The {count} most suitable ones are compared.",
+    "shortlist: limited": "{count} of them is compared; the limit allows no more.|{count} of them are compared; the limit allows no more.",
     "shortlist: searches failed": "{count} of {all} searches failed: {why}",
     "shortlist: too slow": "the search took longer than {seconds} s",
     "shortlist: pages for products": "Without the model, pages stand for products: {why}",
@@ -180,7 +180,7 @@ SHORTLIST_GERMAN = {
     "shortlist: found": "{count} Kandidat gefunden.|{count} Kandidaten gefunden.",
     "shortlist: only found": "Nur {count} wurde gefunden: vielleicht gibt es nur wenige.|"
     "Nur {count} wurden gefunden: vielleicht gibt es nur wenige.",
-    "shortlist: most suitable": "Verglichen werden die {count} am besten passenden.",
+    "shortlist: limited": "{count} davon wird verglichen; mehr lässt die Grenze nicht zu.|{count} davon werden verglichen; mehr lässt die Grenze nicht zu.",
     "shortlist: searches failed": "{count} von {all} Suchen schlugen fehl: {why}",
     "shortlist: too slow": "die Suche dauerte länger als {seconds} s",
     "shortlist: pages for products": "Ohne das Modell stehen Seiten für Produkte: {why}",

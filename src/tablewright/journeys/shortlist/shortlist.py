@@ -77,7 +77,8 @@ class Shortlist:
         table = await self._context.table(state)
         ranking = self._context.ranking(table, state)
         try:
-            turn, note = await understood(state, said, table, ranking, self._context.tools.model, self._context.tell)
+            tools, tell = self._context.tools, self._context.tell
+            turn, note = await understood(state, said, table, ranking, tools.model, tell, self._context.rates)
         except UsageError as error:
             return await self._where_we_are(state, lines(str(error)))
         if turn.language and turn.language != state.language:
