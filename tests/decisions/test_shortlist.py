@@ -228,6 +228,16 @@ def test_what_is_refused_leaves_the_requirements_as_they_were() -> None:
     assert taken.requirements == WANTED
 
 
+def test_a_file_goes_only_where_the_user_says() -> None:
+    def path(said: str, path: str) -> str:
+        asked = msgspec.structs.replace(ASKED, message=said)
+        return TakeTurn().check(asked, turn(intent="export", path=path)).path
+
+    assert path("save it as /data/kettles.csv", "/data/kettles.csv") == "/data/kettles.csv"
+    assert path("save it as a spreadsheet", "/etc/cron.d/kettles.xlsx") == "kettles.xlsx"
+    assert path("save it", "") == ""
+
+
 def test_products_are_meant_by_their_numbers_and_others_do_not_count() -> None:
     taken = TakeTurn().check(ASKED, turn(intent="links", products=[2, 9, 0, 2], like=1))
     assert (taken.products, taken.like) == ((3,), 7)

@@ -78,7 +78,7 @@ def turn_of(
 
 
 def in_order(rest: str, table: Table, state: ShortlistState, rates: Rates) -> tuple[RowId, ...]:
-    """By a column, the least first unless it says "down"; what is not known comes last. Prices are compared in euros."""
+    """By a column, the least first unless it says "down"; what is not known comes last. Prices count in euros."""
     name, _, direction = rest.rpartition(" ")
     is_down = direction.lower() == "down" and bool(name)
     field = known_column(name if is_down else rest, table, state)
