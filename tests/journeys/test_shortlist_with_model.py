@@ -283,6 +283,21 @@ async def test_a_column_that_waits_to_be_confirmed_is_filled_by_whatever_is_aske
         assert chat.state.columns == ()
 
 
+async def test_where_none_is_left_the_ones_just_found_are_told_first(tmp_path: Path) -> None:
+    """Somebody asks for more, and hears why those that were found do not do."""
+    light = LIGHT | {"words": "under 100 g", "kind": "must", "hard": True, "operator": "<", "values": ["100 g"]}
+    turns = [turn("more", wishes=[light])]
+    plans = [{"queries": ["zorbler"]}, {"queries": ["further"]}]
+    pages = ZORBLERS | {"/5": Page("Further", "<p>further: The Zorb Five by Zorb weighs 950 g.</p>")}
+    names = products("Zorbler 3", "Zorbler 4", "Zorb Five")
+    replies = {"TurnReply": turns, "PlannedQueries": plans, "ProductsReply": names}
+    async with scripted(tmp_path, pages, **replies) as (chat, _, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        reply = await chat.say("more, under 100 g")
+        told = [line for line in reply.text.splitlines() if ": Weight is" in line]
+        assert [line.split(":")[0] for line in told] == ["Zorb Five", "Zorbler 3", "Zorbler 4"]
+
+
 async def test_a_question_about_one_product_leaves_what_waits_to_be_confirmed(tmp_path: Path) -> None:
     heavy = LIGHT | {"words": "at most 850 g", "kind": "must", "hard": True, "operator": "<=", "values": ["850 g"]}
     turns = [

@@ -115,10 +115,11 @@ class TurnContext:
         heading: str = "",
         notes: Sequence[str] = (),
         new: Sequence[str] = (),
+        found: Sequence[str] = (),
     ) -> Taken:
         state = structs.replace(state, phase="advise", waiting="", has_presented=True)
         advising = self.advising(state, await self.comparison(state))
-        return await advising.present(said, heading=heading, notes=notes, new=new)
+        return await advising.present(said, heading=heading, notes=notes, new=new, found=found)
 
     def advising(self, state: ShortlistState, comparison: Comparison) -> Adviser:
         return Adviser(state, comparison, self.store, self.tools, self.rates, self.tell, self._folder)

@@ -63,7 +63,8 @@ class ProductSearch:
             return await self._propose(state, found, len(known) + new + found.left_out)
         notes = (*found.notes, *await comparison.fill())
         heading = say(state, "more found", count=new) if new else say(state, "no further")
-        return await self._context.present(state, heading=heading, notes=notes)
+        names = [each.name for each in found.products]
+        return await self._context.present(state, heading=heading, notes=notes, found=names)
 
     def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
         told = say(state, "search failed", why=found.failed) if found.failed else say(state, "none found")
