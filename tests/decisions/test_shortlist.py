@@ -39,7 +39,7 @@ ROWS = (
     ComparedRow(
         row_id=7,
         name="Zorb Kettle 15",
-        cells={"Maker": "Zorb", "Price": "47.50 GBP", "Capacity": "1.5 l"},
+        cells={"Maker": "Zorb", "Price": "47.50 GBP", "Capacity": "1.5 l", "Keep warm": ""},
         verdict="place 1, score 0.90",
     ),
     ComparedRow(row_id=3, name="Nimbus One", cells={"Price": "61.00 GBP"}, verdict="left out: Price is 61.00 GBP"),
@@ -226,6 +226,16 @@ def test_new_wishes_bring_their_columns_and_those_that_cannot_be_checked_stay_in
 def test_what_is_refused_leaves_the_requirements_as_they_were() -> None:
     taken = TakeTurn().check(ASKED, turn(intent="refuse", product_type="something illegal", wishes=[]))
     assert taken.requirements == WANTED
+
+
+def test_a_file_goes_only_where_the_user_says() -> None:
+    def path(said: str, path: str) -> str:
+        asked = msgspec.structs.replace(ASKED, message=said)
+        return TakeTurn().check(asked, turn(intent="export", path=path)).path
+
+    assert path("save it as /data/kettles.csv", "/data/kettles.csv") == "/data/kettles.csv"
+    assert path("save it as a spreadsheet", "/etc/cron.d/kettles.xlsx") == "kettles.xlsx"
+    assert path("save it", "") == ""
 
 
 def test_products_are_meant_by_their_numbers_and_others_do_not_count() -> None:

@@ -152,7 +152,7 @@ async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: P
         )
         await chat.say("/form product: zorbler")
         text = await confirmed(ShortlistLimits(products=1))
-        assert "1 candidate found." in text
+        assert "2 candidates found.\n1 of them is compared; the limit allows no more." in text
         assert "Only" not in text, "one was asked for"
 
 

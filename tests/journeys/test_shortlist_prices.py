@@ -93,7 +93,7 @@ async def test_a_sellers_price_within_the_budget_keeps_a_product_and_the_card_sa
         reply = await chat.say("/form product: zorbler | budget: 36 GBP", CONFIRM, ENRICH)
         (card,) = reply.cards
         said = " ".join(each.text for each in card.said)
-        assert f"Sellers ask 35.50 GBP ({shop.address}); 39.00 GBP ({web.address})." in said
+        assert f"Prices found: 35.50 GBP ({shop.address}); 39.00 GBP ({web.address})." in said
         assert not card.is_open
         (row,) = (await chat.table()).rows
         assert row.cell(PRICE).value == Money(amount=35.5, currency="GBP"), "in the table and in files, too"

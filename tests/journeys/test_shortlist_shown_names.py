@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.subject import other_columns
 from tablewright.table.model import Cell, Field, Money, Row, Table
+from tablewright.table.rates import Rates
 from tablewright.table.shortlist import KEY, MEETS, PRICE_FIELD, ShortlistState
 from tablewright.table.shortlist_form import parse_command
 
@@ -29,3 +31,13 @@ def test_a_column_is_sorted_by_under_the_name_it_is_shown(name: str) -> None:
 def test_a_plan_of_searches_knows_the_same_columns_for_every_row() -> None:
     warranty = Field(name="Warranty", type="number", unit="years")
     assert other_columns(Task(table=TABLE, fields=(warranty,)), KEY) == ("Price",)
+
+
+def test_prices_are_sorted_by_what_they_are_worth() -> None:
+    """690 crowns are less than 60 euros."""
+    crowns = Row(id=3, cells={KEY: Cell(value="Lamp 3"), "Price": Cell(value=Money(amount=690, currency="NOK"))})
+    rates = Rates(date="2026-01-02", per_euro={"EUR": 1.0, "NOK": 12.0})
+    command = parse_command("/sort Price")
+    assert command is not None
+    table = structs.replace(TABLE, rows=(crowns, *TABLE.rows))
+    assert turn_of(command, ShortlistState(id="h"), table, (), rates).products == (2, 3, 1)

@@ -254,7 +254,62 @@ async def test_of_more_candidates_than_are_compared_the_most_suitable_stay_howev
         reply = await chat.say("/form product: zorbler", CONFIRM)
         names = [row.cell(KEY).value for row in (await chat.table()).rows]
         assert names == ["Zorbler 1", "Zorbler 3", "Zorb Nine", "Zorb Eight"], "none that is discontinued"
-        assert "8 candidates found.\nThe 4 most suitable ones are compared." in reply.text
+        assert "8 candidates found.\n4 of them are compared; the limit allows no more." in reply.text
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        pytest.param({"intent": "more"}, id="more products"),
+        pytest.param({"intent": "columns", "columns": [{**WEIGHT, "name": "Mass"}]}, id="another column"),
+    ],
+)
+async def test_a_column_that_waits_to_be_confirmed_is_filled_by_whatever_is_asked_for_next(
+    tmp_path: Path, then: dict[str, Any]
+) -> None:
+    """Somebody adds a wish, and goes on without pressing a button: the wish is judged all the same."""
+    heavy = LIGHT | {"words": "at most 850 g", "kind": "must", "hard": True, "operator": "<=", "values": ["850 g"]}
+    turns = [
+        turn(wishes=[heavy], columns=[WEIGHT]),
+        turn(then["intent"], wishes=[heavy], columns=then.get("columns", [])),
+    ]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=turns, ProposedColumns={"columns": []}) as (chat, _, script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        waits = await chat.say("at most 850 g")
+        assert waits.buttons == (CONFIRM, EDIT)
+        reply = await chat.say("and then")
+        assert "Weight: not looked up" in script.prompts(TURN)[-1]
+        assert [card.name for card in reply.cards] == ["Zorbler 4"]
+        assert not reply.cards[0].is_open
+        assert chat.state.columns == ()
+
+
+async def test_where_none_is_left_the_ones_just_found_are_told_first(tmp_path: Path) -> None:
+    """Somebody asks for more, and hears why those that were found do not do."""
+    light = LIGHT | {"words": "under 100 g", "kind": "must", "hard": True, "operator": "<", "values": ["100 g"]}
+    turns = [turn("more", wishes=[light])]
+    plans = [{"queries": ["zorbler"]}, {"queries": ["further"]}]
+    pages = ZORBLERS | {"/5": Page("Further", "<p>further: The Zorb Five by Zorb weighs 950 g.</p>")}
+    names = products("Zorbler 3", "Zorbler 4", "Zorb Five")
+    replies = {"TurnReply": turns, "PlannedQueries": plans, "ProductsReply": names}
+    async with scripted(tmp_path, pages, **replies) as (chat, _, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        reply = await chat.say("more, under 100 g")
+        told = [line for line in reply.text.splitlines() if ": Weight is" in line]
+        assert [line.split(":")[0] for line in told] == ["Zorb Five", "Zorbler 3", "Zorbler 4"]
+
+
+async def test_a_question_about_one_product_leaves_what_waits_to_be_confirmed(tmp_path: Path) -> None:
+    heavy = LIGHT | {"words": "at most 850 g", "kind": "must", "hard": True, "operator": "<=", "values": ["850 g"]}
+    turns = [
+        turn(wishes=[heavy], columns=[WEIGHT]),
+        turn("columns", wishes=[heavy], columns=[{**WEIGHT, "name": "Mass"}], products=[1]),
+    ]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=turns, ProposedColumns={"columns": []}) as (chat, _, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH, "at most 850 g")
+        assert (await chat.say("how heavy is the first?")).buttons == (CONFIRM, EDIT)
+        reply = await chat.say(CONFIRM)
+        assert [card.name for card in reply.cards] == ["Zorbler 4"]
 
 
 # ── a fresh start ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -189,6 +189,8 @@ class Ranking(Noun, frozen=True):
     notes: tuple[str, ...] = ()
     prices: Mapping[RowId, str] = {}
     """Prices in the currency of the budget where they are in another one: "about 44 CHF"."""
+    euros: Mapping[RowId, float] = {}
+    """What the prices are worth, to sort them by."""
 
 
 # ── a conversation ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -226,7 +226,7 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await expect(page.get_by_text("No model is set, so wishes in free text")).to_be_visible()
         await page.get_by_label("Product").fill("electric kettle")
         await page.get_by_label("Budget, with currency").fill("50 GBP")
-        await page.get_by_label("Must have").fill("Capacity >= 1 l; quiet")
+        await page.get_by_label("Must have").fill("Capacity >= 1 l; Variable temperature = yes; quiet")
         await page.get_by_role("button", name="Start").click()
         await page.wait_for_url("**/shortlist/h*")
         await expect(page.get_by_text("quiet: cannot be checked from specifications").first).to_be_visible()
@@ -240,6 +240,8 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await page.get_by_role("button", name="Enrich Now").click()
         cards = page.get_by_role("article")
         await expect(cards).to_have_count(5)
+        await expect(cards.first.get_by_text("not known to meet every must")).to_have_count(0)
+        await expect(cards.last.get_by_text("not known to meet every must")).to_be_visible()
         living = page.get_by_role("region", name="Candidates")
         assert await living.get_by_role("row").count() >= 20
         await expect(page.get_by_role("list", name="Conditions")).to_contain_text("Capacity ≥ 1 l")
@@ -248,6 +250,10 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await expect(living.get_by_role("columnheader", name="Product ↑")).to_have_attribute("aria-sort", "ascending")
         await living.get_by_role("button", name="Product ↑").click()
         await expect(living.get_by_role("columnheader", name="Product ↓")).to_be_visible()
+        await living.get_by_role("button", name="Price", exact=True).click()
+        await expect(living.get_by_role("columnheader", name="Price ↑")).to_be_visible()
+        shown = await living.inner_text()
+        assert 0 < shown.index("690 NOK") < shown.index("189.00 CHF"), "690 crowns are worth less than 189 francs"
         await cards.first.get_by_role("button", name="Show the source of").first.click()
         await expect(page.get_by_role("dialog").locator(".tw-quote").first).to_be_visible()
         await close(page)

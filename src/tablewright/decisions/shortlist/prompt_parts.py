@@ -19,6 +19,7 @@ LONGEST_CELL = 200
 LONGEST_REPLY = 700
 """Characters of earlier replies of the adviser; its last one, and what the user said, is shown whole."""
 UNKNOWN = "?"
+NOT_LOOKED_UP = "not looked up"
 
 
 def pages_text(
@@ -46,7 +47,7 @@ class ComparedRow(Noun, frozen=True):
         if not self.cells:
             return self.name
         cells = " | ".join(
-            f"{name}: {shortened(self.cells.get(name, '') or UNKNOWN, LONGEST_CELL)}" for name in columns
+            f"{name}: {shortened(self.cells.get(name, NOT_LOOKED_UP) or UNKNOWN, LONGEST_CELL)}" for name in columns
         )
         return f"{self.name} | {cells} | {self.verdict}"
 

@@ -6,6 +6,7 @@ restates the requirements completely, and replies in the user's language. Code c
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
@@ -215,10 +216,16 @@ def as_turn(
         products=tuple(dict.fromkeys(rows)),
         like=asked.rows[reply.like - 1].row_id if 1 <= reply.like <= len(asked.rows) else None,
         count=max(0, reply.count),
-        path=reply.path.strip(),
+        path=file_named(reply.path, asked.message),
         language=reply.language.strip(),
         left_out=left_out,
     )
+
+
+def file_named(path: str, message: str) -> str:
+    """A place is the user's to name: of one that does not stand in the message, the name of the file alone counts."""
+    path = path.strip()
+    return path if path in message else PurePath(path).name
 
 
 def standing_fields() -> tuple[Field, ...]:

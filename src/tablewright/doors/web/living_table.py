@@ -14,7 +14,7 @@ from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
 from tablewright.doors.web.words import reason_text, t
 from tablewright.table.model import Cell, Field, Row, RowId, Table
-from tablewright.table.shortlist import Ranking
+from tablewright.table.shortlist import PRICE, Ranking
 from tablewright.table.text import cell_text, shortened
 
 MOST_ROWS = 60
@@ -63,9 +63,14 @@ class LivingTable:
         rows.sort(key=lambda row: places.get(row.id, len(places)))
         if self._sort:
             filled = [row for row in rows if row.cell(self._sort).value is not None]
-            filled.sort(key=lambda row: sort_key(row.cell(self._sort)), reverse=self._descending)
+            filled.sort(key=self._key, reverse=self._descending)
             rows = [*filled, *(row for row in rows if row.cell(self._sort).value is None)]
         return rows
+
+    def _key(self, row: Row) -> tuple[int, float, str]:
+        """Prices in different currencies by what they are worth."""
+        euros = self.ranking.euros.get(row.id) if self._sort == PRICE else None
+        return (0, euros, "") if euros is not None else sort_key(row.cell(self._sort))
 
     async def _sort_by(self, name: str) -> None:
         """Up, down, and back to the order of the ranking."""

@@ -92,8 +92,10 @@ class Adviser:
         heading: str = "",
         notes: Sequence[str] = (),
         new: Sequence[str] = (),
+        found: Sequence[str] = (),
     ) -> tuple[ShortlistState, ChatReply]:
-        """`new` are columns that were just asked for: they are among those shown."""
+        """`new` are columns that were just asked for: they are among those shown. `found` are products that were just
+        searched for: where none is left, they are told first."""
         await self._comparison.settle_prices()
         table = await self._comparison.table()
         ranking = rank(table, self._state.requirements, self._rates, self._state.language)
@@ -108,7 +110,7 @@ class Adviser:
         ):
             return self._state, self._nothing_read(table, waiting, said, notes)
         if not ranking.ranked:
-            return self._state, self._none_left(table, ranking, said, notes)
+            return self._state, self._none_left(table, ranking, said, notes, found)
         self._tell(Step(type="thinking", detail="Weighing the trade-offs."))
         looked_at = with_values(ranking, table)
         top = looked_at.ranked[:TOP]
@@ -192,7 +194,12 @@ class Adviser:
         return reply_of(said, *notes, told, buttons=(TRY_AGAIN, EDIT))
 
     def _none_left(
-        self, table: Table, ranking: Ranking, said: Sequence[ReplySentence], notes: Sequence[str]
+        self,
+        table: Table,
+        ranking: Ranking,
+        said: Sequence[ReplySentence],
+        notes: Sequence[str],
+        found: Sequence[str],
     ) -> ChatReply:
         if not table.rows:
             return reply_of(said, *notes, self._say("nothing found"), buttons=(EDIT,))
@@ -200,7 +207,7 @@ class Adviser:
             ReplySentence(
                 text=f"{each.name}: {each.reason}.", cells=(CellRef(row_id=each.row_id, field=each.field or KEY),)
             )
-            for each in ranking.excluded[:TOP]
+            for each in sorted(ranking.excluded, key=lambda each: each.name not in found)[:TOP]
         ]
         intro = lines(self._say("none meets", count=len(table.rows)))
         return reply_of((*said, *intro, *reasons), *notes, self._say("relax"), buttons=(EDIT,))

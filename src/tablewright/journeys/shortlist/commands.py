@@ -14,11 +14,14 @@ from tablewright.journeys.shortlist.wording import lines
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.messages import column_name
 from tablewright.table.model import Field, Row, RowId, Table, column_key
+from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind
 from tablewright.table.shortlist_form import HELP, Command, parse_form, parse_wish
 
 
-def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequence[ComparedRow]) -> TurnTaken:
+def turn_of(
+    command: Command, state: ShortlistState, table: Table, rows: Sequence[ComparedRow], rates: Rates = BUNDLED
+) -> TurnTaken:
     """`rows` are the products as they are numbered on the screen."""
     wanted, rest = state.requirements, command.rest
     match command.verb:
@@ -63,7 +66,7 @@ def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequenc
         case "remove":
             return TurnTaken(intent="remove", requirements=wanted, products=(product(rest, rows),))
         case "sort":
-            return TurnTaken(intent="show", requirements=wanted, products=in_order(rest, table, state))
+            return TurnTaken(intent="show", requirements=wanted, products=in_order(rest, table, state, rates))
         case "all":
             return TurnTaken(intent="show", requirements=wanted)
         case "done":
@@ -74,8 +77,8 @@ def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequenc
             return TurnTaken(intent="talk", requirements=wanted, said=lines(*HELP.splitlines()))
 
 
-def in_order(rest: str, table: Table, state: ShortlistState) -> tuple[RowId, ...]:
-    """By a column, the least first unless it says "down"; what is not known comes last."""
+def in_order(rest: str, table: Table, state: ShortlistState, rates: Rates) -> tuple[RowId, ...]:
+    """By a column, the least first unless it says "down"; what is not known comes last. Prices count in euros."""
     name, _, direction = rest.rpartition(" ")
     is_down = direction.lower() == "down" and bool(name)
     field = known_column(name if is_down else rest, table, state)
@@ -84,6 +87,9 @@ def in_order(rest: str, table: Table, state: ShortlistState) -> tuple[RowId, ...
     def key(row: Row) -> tuple[int, float, str]:
         value = typed_cell(row.cell(field.name), field)
         number = value.si if value.si is not None else value.number
+        if value.currency and number is not None:
+            euros = rates.convert(number, value.currency, "EUR")
+            number = number if euros is None else euros
         return (0, number, "") if number is not None else (1, 0.0, (value.date or value.raw).casefold())
 
     known.sort(key=key, reverse=is_down)

@@ -53,7 +53,7 @@ class TurnContext:
         self.limits = limits
         self.tell = tell
         self._actor = actor
-        self._rates = rates
+        self.rates = rates
         self._concurrency = concurrency
         self._watch = watch
         self._folder = folder
@@ -82,7 +82,7 @@ class TurnContext:
             concurrency=self._concurrency,
             watch=self._watch,
             currency=budget_currency(state.requirements),
-            rates=self._rates,
+            rates=self.rates,
         )
 
     async def _make_table(self, state: ShortlistState) -> str:
@@ -95,7 +95,7 @@ class TurnContext:
 
     def ranking(self, table: Table, state: ShortlistState) -> Ranking:
         """What is there, by what is wanted now."""
-        return rank(table, state.requirements, self._rates, state.language)
+        return rank(table, state.requirements, self.rates, state.language)
 
     async def present(
         self,
@@ -105,10 +105,11 @@ class TurnContext:
         heading: str = "",
         notes: Sequence[str] = (),
         new: Sequence[str] = (),
+        found: Sequence[str] = (),
     ) -> Taken:
         state = structs.replace(state, phase="advise", waiting="", has_presented=True)
         advising = self.advising(state, await self.comparison(state))
-        return await advising.present(said, heading=heading, notes=notes, new=new)
+        return await advising.present(said, heading=heading, notes=notes, new=new, found=found)
 
     def advising(self, state: ShortlistState, comparison: Comparison) -> Adviser:
-        return Adviser(state, comparison, self.store, self.tools, self._rates, self.tell, self._folder)
+        return Adviser(state, comparison, self.store, self.tools, self.rates, self.tell, self._folder)

@@ -236,7 +236,7 @@ class _Search:
             count = len(self._failed)
             notes.append(self._said("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
         if len(products) < len(self.products) and not most:
-            notes.append(self._said("most suitable", count=len(products)))
+            notes.append(self._said("limited", count=len(products)))
         if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
             notes.append(self._said("only found", count=len(products)))
         return Explored(

@@ -53,8 +53,13 @@ def rank(table: Table, requirements: Requirements, rates: Rates, language: str =
     ranked.sort(key=lambda each: (-each[1].score, len(each[1].unknown), each[0], each[1].row_id))
     excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
     prices = {row.id: about for row in table.rows if (about := judged.about(row))}
+    euros = {row.id: judged.price(row) for row in table.rows if isinstance(row.cell(PRICE).value, Money)}
     return Ranking(
-        ranked=tuple(each for _, each in ranked), excluded=tuple(excluded), notes=judged.notes, prices=prices
+        ranked=tuple(each for _, each in ranked),
+        excluded=tuple(excluded),
+        notes=judged.notes,
+        prices=prices,
+        euros=euros,
     )
 
 

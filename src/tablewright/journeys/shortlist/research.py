@@ -63,7 +63,8 @@ class ProductSearch:
             return await self._propose(state, found, len(known) + new + found.left_out)
         notes = (*found.notes, *await comparison.fill())
         heading = say(state, "more found", count=new) if new else say(state, "no further")
-        return await self._context.present(state, heading=heading, notes=notes)
+        names = [each.name for each in found.products]
+        return await self._context.present(state, heading=heading, notes=notes, found=names)
 
     def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
         told = say(state, "search failed", why=found.failed) if found.failed else say(state, "none found")
@@ -117,11 +118,13 @@ class ProductSearch:
         wanted = [field for name in turn.about_columns for field in shown if column_key(field.name) == column_key(name)]
         if not turn.columns and not wanted:
             return state, reply_of(said)
-        new = await comparison.add_fields((*turn.columns, *wanted))
+        asked = turn.columns if turn.products else (*state.columns, *turn.columns)  # what waits to be confirmed, too
+        new = await comparison.add_fields((*asked, *wanted))
         state = refined(state, f"added {', '.join(new)}", message)
         names = list(dict.fromkeys((*new, *(field.name for field in wanted))))
         if turn.products:
             return state, await self._context.advising(state, comparison).look_up(turn, names)
+        state = structs.replace(state, columns=())
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
         table = await comparison.table()
@@ -139,7 +142,8 @@ class ProductSearch:
         described = "; ".join(f"{name}: {value}" for name, value in told if value)
         if turn.requirements.product_type:
             state = structs.replace(state, requirements=turn.requirements)
-        if new := await comparison.add_fields(missing(table, turn.columns)):
+        if new := await comparison.add_fields(missing(table, (*state.columns, *turn.columns))):
             await comparison.fill(fields=new)
+        state = structs.replace(state, columns=())
         state = refined(state, f"more options{f' like {cell_text(like.cell(KEY))}' if like else ''}", message)
         return await self.search(state, like=described, count=turn.count)

@@ -77,7 +77,8 @@ class Shortlist:
         table = await self._context.table(state)
         ranking = self._context.ranking(table, state)
         try:
-            turn, note = await understood(state, said, table, ranking, self._context.tools.model, self._context.tell)
+            tools, tell = self._context.tools, self._context.tell
+            turn, note = await understood(state, said, table, ranking, tools.model, tell, self._context.rates)
         except UsageError as error:
             return await self._where_we_are(state, lines(str(error)))
         if turn.language and turn.language != state.language:
@@ -106,7 +107,8 @@ class Shortlist:
             case "refuse":
                 return await self._where_we_are(state, turn.said)
             case "columns" if state.has_presented or state.waiting == "fields":
-                return await self._research.columns(state, turn, message)
+                state, reply = await self._research.columns(state, turn, message)
+                return state, structs.replace(reply, buttons=waiting(state)) if state.waiting else reply
             case "more" if state.has_presented:
                 return await self._research.more(state, turn, message)
             case _ if is_changed or turn.intent == "wish" or (turn.is_ready and state.is_undecided):

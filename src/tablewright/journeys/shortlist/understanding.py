@@ -12,6 +12,7 @@ from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.wording import compared_rows, say, step_told
 from tablewright.table.model import Field, Table, column_key
+from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import Ranking, ShortlistState
 from tablewright.table.shortlist_form import parse_command
 from tablewright.table.untrusted import block
@@ -27,12 +28,18 @@ NOT_READ = "There is no model, so your words were not read, and nothing was done
 
 
 async def understood(
-    state: ShortlistState, said: str, table: Table, ranking: Ranking, model: LanguageModel | None, tell: Tell
+    state: ShortlistState,
+    said: str,
+    table: Table,
+    ranking: Ranking,
+    model: LanguageModel | None,
+    tell: Tell,
+    rates: Rates = BUNDLED,
 ) -> tuple[TurnTaken, str]:
     """With what the person should know about how it was read. Raises UsageError for a command that cannot be read."""
     rows = compared_rows(table, ranking, is_filled=state.has_presented)
     if command := parse_command(said):
-        return turn_of(command, state, table, rows), ""
+        return turn_of(command, state, table, rows, rates), ""
     if model is None:
         return as_search_words(state, said)
     wished = {column_key(wish.column) for wish in state.requirements.wishes}

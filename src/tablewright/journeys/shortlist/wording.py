@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.decisions.shortlist.prompt_parts import ComparedRow
+from tablewright.decisions.shortlist.prompt_parts import NOT_LOOKED_UP, ComparedRow
 from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
 from tablewright.store.records import now
 from tablewright.table.messages import CATALOGUE, message
@@ -29,7 +29,6 @@ from tablewright.table.shortlist import (
 )
 from tablewright.table.text import cell_text, plural
 
-NOT_LOOKED_UP = "not looked up"
 RIVALS = 2
 """Values of other sources that are shown beside a cell's own."""
 
