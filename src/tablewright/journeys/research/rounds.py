@@ -13,6 +13,8 @@ from itertools import takewhile
 
 import msgspec
 
+from tablewright.decisions.decision import decide
+from tablewright.decisions.translation import REPORT, LinesToTranslate, TranslateLines
 from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog
@@ -24,6 +26,8 @@ from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
+from tablewright.table.messages import OURS, primary_code
+from tablewright.table.report_texts import REPORT_ENGLISH
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import Research, ResearchStatus, Round, TaskKind
 from tablewright.table.usage import Meter, Usage, metered
@@ -42,9 +46,10 @@ class Rounds:
         terms: Terms,
         watch: Watch,
     ) -> None:
-        limits.words = Words(research.brief.language)
+        limits.words = Words(research.brief.language, research.report.words if research.report else None)
         self._underway = ResearchProgress(store, tools, limits, research, actor=actor, watch=watch)
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
+        self._spoken = bool(limits.words.lines)
 
     async def run(self) -> Research:
         try:
@@ -70,10 +75,21 @@ class Rounds:
             underway.round, underway.kind = len(underway.research.rounds) + 1, kind
             meter, started = Meter(), time.monotonic()
             with metered(meter):
+                await self._speak()
                 done = await works[kind]()
             usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._keep(msgspec.structs.replace(done, kind=kind, usage=usage))
         return await self._finish()
+
+    async def _speak(self) -> None:
+        """Our own lines in the language of the report. A model that cannot translate them leaves them in English."""
+        words, brief, model = self._underway.limits.words, self._underway.brief, self._underway.tools.model
+        if model is None or self._spoken or not brief.language or primary_code(brief.language) in OURS:
+            return
+        self._spoken = True
+        asked = LinesToTranslate(language=brief.language, lines=REPORT_ENGLISH, of=REPORT)
+        outcome = await self._underway.limits.in_time(decide(TranslateLines(), asked, model, self._underway.note))
+        words.lines = outcome.decided if outcome is not None else {}
 
     def _next(self) -> TaskKind | None:
         """What the next round is for, by the last one that is whole; None where the report is."""
@@ -106,6 +122,7 @@ class Rounds:
         )
         meter, started = Meter(), time.monotonic()
         with metered(meter):
+            await self._speak()
             report = await writer.write(research, listed)
         took = Usage(seconds=round(time.monotonic() - started, 3))
         usage = sum((each.usage for each in research.rounds), underway.brief.usage)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.shortlist.translation import LinesToTranslate, TranslateLines
+from tablewright.decisions.translation import LinesToTranslate, TranslateLines
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound

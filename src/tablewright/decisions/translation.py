@@ -14,20 +14,29 @@ from pydantic import BaseModel
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.model import Noun
 
-INSTRUCTIONS = """\
+FORM = """\
+Words in braces, such as {count}, are filled \
+in by the program: keep every one of them as it is, and add none. Where a line has two forms with "|" between them, \
+for one and for several, give both forms the same way."""
+ADVISER = f"""\
 You translate lines that a buying adviser's program says beside its own sentences: buttons, headings, notes. \
 `lines`: each line in the language that is asked for, in the order of the list, short and natural, as a native \
-adviser would say it; the polite form of address where there are two. Words in braces, such as {count}, are filled \
-in by the program: keep every one of them as it is, and add none. Where a line has two forms with "|" between them, \
-for one and for several, give both forms the same way. Words after a slash, such as /drop, stay as they are. Single \
+adviser would say it; the polite form of address where there are two. {FORM} \
+Words after a slash, such as /drop, stay as they are. Single \
 words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
+REPORT = f"""\
+You translate lines that a program prints in a research report beside the sentences of its writer: headings, marks \
+behind values, what was searched and what it cost. `lines`: each line in the language that is asked for, in the order \
+of the list, short and natural, as a native writer of reports would say it. {FORM} The names of the months are twelve \
+words with single spaces between them."""
 
 
 class LinesToTranslate(Noun, frozen=True):
-    """`lines` by their keys, in English."""
+    """`lines` by their keys, in English; `of` says whose they are."""
 
     language: str
     lines: Mapping[str, str]
+    of: str = ADVISER
 
 
 class TranslatedLines(BaseModel):
@@ -39,9 +48,10 @@ class TranslateLines:
 
     def prompt(self, asked: LinesToTranslate) -> Prompt:
         listed = "\n".join(f"{number}. {line}" for number, line in enumerate(asked.lines.values(), start=1))
+        language = "The language, as a code" if asked.of == ADVISER else "The language"
         return Prompt(
-            instructions=INSTRUCTIONS,
-            text=f"The language, as a code: {asked.language}\n\n{listed}",
+            instructions=asked.of,
+            text=f"{language}: {asked.language}\n\n{listed}",
             reply=TranslatedLines,
             max_tokens=40 * len(asked.lines),
         )
