@@ -7,6 +7,7 @@ nothing is paid for twice, and the report is the same.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from itertools import takewhile
@@ -75,11 +76,19 @@ class Rounds:
             underway.round, underway.kind = len(underway.research.rounds) + 1, kind
             meter, started = Meter(), time.monotonic()
             with metered(meter):
-                await self._speak()
-                done = await works[kind]()
+                done = await self._while_speaking(works[kind]())
             usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._keep(msgspec.structs.replace(done, kind=kind, usage=usage))
         return await self._finish()
+
+    async def _while_speaking(self, work: Awaitable[Round]) -> Round:
+        speaking = asyncio.create_task(self._speak())
+        try:
+            done = await work
+            await speaking
+        finally:
+            speaking.cancel()
+        return done
 
     async def _speak(self) -> None:
         """Our own lines in the language of the report. A model that cannot translate them leaves them in English."""
@@ -87,7 +96,8 @@ class Rounds:
         if model is None or self._spoken or not brief.language or primary_code(brief.language) in OURS:
             return
         self._spoken = True
-        asked = LinesToTranslate(language=brief.language, lines=REPORT_ENGLISH, of=REPORT)
+        lines = {key: line for key, line in REPORT_ENGLISH.items() if not key.startswith("list: ")}
+        asked = LinesToTranslate(language=brief.language, lines=lines, of=REPORT)
         outcome = await self._underway.limits.in_time(decide(TranslateLines(), asked, model, self._underway.note))
         words.lines = outcome.decided if outcome is not None else {}
 
