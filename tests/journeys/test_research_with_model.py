@@ -375,6 +375,42 @@ async def test_what_we_say_ourselves_is_in_the_language_of_the_plan(
     assert [each.name for each in found.report.rounds] == ["Erkunden", "Lücken füllen", "Prüfen"]
 
 
+def in_french(asked: Asked) -> Mapping[str, Any]:
+    """Each line is marked, so that it can be told from ours; one loses what the program fills in, and stays English."""
+    text = next(each["content"] for each in asked.body["messages"] if each["role"] == "user")
+    said = [line.partition(". ")[2] for line in text.split("\n") if line.partition(". ")[0].isdigit()]
+    return {"lines": [f"fr {line}" if "Searched {queries}" not in line else "Cherché." for line in said]}
+
+
+async def test_in_a_language_that_is_not_ours_the_model_translates_our_lines_once_and_the_report_keeps_them(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(ANSWERS | {"ResearchPlan": plan(language="French"), "TranslatedLines": in_french})
+    settings = with_model(two_sites, endpoint, tmp_path)
+    found = await run(settings)
+    await run(settings)
+    assert len(asked_for(endpoint, "TranslatedLines")) == 2  # the lines, and what was wrong with one of them
+    async with Tablewright.open(replace(settings, model="builtin")) as app:
+        kept = (await app.research(found.id)).report
+    assert kept is not None
+    text = render(kept, "md").decode()
+    assert "## fr In short" in text
+    assert "fr Round 1: fr discovery" in text
+    assert b"fr In short" in render(kept, "html")
+    assert "report: searched" not in kept.words
+
+
+async def test_a_model_that_cannot_translate_leaves_our_lines_in_english(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(
+        ANSWERS | {"ResearchPlan": plan(language="French"), "TranslatedLines": {"lines": ["?"]}}
+    )
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert "## In short" in render(found.report, "md").decode()
+    assert len(asked_for(endpoint, "TranslatedLines")) == 2
+
+
 async def test_a_model_that_fails_ends_it_as_failed_and_resuming_asks_only_what_is_missing(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -27,6 +27,9 @@ for one and for several, give both forms the same way. Words after a slash, such
 words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
 ADVISER = "a buying adviser's program"
 READER = "a program that answers questions about somebody's documents"
+REPORTER = "a program that prints research reports"
+MONTHS = " The names of the months are twelve words with single spaces between them."
+LONGEST_CODE = 3
 ASKED: set[tuple[str, str]] = set()
 """The languages and programs whose lines a model was asked for: one that cannot translate them is not asked again."""
 
@@ -44,11 +47,12 @@ async def speak(language: str, program: str, lines: Mapping[str, str], model: La
 
 
 class LinesToTranslate(Noun, frozen=True):
-    """`lines` by their keys, in English; `program` says them."""
+    """`lines` by their keys, in English; `program` says them, and `note` is what else is to be known of them."""
 
     language: str
     lines: Mapping[str, str]
     program: str
+    note: str = ""
 
 
 class TranslatedLines(BaseModel):
@@ -61,8 +65,8 @@ class TranslateLines:
     def prompt(self, asked: LinesToTranslate) -> Prompt:
         listed = "\n".join(f"{number}. {line}" for number, line in enumerate(asked.lines.values(), start=1))
         return Prompt(
-            instructions=INSTRUCTIONS.replace("PROGRAM", asked.program),
-            text=f"The language, as a code: {asked.language}\n\n{listed}",
+            instructions=INSTRUCTIONS.replace("PROGRAM", asked.program) + asked.note,
+            text=f"The language{', as a code' if len(asked.language) <= LONGEST_CODE else ''}: {asked.language}\n\n{listed}",
             reply=TranslatedLines,
             max_tokens=40 * len(asked.lines),
         )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from msgspec import field
+
 from tablewright.table.model import Evidence, Field, Label, Noun, Step
 from tablewright.table.usage import Usage
 
@@ -373,6 +375,8 @@ class Report(Noun, frozen=True):
     notes: tuple[str, ...] = ()
     language: str = ""
     """That of the question, as the plan names it; what we say in our own words is in it, too."""
+    words: dict[str, str] = field(default_factory=dict)
+    """Our own words in it, where they were translated for it."""
     written_by: str = ""
     unread: bool = False
     usage: Usage = Usage()

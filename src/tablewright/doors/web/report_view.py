@@ -51,7 +51,7 @@ OWN_SENTENCES = "The sentences are quoted from the sources."
 
 
 def show_report(report: Report) -> None:
-    open_number, words = opener(report.references), Words(report.language)
+    open_number, words = opener(report.references), Words(report.language, report.words)
     with card(t("Report")).classes("tw-report"):
         heading(t("Report"))
         if report.answer is not None:

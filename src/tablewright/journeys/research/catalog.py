@@ -272,10 +272,9 @@ def shown(found: CatalogFound, brief: Brief) -> list[Row]:
     return ranked(found.table, brief)[: brief.target_items]
 
 
-def others(found: CatalogFound, brief: Brief) -> list[str]:
+def others(found: CatalogFound, brief: Brief, words: Words) -> list[str]:
     """What was found and is not in the report's table, with the reason."""
     left = ranked(found.table, brief)[brief.target_items :]
-    words = Words(brief.language)
     names = [f"{cell_text(row.cell(found.table.key_field))} ({lacking(found.table, row, words)})" for row in left]
     return names + [f"{each.name} ({each.reason})" if each.reason else each.name for each in found.rows.aside]
 

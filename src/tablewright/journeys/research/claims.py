@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
-from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.decision import decide
 from tablewright.decisions.take_notes import Taken
 from tablewright.decisions.write_report import disputes_of, opposed
 from tablewright.journeys.research.memo import carried_over
@@ -19,11 +19,9 @@ from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
 from tablewright.models.document_scope import concerning
 from tablewright.store.text_index import rarity
-from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import copies, independent
 from tablewright.table.model import Evidence
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import Brief, CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
+from tablewright.table.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.text.words import roots
 
@@ -63,7 +61,7 @@ class Verification:
             )
             for claim, one in zip(claims, judged, strict=True)
         )
-        words = Words(underway.brief.language)
+        words = underway.limits.words
         none = words("no claim" if underway.tools.model else "claims take a model")
         return Round(
             index=underway.round,
@@ -89,7 +87,7 @@ class Verification:
                 return JudgedClaim(reason=underway.limits.spent)
             own = underway.library.pages.get(claim.source_url)
             pages = self._pages(claim, own, tasks)
-            work = judge(underway.tools, underway.brief, claim, own, pages, underway.note, failed)
+            work = judge(underway, claim, own, pages, failed)
             judged = await underway.limits.in_time(work) or JudgedClaim(reason=underway.limits.spent)
             underway.tell("claim", detail=f"{judged.verdict}: {claim.claim_text}")
             return judged
@@ -130,21 +128,21 @@ def noted_as(evidence: Evidence, notes: Sequence[SourceNote]) -> int:
 
 
 async def judge(
-    tools: Tools, brief: Brief, claim: Claim, own: Retrieved | None, pages: Sequence[Retrieved], tell: Tell, failed: str
+    underway: ResearchProgress, claim: Claim, own: Retrieved | None, pages: Sequence[Retrieved], failed: str
 ) -> JudgedClaim:
     """`own` is the page that makes the claim, `failed` why others were not looked for."""
-    others, words = independent_of(own, pages), Words(brief.language)
+    others, words, tools = independent_of(own, pages), underway.limits.words, underway.tools
     if not others or tools.model is None:
         return JudgedClaim(reason=failed or words("no independent source"))
     asked = ClaimToJudge(
-        brief=brief,
+        brief=underway.brief,
         claim=claim.claim_text,
         made_by=own.domain or own.title if own else claim.source_url,
         pages=tuple(others),
         room=tools.model.text_room,
     )
     with concerning([page.origin for page in others if is_document(page.origin)]):
-        outcome = await decide(CheckClaim(), asked, tools.model, tell)
+        outcome = await decide(CheckClaim(), asked, tools.model, underway.note)
     if outcome.degraded:
         return JudgedClaim(reason=outcome.degraded)
     judged: JudgedClaim = outcome.decided

@@ -14,7 +14,6 @@ from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
-from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     MOST_CANDIDATES,
     Angle,
@@ -39,7 +38,7 @@ class ResearchGatherer:
         self._underway = underway
         self._catalog = catalog
         self._extent = underway.limits.extent
-        self._words = Words(underway.brief.language)
+        self._words = underway.limits.words
 
     async def discover(self) -> Round:
         if self._catalog is not None:

@@ -18,7 +18,6 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddRow
 from tablewright.table.model import Basis, Cell, Field, Noun, given
-from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
 
@@ -93,7 +92,7 @@ async def read_pages(
             unread, problem = unread + len(batch), failed
     if unread == len(pages) and pages and not limits.spent:
         raise ModelError(f"No page could be read: {problem}")
-    words, remarks = Words(brief.language), []
+    words, remarks = limits.words, []
     if unread:
         remarks.append(words("pages unread", count=unread, why=problem))
     if lost:

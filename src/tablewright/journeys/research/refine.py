@@ -45,6 +45,7 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     if outcome.degraded:
         raise ModelError(f"The question could not be planned: {outcome.degraded}", kept="Nothing was changed.")
     limits = ResearchLimits(tools.budget, None)
+    limits.words = Words(outcome.decided.language)
     library = Library()
     await library.reopen(store, tools, [result for each in research.rounds for result in each.notes])
     brief: Brief = outcome.decided

@@ -86,12 +86,12 @@ class ReportWriter:
         """The drafted sentences, by their identity, of which the writer says that they use nothing that is disputed."""
         self._claims: Sequence[CheckedClaim] = ()
         self._by_model = False
-        self._words = Words()
+        self._words = limits.words
 
     async def write(self, research: Research, listed: CatalogFound | None = None) -> Report:
         """`listed` is the table of a catalog."""
         brief, rounds = research.brief, research.rounds
-        self._words = words = Words(brief.language)
+        words = self._words
         notes = [note for each in rounds for note in each.source_notes]
         self._claims = [checked for each in rounds for checked in each.checked]
         memo = rounds[-1].memo if rounds else None
@@ -102,7 +102,7 @@ class ReportWriter:
             claims=tuple(self._claims),
             gaps=memo.gaps if memo else (),
             listed=tuple(cell_text(row.cell(listed.table.key_field)) for row in shown(listed, brief)) if listed else (),
-            others=tuple(others(listed, brief)) if listed else (),
+            others=tuple(others(listed, brief, words)) if listed else (),
             room=self._model.text_room if self._model else 1,
         )
         self._notes = {note.number: note for note in notes}
@@ -130,6 +130,7 @@ class ReportWriter:
             rounds=tuple(summary(each, words) for each in rounds),
             completeness=listed.rows.completeness if listed else "",
             language=brief.language,
+            words=dict(words.lines),
             written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
             unread=self._model is None,
             created_at=now(),
@@ -293,7 +294,7 @@ class ReportWriter:
             cells = [await self._filled(name, column, row.cell(column)) for column in names[1:]]
             listed_by = await self._references.cite_all(row.cell(table.key_field).evidence)
             rows.append((ReportCell(text=name, citations=listed_by), *cells))
-        return ReportTable(columns=tuple(names), rows=tuple(rows), others=tuple(others(found, brief)))
+        return ReportTable(columns=tuple(names), rows=tuple(rows), others=tuple(others(found, brief, self._words)))
 
     async def _filled(self, name: str, column: str, cell: Cell) -> ReportCell:
         """A cell of a catalog, with what others say of it."""

@@ -7,12 +7,15 @@ nothing is paid for twice, and the report is the same.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from itertools import takewhile
 
 import msgspec
 
+from tablewright.decisions.decision import decide
+from tablewright.decisions.translation import MONTHS, REPORTER, LinesToTranslate, TranslateLines
 from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog
@@ -24,6 +27,8 @@ from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
+from tablewright.table.messages import OURS, primary_code
+from tablewright.table.report_texts import REPORT_ENGLISH
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import Research, ResearchStatus, Round, TaskKind
 from tablewright.table.usage import Meter, Usage, metered
@@ -42,9 +47,10 @@ class Rounds:
         terms: Terms,
         watch: Watch,
     ) -> None:
-        limits.words = Words(research.brief.language)
+        limits.words = Words(research.brief.language, research.report.words if research.report else None)
         self._underway = ResearchProgress(store, tools, limits, research, actor=actor, watch=watch)
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
+        self._spoken = bool(limits.words.lines)
 
     async def run(self) -> Research:
         try:
@@ -70,10 +76,30 @@ class Rounds:
             underway.round, underway.kind = len(underway.research.rounds) + 1, kind
             meter, started = Meter(), time.monotonic()
             with metered(meter):
-                done = await works[kind]()
+                done = await self._while_speaking(works[kind]())
             usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._keep(msgspec.structs.replace(done, kind=kind, usage=usage))
         return await self._finish()
+
+    async def _while_speaking(self, work: Awaitable[Round]) -> Round:
+        speaking = asyncio.create_task(self._speak())
+        try:
+            done = await work
+            await speaking
+        finally:
+            speaking.cancel()
+        return done
+
+    async def _speak(self) -> None:
+        """Our own lines in the language of the report. A model that cannot translate them leaves them in English."""
+        words, brief, model = self._underway.limits.words, self._underway.brief, self._underway.tools.model
+        if model is None or self._spoken or not brief.language or primary_code(brief.language) in OURS:
+            return
+        self._spoken = True
+        lines = {key: line for key, line in REPORT_ENGLISH.items() if not key.startswith("list: ")}
+        asked = LinesToTranslate(language=brief.language, lines=lines, program=REPORTER, note=MONTHS)
+        outcome = await self._underway.limits.in_time(decide(TranslateLines(), asked, model, self._underway.note))
+        words.lines = outcome.decided if outcome is not None else {}
 
     def _next(self) -> TaskKind | None:
         """What the next round is for, by the last one that is whole; None where the report is."""
@@ -106,6 +132,7 @@ class Rounds:
         )
         meter, started = Meter(), time.monotonic()
         with metered(meter):
+            await self._speak()
             report = await writer.write(research, listed)
         took = Usage(seconds=round(time.monotonic() - started, 3))
         usage = sum((each.usage for each in research.rounds), underway.brief.usage)

@@ -22,7 +22,7 @@ _FEWEST_FOR_CONTENTS = 4
 
 def to_html(report: Report) -> str:
     """The report must be tidy."""
-    words = Words(report.language)
+    words = Words(report.language, report.words)
     parts = _parts(report, words)
     contents = "".join(f'<li><a href="#{part}">{escape(title)}</a></li>' for part, title, _ in parts)
     shows_contents = len(parts) >= _FEWEST_FOR_CONTENTS

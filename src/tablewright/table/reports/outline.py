@@ -60,7 +60,7 @@ Block: TypeAlias = Heading | Paragraph | Item | OutlineTable
 
 def outline(report: Report) -> Iterator[Block]:
     """The parts in their order, each left out where it is empty. The report must be tidy."""
-    words = Words(report.language)
+    words = Words(report.language, report.words)
     yield Heading(text=report.title, level=1)
     if report.question:
         yield Paragraph(runs=(TextRun(text=f"{words('question')}:", look="bold"), TextRun(text=report.question)))

@@ -40,7 +40,7 @@ def to_pdf(report: Report) -> bytes:
         bottomMargin=_MARGIN,
         title=report.title,
         author="Tablewright",
-        lang=Words(report.language).code,
+        lang=Words(report.language, report.words).code,
         invariant=1,
     )
     pages = _Pages(report, size[0] - 2 * _MARGIN)

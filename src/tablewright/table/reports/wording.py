@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from tablewright.table.evidence import stands_in
-from tablewright.table.messages import code_of, figure, message
+from tablewright.table.messages import code_of, completed, figure, message
 from tablewright.table.model import Evidence
 from tablewright.table.research import (
     Brief,
@@ -50,13 +50,19 @@ def address(url: str) -> str:
 
 
 class Words:
-    """Our own words in the language of a report."""
+    """Our own words in the language of a report; `lines` are those that were translated for it."""
 
-    def __init__(self, language: str = "") -> None:
+    def __init__(self, language: str = "", lines: Mapping[str, str] | None = None) -> None:
         self.code = code_of(language)
+        self.lines = lines or {}
 
     def __call__(self, key: str, **values: Any) -> str:
-        return message(f"report: {key}", self.code, **values)
+        return self._say(f"report: {key}", **values)
+
+    def _say(self, key: str, **values: Any) -> str:
+        if line := self.lines.get(key):
+            return completed(line, self.code, values)
+        return message(key, self.code, **values)
 
     def day(self, moment: str) -> str:
         """ "2026-11-16T12:00:00Z" as "16 November 2026"; what is no date stays as it is."""
@@ -64,7 +70,10 @@ class Words:
             read = datetime.fromisoformat(moment)
         except ValueError:
             return moment
-        month = self("months").split()[read.month - 1]
+        months = self("months").split()
+        if len(months) != 12:
+            return moment[:10]
+        month = months[read.month - 1]
         return self("day", day=str(read.day), month=month, year=str(read.year))
 
     def nothing(self, report: Report) -> str:
@@ -153,18 +162,18 @@ class Words:
         return " · ".join(part for part in parts if part)
 
     def _spent(self, what: str, count: int) -> str:
-        return message(f"cost: {what}", self.code, count=count)
+        return self._say(f"cost: {what}", count=count)
 
     def _tokens(self, usage: Usage) -> str:
         if not usage.input_tokens:
             return ""
         key = "cost: cached tokens" if usage.cached_tokens else "cost: tokens"
         values = {"cached": usage.cached_tokens} if usage.cached_tokens else {}
-        return message(key, self.code, read=usage.input_tokens, written=usage.output_tokens, **values)
+        return self._say(key, read=usage.input_tokens, written=usage.output_tokens, **values)
 
     def _duration(self, seconds: float) -> str:
         if seconds < 60:
-            return f"{seconds:.0f} s" if seconds >= 1 else message("cost: under a second", self.code)
+            return f"{seconds:.0f} s" if seconds >= 1 else self._say("cost: under a second")
         minutes, rest = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
