@@ -108,7 +108,7 @@ def list_tables(json: Json = False) -> None:
     lines = [
         [
             f"table = {group.name}" if group.is_table else f"kind = {group.name}",
-            f"{group.members:,} {'rows' if group.is_table else 'documents'}"
+            output.many(group.members, "row" if group.is_table else "document")
             + (f", {group.from_titles:,} by title" if group.from_titles else ""),
             ", ".join(map(str, group.columns[:SHOWN_COLUMNS]))
             + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),

@@ -98,7 +98,7 @@ async def ask_page(conversation: str = "") -> None:
 
 
 async def earlier_conversations(seen: Visit) -> None:
-    found = [each for each in await seen.tablewright.conversations() if each.title][:LISTED]
+    found = (await seen.tablewright.conversations())[:LISTED]
     if found:
         with card(t("Earlier conversations")):
             heading(t("Earlier conversations"))

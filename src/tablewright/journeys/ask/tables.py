@@ -249,7 +249,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
             reason = "; ".join(filter(None, (reason, read)))
-    result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
+    result_id = await desk.store.results.keep(asking.text, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -413,7 +413,7 @@ async def keep(asking: QuestionTurn, columns: Sequence[str], chosen: Sequence[Me
         )
         for each in chosen
     ]
-    return await asking.desk.store.results.keep(asking.plan.question, ("document", *columns), kept)
+    return await asking.desk.store.results.keep(asking.text, ("document", *columns), kept)
 
 
 async def cite(member: Member, sources: Sources) -> int:
