@@ -224,12 +224,12 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
             ledger = reply.ledger.said(reply.language)
             said(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
     for note in (reply.reason, *reply.relaxed, reply.clarification):
-        if note:
+        if note not in ("", reply.answer):
             quiet(note)
     if reply.form is not None:
         with row():
             part = t("Understood so far: {form}.", form=reply.form)
-            quiet(part if reply.not_understood else t("Query: {form}.", form=reply.form))
+            quiet(part if reply.route == "passages" else t("Query: {form}.", form=reply.form))
             ui.link(t("Change the conditions"), f"/lookup?where={quote(reply.form.where)}")
     if reply.rows:
         paged = any(each.page for each in reply.rows)

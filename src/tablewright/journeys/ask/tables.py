@@ -201,7 +201,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
         return asking.message("to", low=low, high=high) if low != high else figure(f"{low:,}", language)
 
     language = asking.plan.language
-    said = asking.message("effort", calls=between(calls), tokens=between(tokens))
+    said = asking.message("effort", calls=between(calls), tokens=between(tokens), count=round(calls.high))
     if cost is None:
         return said
     low, high = (f"${figure(f'{each:,.2f}', language)}" for each in (cost.low, cost.high))
