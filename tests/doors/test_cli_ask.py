@@ -210,3 +210,10 @@ def chatted(shell: Shell, lines: list[str], *options: str) -> tuple[str, int]:
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
     return screen.decode(errors="replace"), os.waitstatus_to_exitcode(status)
+
+
+def test_a_question_that_names_no_kind_says_so_and_looks_nothing_up(library: Shell) -> None:
+    done = library("ask", "total over 130 EUR")
+    assert "It names no kind of document, and no table, that is known." in done.stdout
+    assert "Understood so far: Total > 130 EUR." in done.stderr
+    assert "Looked up" not in done.stderr

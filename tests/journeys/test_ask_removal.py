@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,10 @@ from .asking import (
     RECEIPTS,
     TIRES_PLAN,
     answers_kept,
+    column,
+    condition,
     dump,
+    plan,
     prompts,
     reader,
     sent_to,
@@ -99,3 +103,21 @@ async def test_a_models_answer_about_a_document_goes_with_the_document(library: 
     async with asking.open() as tablewright:
         assert (await asked_of(tablewright, RECEIPTS)).count == 54
         assert await tablewright.problems() == []
+
+
+async def test_compared_names_and_rewritten_questions_go_with_the_document(
+    empty: Library, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    for name, bought in (("a", "winter tire"), ("zz", "zephyr tire")):
+        text = f"RECEIPT No. 901\nCorner Garage\n\n1 x {bought}   99.50\n\nTotal: EUR 99.50\n"
+        (tmp_path / f"{name}.txt").write_text(text)
+    item = column("Item", "text", "What was bought?")
+    only = {"action": "table", "of": ["receipt"], "columns": [item]}
+    only |= {"conditions": [condition("Item", "=", "zephyr tire")]}
+    endpoint.otherwise = reader({"Which one?": plan("Which receipt is for the zephyr tire?", **only)})
+    async with empty.with_model(endpoint).open() as tablewright:
+        await tablewright.add_documents([tmp_path / "a.txt", tmp_path / "zz.txt"], workers=1)
+        assert (await asked_of(tablewright, "Which one?")).count == 1
+        assert ["zephyr" in held for held in (dump(empty), answers_kept(empty))] == [True, True]
+        await tablewright.remove_documents(["zz.txt"])
+    assert ["zephyr" in held for held in (dump(empty), answers_kept(empty))] == [False, False]

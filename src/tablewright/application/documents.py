@@ -145,8 +145,8 @@ class DocumentVerbs(Application):
         return await self._store.conversations.get(conversation_id)
 
     async def conversations(self) -> list[Conversation]:
-        """Without their turns, the newest first."""
-        return await self._store.conversations.all()
+        """Without their turns, the newest first; not those that were broken off before their first answer."""
+        return [each for each in await self._store.conversations.all() if each.title]
 
     async def remove_conversation(self, conversation_id: str) -> None:
         """With the rows of its answers."""

@@ -40,9 +40,9 @@ merely likely. A passage about another person, thing, place, time or event than 
 answer the question, however alike they are; nor does one that says otherwise than the question takes for granted.
 
 `answered`: "yes", "partly", or "no" where no passage says it; then there are no statements. Where it is not "yes", \
-`missing` says in a few words what is not told, and what nearby is; `queries` are one to three further searches, in \
-words that such documents would use and that were not searched for yet, or none if nothing more can be expected; and \
-`ask` is one short question to the user that would help to find it: another name, which document, which time.
+`missing` says in a few words what is not told; `queries` are one to three further searches, in words that such \
+documents would use and that were not searched for yet, or none if nothing more can be expected; and `ask` is one \
+short question to the user that would help to find it: another name, which document, which time.
 
 {WARNING}"""
 BESIDE_LOOKUP = """\

@@ -196,7 +196,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
             quote = " ".join(cited.quote.split())
             output.print_prose(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600)
     if reply.form is not None:
-        lead = "Understood so far" if reply.not_understood else "Looked up"
+        lead = "Understood so far" if reply.route == "passages" else "Looked up"
         output.say(f"{lead}: {reply.form}.")
     if reply.ledger is not None:
         ledger = reply.ledger.said(reply.language)
@@ -209,7 +209,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         output.say(f"Answered without the model: {reply.degraded}")
     for said in reply.relaxed:
         output.say(said)
-    if reply.clarification:
+    if reply.clarification not in ("", reply.answer):
         output.say(reply.clarification)
     if trace:
         output.say(f"Route: {reply.route} ({reply.route_reason}); then {', '.join(reply.fallbacks) or 'nothing'}.")

@@ -98,7 +98,7 @@ async def ask_page(conversation: str = "") -> None:
 
 
 async def earlier_conversations(seen: Visit) -> None:
-    found = [each for each in await seen.tablewright.conversations() if each.title][:LISTED]
+    found = (await seen.tablewright.conversations())[:LISTED]
     if found:
         with card(t("Earlier conversations")):
             heading(t("Earlier conversations"))
@@ -224,12 +224,12 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
             ledger = reply.ledger.said(reply.language)
             said(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
     for note in (reply.reason, *reply.relaxed, reply.clarification):
-        if note:
+        if note not in ("", reply.answer):
             quiet(note)
     if reply.form is not None:
         with row():
             part = t("Understood so far: {form}.", form=reply.form)
-            quiet(part if reply.not_understood else t("Query: {form}.", form=reply.form))
+            quiet(part if reply.route == "passages" else t("Query: {form}.", form=reply.form))
             ui.link(t("Change the conditions"), f"/lookup?where={quote(reply.form.where)}")
     if reply.rows:
         paged = any(each.page for each in reply.rows)

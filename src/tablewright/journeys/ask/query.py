@@ -21,6 +21,7 @@ from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, named_column, wanted_value
 from tablewright.decisions.same_values import SameValues, ToGroup
 from tablewright.journeys.ask.members import CHANGED, Member
+from tablewright.models.document_scope import concerning
 from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
 from tablewright.table.currencies import CODES
 from tablewright.table.messages import message
@@ -75,7 +76,8 @@ async def spellings(
             continue
         # without the question's own words it is the same for every follow-up, and asked once
         asked = ToGroup(column=column, values=values, wanted=tuple(dict.fromkeys(names)))
-        outcome = await decide(SameValues(), asked, model, tell)
+        with concerning(list(dict.fromkeys(member.document.id for member in members))):
+            outcome = await decide(SameValues(), asked, model, tell)
         if outcome.degraded:
             found.by_spelling.add(column)
             continue

@@ -49,10 +49,16 @@ GROUPS: dict[Words, bool] = {("by",): True, ("per",): True}
 
 
 class Understood(Noun, frozen=True):
-    """`form` is what was understood, which is only worth looking up where nothing is `left`."""
+    """`form` is what was understood, which is only worth looking up where nothing is `left` and it says of which
+    documents, or of which table."""
 
     form: Form
     left: Words = ()
+    is_named: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        return self.is_named and not self.left
 
 
 def read_question(text: str, groups: Sequence[KnownGroup]) -> Understood:
@@ -88,9 +94,7 @@ class Reader:
         of = free[0] if self._aggregate not in ("", "count") and len(free) == 1 else ""
         if self._aggregate and (free if self._aggregate == "count" else not of):
             self._left += [*self._aggregating, *free]
-        if not self._is_named and not self._left:
-            self._left += self._words  # it does not say what it is about
-        return Understood(form=self._form(of), left=tuple(dict.fromkeys(self._left)))
+        return Understood(form=self._form(of), left=tuple(dict.fromkeys(self._left)), is_named=self._is_named)
 
     def _form(self, of: str) -> Form:
         group = self._group

@@ -201,7 +201,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
         return asking.message("to", low=low, high=high) if low != high else figure(f"{low:,}", language)
 
     language = asking.plan.language
-    said = asking.message("effort", calls=between(calls), tokens=between(tokens))
+    said = asking.message("effort", calls=between(calls), tokens=between(tokens), count=round(calls.high))
     if cost is None:
         return said
     low, high = (f"${figure(f'{each:,.2f}', language)}" for each in (cost.low, cost.high))
@@ -249,7 +249,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
             reason = "; ".join(filter(None, (reason, read)))
-    result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
+    result_id = await desk.store.results.keep(asking.text, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -413,7 +413,7 @@ async def keep(asking: QuestionTurn, columns: Sequence[str], chosen: Sequence[Me
         )
         for each in chosen
     ]
-    return await asking.desk.store.results.keep(asking.plan.question, ("document", *columns), kept)
+    return await asking.desk.store.results.keep(asking.text, ("document", *columns), kept)
 
 
 async def cite(member: Member, sources: Sources) -> int:

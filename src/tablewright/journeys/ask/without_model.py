@@ -39,7 +39,7 @@ async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply
         )
         return await go_on(asking)
     understood = read_question(said, await known_groups(asking.desk.store, things))
-    if understood.left:
+    if not understood.is_whole:
         return await passages(asking, understood)
     try:
         looked = await looked_up(asking.desk.store, asking.desk.corpus, understood.form, things)
@@ -94,7 +94,8 @@ async def passages(asking: QuestionTurn, understood: Understood) -> Reply:
 
 def headline(hits: Sequence[CorpusHit], understood: Understood) -> str:
     words = ", ".join(f"“{word}”" for word in understood.left)
-    unread = f" Not understood: {words}." if understood.form != Form() else ""
+    unread = f" Not understood: {words}." if words else " It names no kind of document, and no table, that is known."
+    unread = unread if understood.form != Form() else ""
     count = len(hits)
     matches = "passage matches" if count == 1 else "passages match"
     told = f"{count} {matches} the question's words." if hits else "No passage matches the question's words."
