@@ -64,9 +64,10 @@ class TranslateLines:
 
     def prompt(self, asked: LinesToTranslate) -> Prompt:
         listed = "\n".join(f"{number}. {line}" for number, line in enumerate(asked.lines.values(), start=1))
+        language = "The language, as a code" if len(asked.language) <= LONGEST_CODE else "The language"
         return Prompt(
             instructions=INSTRUCTIONS.replace("PROGRAM", asked.program) + asked.note,
-            text=f"The language{', as a code' if len(asked.language) <= LONGEST_CODE else ''}: {asked.language}\n\n{listed}",
+            text=f"{language}: {asked.language}\n\n{listed}",
             reply=TranslatedLines,
             max_tokens=40 * len(asked.lines),
         )
