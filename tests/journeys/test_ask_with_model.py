@@ -221,7 +221,7 @@ async def test_before_very_many_documents_are_sorted_the_person_is_asked(
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, TIRES_PLAN["question"]: TIRES_PLAN, "yes, do": agreed})
     async with library.with_model(endpoint).open() as tablewright:
         asked = await asked_of(tablewright, RECEIPTS)
-        assert "3 documents must first be sorted by kind: about 1 model calls" in asked.clarification
+        assert "3 documents must first be sorted by kind: about 1 model call," in asked.clarification
         assert len(endpoint.asked) == 1, "only the plan"
         sorted_ = await asked_of(tablewright, "yes, do", asked.conversation)
         assert sorted_.count == 55, "who agrees to the whole is not asked again"

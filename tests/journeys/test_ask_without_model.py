@@ -339,3 +339,10 @@ async def test_a_kind_from_a_title_goes_with_the_document_that_shared_it(empty: 
         await tablewright.remove_documents(["2.txt"])
         (left,) = await tablewright.documents()
     assert (left.kind, left.kind_by) == ("", "")
+
+
+async def test_a_conversation_that_was_broken_off_before_its_first_answer_is_not_listed(library: Library) -> None:
+    async with library.open() as tablewright:
+        await tablewright._store.conversations.start()
+        asked = await asked_of(tablewright, RECEIPTS)
+        assert [each.id for each in await tablewright.conversations()] == [asked.conversation]

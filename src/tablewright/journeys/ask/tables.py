@@ -205,7 +205,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
     if cost is None:
         return said
     low, high = (f"${figure(f'{each:,.2f}', language)}" for each in (cost.low, cost.high))
-    return f"{said}, {asking.message('to', low=low, high=high)}"
+    return f"{said}, {asking.message('to', low=low, high=high) if low != high else low}"
 
 
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
