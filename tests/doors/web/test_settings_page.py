@@ -251,7 +251,7 @@ async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server
         await part(page, "Language").get_by_role("button", name="Save").click()
         await expect(page.get_by_role("heading", name="Einstellungen")).to_be_visible()
         await page.goto(server.url)
-        await expect(page.get_by_role("heading", name="Neue Tabelle")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Tabellen", exact=True)).to_be_visible()
 
         await page.get_by_role("button", name="Leere Tabelle").click()
         await page.get_by_label("Tabellenname").fill("Türme")
