@@ -19,7 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.recorded import FOLDER, Recording, names, recorded
-from tests.scenarios import SCENARIOS, Stage
+from tests.scenarios import SCENARIOS
+from tests.stage import Stage
 
 DEMO = Path(__file__).parents[1] / "src/tablewright/sample/answers.json"
 """What the demo's model answers: it comes with the package."""

@@ -11,14 +11,11 @@ same every time: one row at a time, nothing that depends on the clock.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from tablewright.app import Tablewright
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
-from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
 from tablewright.decisions.read import ReadRow, RowToRead
@@ -32,184 +29,27 @@ from tablewright.engine.quality import weak_column
 from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
 from tablewright.health import try_model
-from tablewright.models.build import build
 from tablewright.sample import files
 from tablewright.sample.site import address
 from tablewright.sample.world import world
 from tablewright.settings import Settings
 from tablewright.strategies.formula import Formula
 from tablewright.table.document import document
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Evidence, Field
-from tablewright.table.research import Research, ResearchRequest
+from tablewright.table.model import Evidence, Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
 from tests.assistant import assist
+from tests.stage import Stage, fields, shown
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
 SCENARIOS: dict[str, Scenario] = {}
-UNHURRIED = "36000"
-"""Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
 LAGOON = "What does the Lagoon plan of Parrotfish Cloud cost, and what do you get for it?"
 
 
 def scenario(run: Scenario) -> Scenario:
     SCENARIOS[run.__name__] = run
     return run
-
-
-@dataclass
-class Stage:
-    """Where a scenario runs: the address of the model, and a folder of its own."""
-
-    url: str
-    folder: Path
-
-    def settings(self, **values: str) -> Settings:
-        given = {
-            "home": str(self.folder / "home"),
-            "model": "openai:recorded",
-            "model_base_url": self.url,
-            "model_window": "128000",
-            "model_timeout": "1800",
-            "search": "sample",
-            "concurrency": "1",
-            "attempts": "1",
-        }
-        return Settings(**(given | values))
-
-    async def decide(self, decision: Decision[Any, Any], asked: Any) -> Any:
-        model = build(self.settings())
-        assert model is not None
-        async with model:
-            outcome = await decide(decision, asked, model, lambda step: None)
-        assert not outcome.degraded, outcome.degraded
-        return {"decided": document(outcome.decided), "left_out": outcome.left_out}
-
-    async def enrich(
-        self,
-        table: str,
-        *fields: str,
-        strategy: str,
-        papers: tuple[str, ...] = (),
-        sources: str = "web",
-        attempts: str = "1",
-        **params: str,
-    ) -> Any:
-        """The cells of each row by its first column; `papers` are sample documents whose names begin so."""
-        (self.folder / "table.csv").write_text(table, encoding="utf-8")
-        async with Tablewright.open(self.settings(sources=sources, attempts=attempts)) as tablewright:
-            if papers:
-                await tablewright.add_documents(self._written(papers), workers=1)
-            imported = await tablewright.import_file(self.folder / "table.csv")
-            asked = [parse_field(text) for text in fields]
-            run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
-            filled = await run.run()
-            rows = [row async for row in tablewright.rows(imported.table.id)]
-            names = {row.id: str(next(iter(row.cells.values())).value) for row in rows}
-            found: dict[str, Any] = {}
-            for operation in await tablewright.operations(filled.proposal_id):
-                cells = found.setdefault(names[operation.row_id], {})
-                cells[operation.field] = shown(operation.cell)
-        return found
-
-    async def ask(self, *questions: str, papers: tuple[str, ...]) -> Any:
-        """A conversation about sample documents: what is answered, how complete it is, and the quotes it stands on."""
-        replies = []
-        async with Tablewright.open(self.settings()) as tablewright:
-            await tablewright.add_documents(self._written(papers), workers=1)
-            asker = await tablewright._open_asker()
-            asker._today = lambda: date(2026, 11, 17)
-            conversation = ""
-            for question in questions:
-                reply = await asker.ask(question, conversation)
-                conversation = reply.conversation
-                replies.append(
-                    {
-                        "question": question,
-                        "answer": reply.answer,
-                        "completeness": reply.completeness,
-                        "ledger": str(reply.ledger or ""),
-                        "rows": [[row.title, *row.values] for row in reply.rows],
-                        "quotes": [cited.quote for cited in reply.citations],
-                    }
-                )
-        return replies
-
-    async def find(self, question: str, *columns: str, rows: int) -> Any:
-        """A table from a description: its rows, what was set aside, and how complete it is said to be."""
-        async with Tablewright.open(self.settings()) as tablewright:
-            finder = await tablewright._finder()
-            finder._today = lambda: date(2026, 11, 17)
-            listing = await finder.begin(question, fields=fields(*columns), rows=rows)
-            found = await tablewright.find_rows(listing.table_id)
-            table = await tablewright.load(listing.table_id)
-        return {
-            "rows": [{name: shown(cell) for name, cell in row.cells.items()} for row in table.rows],
-            "aside": [[each.name, each.reason] for each in found.aside],
-            "undecided": [[each.name, each.reason] for each in found.undecided],
-            "completeness": found.completeness,
-            "queries": list(found.queries),
-            "read": list(found.read),
-        }
-
-    async def research(self, question: str) -> Any:
-        """A whole piece of research on the sample web: what was noted, searched, checked and written."""
-        async with Tablewright.open(self.settings(fetch_delay="0")) as tablewright:
-            begun = await self.begin_research(tablewright, question)
-            return researched(await tablewright.run_research(begun.id))
-
-    async def begin_research(self, tablewright: Tablewright, question: str) -> Research:
-        researcher = await tablewright._researcher()
-        researcher._today = lambda: date(2026, 11, 17)
-        request = ResearchRequest(question=question)
-        return await tablewright.begin_research(request, brief=await researcher.brief(request))
-
-    async def shortlist(self, *messages: str, products: str = "8") -> Any:
-        """A conversation with the adviser: what it says and proposes, and what the state is in the end."""
-        turns = []
-        limits = {"shortlist_products": products, "shortlist_queries": "10", "shortlist_seconds": UNHURRIED}
-        async with Tablewright.open(self.settings(**limits)) as tablewright:
-            state = await tablewright.begin_shortlist()
-            for message in messages:
-                state, reply = await tablewright.shortlist_turn(state.id, message, exports=self.folder)
-                turns.append(
-                    {
-                        "message": message,
-                        "said": [said.text for said in reply.said],
-                        "cards": [
-                            [card.name, card.score, card.best_for, *(s.text for s in card.said)] for card in reply.cards
-                        ],
-                        "rows": [list(row) for row in reply.rows],
-                        "offers": [
-                            [offer.shop, str(offer.price), offer.offered_as, *offer.misses] for offer in reply.listings
-                        ],
-                        "notes": [said.text for said in reply.notes],
-                        "buttons": list(reply.buttons),
-                        "phase": state.phase,
-                    }
-                )
-        return {"turns": turns, "requirements": document(state.requirements)}
-
-    def _written(self, beginnings: tuple[str, ...]) -> list[Path]:
-        paths = []
-        for paper in files():
-            if paper.name.startswith(beginnings):
-                path = self.folder / "papers" / paper.name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(paper.content)
-                paths.append(path)
-        assert paths, beginnings
-        return paths
-
-
-def shown(cell: Cell) -> Any:
-    """Of a cell what the model has a part in; how sure it is is fitted elsewhere."""
-    if cell.value is None:
-        return {"value": None, "reason": cell.reason}
-    quotes = [evidence.quote for evidence in cell.evidence]
-    return {"value": document(cell.value), "basis": cell.shown_basis, "quotes": quotes}
 
 
 BRIGHTWATER = Subject(name="Brightwater Foods", context={"Country": "United Kingdom"}, column="Company")
@@ -222,10 +62,6 @@ CUSTOMERS = "Customers:select(businesses, consumers, both)=Whom does {Company} s
 KNOWN_FOR = "Known for=What is {Company} known for?"
 AUDITOR = "Auditor=Which firm audits {Company}?"
 PRODUCTS = "Products:list=What does {Company} make?"
-
-
-def fields(*texts: str) -> tuple[Field, ...]:
-    return tuple(parse_field(text) for text in texts)
 
 
 def pages(*sites: str) -> tuple[Retrieved, ...]:
@@ -242,25 +78,6 @@ def quoted(quote: str) -> Evidence:
 
 
 # ── decisions ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def researched(found: Research) -> Any:
-    report = found.report
-    assert report is not None
-    cited = {reference.number: reference.url for reference in report.references}
-    sentences = [*report.summary, *(each for section in report.sections for each in section.sentences)]
-    return {
-        "status": found.status,
-        "type": report.report_type,
-        "searches": [[task.search_query for task in each.tasks] for each in found.rounds],
-        "closed": [list(each.closed) for each in found.rounds],
-        "report": [[each.text, [cited[number] for number in each.citations]] for each in sentences],
-        "disagreements": [each.text for each in report.disagreements],
-        "claims": [[each.claim.claim_text, each.verdict] for each in report.claims],
-        "not found": [each.what for each in report.unfound],
-        "remarks": list(report.notes),
-        "quotes": [quote for reference in report.references for quote in reference.quotes],
-    }
 
 
 @scenario

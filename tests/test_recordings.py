@@ -15,7 +15,8 @@ from tablewright.sample.model import RecordedModel
 
 from .models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from .recorded import Changed, NotRecorded, Recording, key_of, names, recorded, replayed
-from .scenarios import SCENARIOS, Stage
+from .scenarios import SCENARIOS
+from .stage import Stage
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))

@@ -27,7 +27,8 @@ from tablewright.telemetry import Telemetry, start, telemetry
 
 from .doors.server.serving import TOKEN, served
 from .recorded import Recording, replayed
-from .scenarios import SCENARIOS, Stage
+from .scenarios import SCENARIOS
+from .stage import Stage
 
 
 async def three() -> int:

@@ -23,8 +23,9 @@ from tablewright.table.research import ResearchEvent
 from ..models.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
 from ..pages import Page, SmallWeb
 from ..recorded import Recording
-from ..scenarios import LAGOON, Stage
-from ..scenarios import researched as researched_as_recorded
+from ..scenarios import LAGOON
+from ..stage import Stage
+from ..stage import researched as researched_as_recorded
 from .researching import CHALLENGES, audit, by_decision, essence, gap, reflected, researched
 from .test_research_with_model import ANSWERS, CONTRADICTED, run, two_sites, with_model
 

@@ -45,7 +45,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Stance
 from tablewright.table.text import BASES, plural
 from tablewright.table.views import COMPARISONS
-from tests.scenarios import Stage
+from tests.stage import Stage
 
 PLACEHOLDER = re.compile(r"\{\w+\}")
 NAMES = {

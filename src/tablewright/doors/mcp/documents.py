@@ -29,7 +29,7 @@ WhereText = Annotated[
     str,
     Key(
         max_length=2_000,
-        description='Conditions instead of a question; no model is asked: "kind = receipt and Total > 50 EUR and text '
+        description='Conditions instead of a question, with no model call: "kind = receipt and Total > 50 EUR and text '
         'contains tires". Operators: = != < <= > >= contains, in, between … and …, is known, is unknown.',
     ),
 ]
@@ -50,13 +50,16 @@ class DocumentTools:
         self,
         call: Call,
         paths: Annotated[list[str] | None, Key(max_length=100, description="Files or folders.")] = None,
-        kind: Annotated[str, Key(max_length=60, description="What all of them are, e.g. receipt.")] = "",
+        kind: Annotated[str, Key(max_length=60, description="What they all are, such as receipt.")] = "",
         documents: Annotated[
             list[str] | None,
-            Key(max_length=100, description="Instead of paths: known documents, by id or name, whose kind is wrong."),
+            Key(
+                max_length=100,
+                description="Instead of paths: documents already added, by id or name, to correct their kind.",
+            ),
         ] = None,
     ) -> Answer:
-        """Read files of folders that the owner allows into the user's collection: PDF, DOCX, XLSX, CSV, HTML, text,
+        """Add files from folders that the owner allows to the user's collection: PDF, DOCX, XLSX, CSV, HTML, text,
         e-mail. Only what is new or has changed is read."""
         if bool(paths) == bool(documents) or (documents and not kind.strip()):
             raise UsageError("Give `paths` to add, or `documents` with their `kind`.")
@@ -80,13 +83,13 @@ class DocumentTools:
         self,
         call: Call,
         question: Annotated[str, Key(max_length=4_000)] = "",
-        conversation: Annotated[str, Key(description="From an earlier answer, to go on from it.")] = "",
-        rest: Annotated[bool, Key(description="Only the next rows of the conversation's last list.")] = False,
+        conversation: Annotated[str, Key(description="From an earlier answer, to continue that conversation.")] = "",
+        rest: Annotated[bool, Key(description="Return the next rows of the last list instead of asking.")] = False,
         where: WhereText = "",
         figure: Literal["", "count", "sum", "average", "min", "max"] = "",
-        of: Annotated[str, Key(max_length=200, description="The column of the figure.")] = "",
+        of: Annotated[str, Key(max_length=200, description="The column to compute the figure from.")] = "",
         by: Annotated[str, Key(max_length=200, description="One figure for each value of this column.")] = "",
-        show: Annotated[list[str] | None, Key(max_length=20, description="Further columns.")] = None,
+        show: Annotated[list[str] | None, Key(max_length=20, description="More columns to show.")] = None,
         sort: Annotated[str, Key(max_length=200, description="A column; -COLUMN: largest first.")] = "",
     ) -> Answer:
         """Ask the user's own documents: "all receipts that contain tires", "how much did we spend in March?". A list or
@@ -109,7 +112,7 @@ class DocumentTools:
     async def search_documents(
         self,
         query: Annotated[str, Key(min_length=1, max_length=2_000)],
-        by: Annotated[Literal["words", "meaning"], Key(description="The same words, or the same thought.")] = "words",
+        by: Annotated[Literal["words", "meaning"], Key(description="Match the words, or the meaning.")] = "words",
         limit: Annotated[int, Key(ge=1, le=MOST_HITS)] = 10,
         documents: Annotated[list[str] | None, Key(description="Only these, by id or file name.")] = None,
         categories: list[Category] | None = None,

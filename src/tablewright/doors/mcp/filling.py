@@ -33,11 +33,11 @@ Strategy = Annotated[
     str,
     Key(
         description="pipeline (search, read, check; for questions), lookup (one search a row), research (many steps, "
-        "dear), computation, transform (translate, classify, summarise from the row), documents (the user's own)."
+        "expensive), computation, transform (translate, classify, summarise from the row), documents (the user's own)."
     ),
 ]
-Proof = Annotated[Literal["", "strict", "judged"], Key(description="strict: no values that a model concluded.")]
-Wait = Annotated[bool, Key(description="false: return at once; list_all(runs) tells how far it is.")]
+Proof = Annotated[Literal["", "strict", "judged"], Key(description="strict: leave out values that a model inferred.")]
+Wait = Annotated[bool, Key(description="false: return at once; list_all(runs) shows the progress.")]
 
 
 class FillingTools:
@@ -56,12 +56,12 @@ class FillingTools:
         table: TableName,
         columns: Columns,
         call: Call,
-        estimate: Annotated[bool, Key(description="Only say what it would take; nothing is spent.")] = False,
+        estimate: Annotated[bool, Key(description="Only estimate calls, time and cost; nothing is spent.")] = False,
         strategy: Strategy = "",
-        max_rows: Annotated[int | None, Key(ge=1, description="Try a few rows before all.")] = None,
+        max_rows: Annotated[int | None, Key(ge=1, description="Try a few rows first.")] = None,
         row_ids: list[int] | None = None,
         again: Annotated[bool, Key(description="Also look elsewhere for what was not found before.")] = False,
-        params: Annotated[dict[str, str] | None, Key(description="Of the strategy.")] = None,
+        params: Annotated[dict[str, str] | None, Key(description="Parameters of the strategy.")] = None,
         evidence: Proof = "",
         wait: Wait = True,
     ) -> Answer:
@@ -110,8 +110,8 @@ class FillingTools:
     async def control_run(
         self, run_id: str, action: Literal["cancel", "resume"], call: Call, wait: Wait = True
     ) -> Answer:
-        """Stop a run, which keeps what it found, or go on with one that was stopped, failed or paused: what it bought
-        is not paid for again."""
+        """Stop a run, keeping what it found, or resume one that was stopped, failed or paused; nothing is paid for
+        twice."""
         jobs = self._tablewright.jobs
         run = await jobs.get(run_id)
         if action == "cancel":

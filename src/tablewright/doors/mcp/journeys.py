@@ -41,18 +41,23 @@ class JourneyTools:
     async def find(
         self,
         call: Call,
-        question: Annotated[str, Key(max_length=4_000, description="Nordic fintechs with more than 100 staff.")] = "",
+        question: Annotated[
+            str, Key(max_length=4_000, description="For example: Nordic fintechs with more than 100 staff.")
+        ] = "",
         columns: Annotated[
-            list[str] | None, Key(max_length=24, description="What names the things first: Name, Staff:number.")
+            list[str] | None,
+            Key(max_length=24, description="The column that names the things first: Name, Staff:number."),
         ] = None,
-        where: Annotated[str, Key(max_length=4_000, description="Conditions of every row: Staff > 100.")] = "",
-        rows: Annotated[int, Key(ge=0, le=MOST_ROWS, description="The most; 0: as usual.")] = 0,
-        fill: Annotated[bool, Key(description="Look for the cells that no list states.")] = True,
-        more_of: Annotated[str, Key(description="Instead of a question: a table to find more rows of.")] = "",
+        where: Annotated[
+            str, Key(max_length=4_000, description="Conditions that every row must meet: Staff > 100.")
+        ] = "",
+        rows: Annotated[int, Key(ge=0, le=MOST_ROWS, description="The most rows; 0: the default.")] = 0,
+        fill: Annotated[bool, Key(description="Search for cells that the lists leave empty.")] = True,
+        more_of: Annotated[str, Key(description="Instead of a question: a table to find more rows for.")] = "",
         wait: Wait = True,
     ) -> Answer:
-        """Find things that fit a description on the web, as the rows of a new table with evidence; says how complete it
-        is. May cost money and take minutes."""
+        """Find things on the web that fit a description, as rows of a new table with evidence and an estimate of how
+        complete it is. May cost money and take minutes."""
         if bool(question.strip()) == bool(more_of):
             raise UsageError("Say what to find, or name a table with more_of.")
         table_id = more_of
@@ -75,19 +80,19 @@ class JourneyTools:
         self,
         question: Annotated[str, Key(min_length=1, max_length=4_000)],
         call: Call,
-        research_id: Annotated[str, Key(description="Ask this as a follow-up to a finished research.")] = "",
+        research_id: Annotated[str, Key(description="Ask this as a follow-up to finished research.")] = "",
         report_type: ReportType | None = None,
         items: Annotated[int | None, Key(ge=1, le=50, description="How many things a catalog lists.")] = None,
-        details: Annotated[list[str] | None, Key(max_length=20, description="What to find out of each.")] = None,
+        details: Annotated[list[str] | None, Key(max_length=20, description="What to find out about each.")] = None,
         sections: Annotated[list[str] | None, Key(max_length=20)] = None,
         language: Annotated[str, Key(max_length=40)] = "",
         length: Length | None = None,
         searches: Annotated[int | None, Key(ge=1, le=100)] = None,
-        minutes: Annotated[float | None, Key(gt=0, description="Stop after so long.")] = None,
+        minutes: Annotated[float | None, Key(gt=0, description="The longest it may take.")] = None,
         wait: Wait = True,
     ) -> Answer:
         """Research a question on the web and write a report: every sentence cites what was read, claims are checked
-        with independent sources, what was not found is said. May cost money and take minutes. Keep the citations."""
+        against independent sources, and gaps are named. May cost money and take minutes. Keep the citations."""
         if research_id:
             return await self._follow_up(research_id, question, call)
         request = ResearchRequest(

@@ -25,7 +25,7 @@ LONGEST_CSV = 4_000_000
 What: TypeAlias = Literal["tables", "runs", "proposals", "documents", "document_kinds", "conversations"]
 TableName = Annotated[str, Key(description="Its id or name.")]
 RowNumber = Annotated[int, Key(ge=1)]
-After = Annotated[int, Key(ge=0, description="`next_after` of the page before.")]
+After = Annotated[int, Key(ge=0, description="`next_after` of the previous page.")]
 
 
 class TableTools:
@@ -44,8 +44,8 @@ class TableTools:
     async def list_all(
         self,
         what: What,
-        table: Annotated[str, Key(description="Of runs and proposals: only those of this table.")] = "",
-        run_id: Annotated[str, Key(description="Of runs: only this one, to see how far it is.")] = "",
+        table: Annotated[str, Key(description="For runs and proposals: only those of this table.")] = "",
+        run_id: Annotated[str, Key(description="For runs: only this one, to see its progress.")] = "",
         after: After = 0,
         limit: Annotated[int, Key(ge=1, le=500)] = 50,
     ) -> Answer:
@@ -87,12 +87,10 @@ class TableTools:
         table: TableName,
         after: Annotated[int, Key(ge=0, description="Only rows after this row_id.")] = 0,
         limit: Annotated[int, Key(ge=1, le=MOST_ROWS)] = 20,
-        evidence: Annotated[bool, Key(description="With the sources of each cell.")] = False,
-        row_id: Annotated[
-            int | None, Key(ge=1, description="With `column`: one cell, with all that is known of it.")
-        ] = None,
+        evidence: Annotated[bool, Key(description="Include the sources of each cell.")] = False,
+        row_id: Annotated[int | None, Key(ge=1, description="With `column`: one cell in full detail.")] = None,
         column: str = "",
-        proposal_id: Annotated[str, Key(description="What this proposal would write, instead.")] = "",
+        proposal_id: Annotated[str, Key(description="Show what this proposal would write instead.")] = "",
     ) -> Answer:
         """Show rows of a table as lists of values. `notes` has, by "ROW.COLUMN", how sure a value is (high, medium,
         low), its basis where it is not stated word for word, or why a cell is empty (FAILED, with the reason). One cell
@@ -119,13 +117,13 @@ class TableTools:
 
     async def add_rows(
         self,
-        csv: Annotated[str, Key(max_length=LONGEST_CSV, description="CSV text, the names of the columns first.")] = "",
-        path: Annotated[str, Key(description="Or a file, in a folder that the owner allows.")] = "",
-        table: Annotated[str, Key(description="Add to this table; empty: a new one.")] = "",
-        name: Annotated[str, Key(max_length=200, description="What to call a new table.")] = "",
-        key_column: Annotated[str, Key(description="The column that says what a row of it is about.")] = "",
+        csv: Annotated[str, Key(max_length=LONGEST_CSV, description="CSV text with a header row.")] = "",
+        path: Annotated[str, Key(description="Or a file in a folder that the owner allows.")] = "",
+        table: Annotated[str, Key(description="The table to add to; empty: a new one.")] = "",
+        name: Annotated[str, Key(max_length=200, description="Name of a new table.")] = "",
+        key_column: Annotated[str, Key(description="The column that identifies a row.")] = "",
     ) -> Answer:
-        """Make a new table, or add rows to one. Rows that are there stay as they are."""
+        """Make a new table, or add rows to one. Existing rows stay as they are."""
         if bool(csv.strip()) == bool(path):
             raise UsageError("Give either `csv` or `path`.")
         if table:
@@ -163,7 +161,7 @@ class TableTools:
         row_id: RowNumber,
         column: str,
         value: Annotated[str | None, Key(description="The user's own value; empty clears the cell.")] = None,
-        doubt: Annotated[str, Key(max_length=500, description="Or: what is wrong with the value that is there.")] = "",
+        doubt: Annotated[str, Key(max_length=500, description="Or: what is wrong with the present value.")] = "",
     ) -> Answer:
         """Write a value that the user gave into a cell, or mark its value as doubtful: the next run looks again."""
         if (value is None) == (not doubt):
@@ -180,9 +178,9 @@ class TableTools:
         self,
         table: TableName,
         change: Annotated[int | None, Key(ge=1, description="The number of a change; default: the last.")] = None,
-        run_id: Annotated[str, Key(description="Or all that came of this run.")] = "",
+        run_id: Annotated[str, Key(description="Or everything that this run wrote.")] = "",
     ) -> Answer:
-        """Take back the last change of a table, another one, or what was applied from a run. It can be undone, too."""
+        """Undo the last change of a table, another change, or everything a run wrote. An undo can be undone."""
         head, changes = await self._tablewright.table(table), self._tablewright.changes
         if run_id:
             done = await changes.undo_run(head.id, run_id)
@@ -196,10 +194,10 @@ class TableTools:
         call: Call,
         columns: list[str] | None = None,
         row_ids: list[int] | None = None,
-        dry_run: Annotated[bool, Key(description="Look, but flag nothing.")] = False,
+        dry_run: Annotated[bool, Key(description="Check without flagging anything.")] = False,
     ) -> Answer:
-        """Fetch the cited pages again and flag the cells whose quotes are gone. Values stay. Asks no model, searches
-        nothing; a page that refuses proves nothing."""
+        """Fetch the cited pages again and flag the cells whose quotes are gone. Values stay. Uses no model and no
+        search; a page that cannot be opened proves nothing."""
         head = await self._tablewright.table(table)
         done = await self._desk.telling(
             call,
