@@ -59,9 +59,9 @@ class Discreet(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         run = run_of(record)
         place = f"{record.name} run={run}" if run else record.name
-        return f"{moment(record)} {record.levelname} {place}: {self.said(record)}"
+        return f"{moment(record)} {record.levelname} {place}: {self.message_of(record)}"
 
-    def said(self, record: logging.LogRecord) -> str:
+    def message_of(self, record: logging.LogRecord) -> str:
         """The message, and below it, set in, where an error came from."""
         text = record.getMessage()
         if record.exc_info:
@@ -79,7 +79,7 @@ class JsonFormatter(Discreet):
         line = {"at": moment(record), "level": record.levelname.lower(), "logger": record.name}
         if run := run_of(record):
             line["run"] = run
-        return json.dumps(line | {"message": self.said(record)}, ensure_ascii=False)
+        return json.dumps(line | {"message": self.message_of(record)}, ensure_ascii=False)
 
 
 def run_of(record: logging.LogRecord) -> str:

@@ -149,7 +149,7 @@ async def test_a_sum_is_said_in_the_words_of_the_plan_and_a_made_up_figure_is_no
     assert said == f"{LATE} Belege von 2024 kosteten zusammen {figure(f'{total:,}', 'de')} EUR."
     assert undecided == "Nicht entschieden: undated (Date ist nicht angegeben)."
     assert reply.ledger is not None
-    assert reply.ledger.said(reply.language) == (
+    assert reply.ledger.text(reply.language) == (
         f"{LATE} von 60 passen (receipts); 1 unentschieden; 1 Dokument ließ sich nicht lesen"
     )
     assert "1 von 60 ließen sich nicht entscheiden" in reply.reason

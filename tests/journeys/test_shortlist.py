@@ -19,7 +19,7 @@ from tablewright.journeys.shortlist import research
 from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.explore import Explored
 from tablewright.journeys.shortlist.shortlist import Shortlist
-from tablewright.journeys.shortlist.wording import step_told
+from tablewright.journeys.shortlist.wording import step_text
 from tablewright.policies import shortlist_limits
 from tablewright.settings import Settings
 from tablewright.table.model import Money
@@ -231,7 +231,7 @@ async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confir
     assert reply.text.endswith("cells were not looked for yet."), "what was not looked for is not called absent"
     assert (reply.cards, reply.buttons) == ((), (GO_ON,))
     confirmed.state = await app.shortlist(confirmed.state.id)
-    assert "agreeing goes on" in step_told(confirmed.state, 0)
+    assert "agreeing goes on" in step_text(confirmed.state, 0)
     before = counted(await confirmed.table(), "Price")
     reply = await confirmed.say(GO_ON)
     assert counted(await confirmed.table(), "Price") > before

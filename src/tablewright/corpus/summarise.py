@@ -88,11 +88,11 @@ def summary_of(chunk: Sequence[Segment], title: str = "") -> str:
 
 def sentences_of(segment: Segment, start: int, end: int) -> Iterator[SummarySentence]:
     words = segment.text[start:end].split()
-    if SHORTEST <= len(words) <= LONGEST and is_said(text := " ".join(words)):
+    if SHORTEST <= len(words) <= LONGEST and is_sentence(text := " ".join(words)):
         yield SummarySentence(place=segment.start + start, text=text, words=tuple(set(weighty_words(text))))
 
 
-def is_said(text: str) -> bool:
+def is_sentence(text: str) -> bool:
     """A sentence rather than a row of a table: mostly letters, and, in English, with words that hold it together."""
     letters = sum(map(str.isalpha, text)) + text.count(" ")
     if letters < 0.8 * len(text):

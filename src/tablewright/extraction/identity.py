@@ -172,10 +172,10 @@ def _knows(subject: Subject, page: Retrieved) -> float:
         return 0.0
     head = content(f"{page.title} {page.text[:HEAD]}")
     given = tuple(word for word in head if word not in own)
-    return sum(_said(words, given) for words in cells[:8]) / len(cells[:8])
+    return sum(_coverage(words, given) for words in cells[:8]) / len(cells[:8])
 
 
-def _said(words: tuple[str, ...], given: tuple[str, ...]) -> float:
+def _coverage(words: tuple[str, ...], given: tuple[str, ...]) -> float:
     alike = likeness(words, given)
     best = np.max(alike, axis=1) if alike.size else np.zeros(len(words))
     return float(np.where(best >= RELATED, best, 0.0).mean())

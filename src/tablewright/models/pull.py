@@ -41,7 +41,7 @@ async def pull(name: str, folder: Path, progress: Progress) -> Path:
 
 async def pull_model(model: CatalogModel, folder: Path, progress: Progress) -> Path:
     if not model.sha256:
-        return await pull_stated(model, folder, progress)
+        return await pull_verified(model, folder, progress)
     target = model.path(folder)
     if model.is_pulled(folder) and await asyncio.to_thread(digest, target) == model.sha256:
         progress(model.size, model.size)
@@ -64,7 +64,7 @@ async def pull_model(model: CatalogModel, folder: Path, progress: Progress) -> P
     )
 
 
-async def pull_stated(model: CatalogModel, folder: Path, progress: Progress) -> Path:
+async def pull_verified(model: CatalogModel, folder: Path, progress: Progress) -> Path:
     """One whose checksum the hub states; it is kept beside the model, so that the model counts as checked."""
     if model.is_pulled(folder):
         progress(model.size, model.size)
@@ -72,7 +72,7 @@ async def pull_stated(model: CatalogModel, folder: Path, progress: Progress) -> 
     reasons = []
     for origin in (origin for origin in model.origins if isinstance(origin, Hub)):
         try:
-            size, sha256 = await stated_by_hub(origin.url)
+            size, sha256 = await hub_size_and_checksum(origin.url)
         except (Failed, httpx2.HTTPError) as failure:
             reasons.append(f"{origin}: {failure or type(failure).__name__}")
             continue
@@ -85,7 +85,7 @@ async def pull_stated(model: CatalogModel, folder: Path, progress: Progress) -> 
     )
 
 
-async def stated_by_hub(url: str) -> tuple[int, str]:
+async def hub_size_and_checksum(url: str) -> tuple[int, str]:
     """The size and the SHA-256 that the hub has on record for a file, before it sends anybody elsewhere for it."""
     timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
     async with httpx2.AsyncClient(timeout=timeout) as client:

@@ -26,7 +26,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from tablewright.models.layer import Layer
 from tablewright.models.request_size import room_to_think
-from tablewright.models.tools_as_json import asked_as_json, instructed, read_call, said_as_json, tools_of
+from tablewright.models.tools_as_json import asked_as_json, instructed, messages_as_json, read_call, tools_of
 
 Form: TypeAlias = Literal["native", "tool", "prompted"]
 
@@ -58,7 +58,7 @@ class StructuredOutput(Layer):
         if asked.function_tools and "cache" in (self.wrapped.settings or {}):
             settings["cache"] = True  # every turn of the conversation begins with all earlier ones
         if self._json_tools and tools_of(asked):
-            said = said_as_json(messages)
+            said = messages_as_json(messages)
             return read_call(await self._by_schema(said, settings, asked_as_json(asked)))
         return await self._by_schema(messages, settings, asked)
 

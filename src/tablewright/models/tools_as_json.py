@@ -82,7 +82,7 @@ def schema_of(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
     return schema | {"$defs": definitions} if definitions else schema
 
 
-def said_as_json(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def messages_as_json(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Calls as the JSON that they were, results as the answers to it."""
     return [
         replace(message, parts=[_result(part) for part in message.parts])

@@ -56,16 +56,16 @@ def check(connection: Connection, what: Metered, needed: float = 0.0) -> None:
         return
     used = used_by(connection, person, what)
     if used > most or (used == most and what == "dollars"):
-        wanted = f", and this needs {told(what, needed)}" if needed else ""
+        wanted = f", and this needs {amount_text(what, needed)}" if needed else ""
         renews = "Remove something first" if what == "disk" else f"It renews on {next_month()} (UTC)"
         raise OverQuota(
-            f"Your limit is {WORDS[what].format(most)}: {told(what, used - needed)} used{wanted}.",
+            f"Your limit is {WORDS[what].format(most)}: {amount_text(what, used - needed)} used{wanted}.",
             kept="Nothing was done.",
             advice=f"{renews}, or ask an admin to raise it.",
         )
 
 
-def told(what: Metered, amount: float) -> str:
+def amount_text(what: Metered, amount: float) -> str:
     amount = max(0.0, amount)
     if what == "rows":
         return f"{amount:,.0f}"

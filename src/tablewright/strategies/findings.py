@@ -93,7 +93,7 @@ def weigh(
 
     What a source of the preferred kind states goes before what others say. Of two that are as well supported, the one
     on the subject's own site counts."""
-    sides = sorted(_sides(reads), key=lambda side: (not _preferred(side, prefers), -side.strength))
+    sides = sorted(_grouped_by_value(reads), key=lambda side: (not _preferred(side, prefers), -side.strength))
     if not sides:
         return None
     best = _best(sides, subject, prefers)
@@ -125,7 +125,7 @@ def among(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> b
     )
 
 
-def _sides(reads: Sequence[ReadCandidate]) -> list[Side]:
+def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[Side]:
     groups: list[list[ReadCandidate]] = []
     for read in sorted(reads, key=lambda read: -read.candidate.score):
         for group in groups:

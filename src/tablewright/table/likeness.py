@@ -144,7 +144,7 @@ def _explained(left: list[str], right: list[str], length: int) -> bool:
     left, right = [word for word in left if word not in FILLER], [word for word in right if word not in FILLER]
     if not left and not right:
         return True
-    return len(left) == len(right) == 1 and _slip(left[0], right[0], length)
+    return len(left) == len(right) == 1 and _is_typo(left[0], right[0], length)
 
 
 def _squeezed(pieces: Iterable[str]) -> str:
@@ -177,7 +177,7 @@ def _unmatched(a: Iterable[str], b: Iterable[str]) -> tuple[list[str], list[str]
     return list((count_a - count_b).elements()), list((count_b - count_a).elements())
 
 
-def _slip(a: str, b: str, length: int) -> bool:
+def _is_typo(a: str, b: str, length: int) -> bool:
     """A doubled or a swapped letter; or, where three words and more agree, any one letter of a word not too short."""
     a, b = sorted((a, b), key=len)
     if len(a) < 4 or not (a + b).isalpha() or a[0] != b[0] or OSA.distance(a, b) != 1:

@@ -47,7 +47,7 @@ class Rates(Noun, frozen=True):
             return None
         return amount / self.per_euro[currency] * self.per_euro[wanted]
 
-    def told(self, currency: str, wanted: str, language: str = "") -> str:
+    def rate_text(self, currency: str, wanted: str, language: str = "") -> str:
         """ "1 EUR = 0.829 GBP"."""
         rate = self.convert(1.0, currency, wanted)
         return f"1 {currency} = {figure(show_float(float(f'{rate:.3g}')), language)} {wanted}" if rate else ""

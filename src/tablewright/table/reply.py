@@ -48,9 +48,9 @@ class Ledger(Noun, frozen=True):
     """Some of those that are not stated: the thing, and why."""
 
     def __str__(self) -> str:
-        return self.said()
+        return self.text()
 
-    def said(self, language: str = "") -> str:
+    def text(self, language: str = "") -> str:
         """ "matched 37 of 412 receipts; 3 undecided; 6 documents could not be read": of those nobody knows what they
         are."""
         total = self.total - self.unreadable

@@ -65,7 +65,7 @@ class Wish(Noun, frozen=True):
     operator: WishOperator = ""
     values: tuple[str, ...] = ()
 
-    def told(self, language: str = "") -> str:
+    def text(self, language: str = "") -> str:
         """ "under £50: Price < 50 GBP"; once only where it was said as a condition."""
         if not self.column:
             return message("shortlist: cannot be checked", language, words=self.words)
@@ -140,7 +140,7 @@ class ShopListing(Noun, frozen=True):
     misses: tuple[str, ...] = ()
     """The wishes about the price that it does not meet, in the user's words."""
 
-    def told(self, language: str = "") -> str:
+    def text(self, language: str = "") -> str:
         """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
         state = state_name(self.offered_as, language) if self.offered_as != "new" else ""
         price = str(self.price) if self.price else message("shortlist: no price", language)
@@ -253,7 +253,7 @@ class ChatReply(Noun, frozen=True):
             f"{card.heading(language)}: {' '.join(each.text for each in card.said)}".rstrip(": ") for card in self.cards
         ]
         table = "" if self.cards or not self.rows else "; ".join(row[0] for row in self.rows)
-        offers = [offer.told(language) for offer in self.listings]
+        offers = [offer.text(language) for offer in self.listings]
         return "\n".join(filter(None, (*said, *cards, table, *offers, *notes)))
 
 

@@ -97,7 +97,7 @@ async def within(
         server: TablewrightServer = create_server(tablewright, allowed, retrieval=retrieval, patience=patience)
         async with Client(server, mode=mode) as client:
             yield Talk(client)
-        await server.desk.close()
+        await server.context.close()
 
 
 @asynccontextmanager

@@ -64,7 +64,7 @@ async def by_http(folder: Path) -> AsyncIterator[Talk]:
         server = create_server(tablewright)
         async with listening(http_app(server, "127.0.0.1")) as address, over_http(address, {}) as talk:
             yield talk
-        await server.desk.close()
+        await server.context.close()
 
 
 # ── calls that are broken off ────────────────────────────────────────────────────────────────────────────────────────

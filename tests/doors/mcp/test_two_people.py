@@ -92,7 +92,7 @@ async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: T
                 uri = uri.replace("{" + name + "}", known[RESOURCES[name]])
             with pytest.raises(Exception, match="There is no"):
                 await client.read_resource(uri)
-    await server.desk.close()
+    await server.context.close()
     assert await everything(tablewright) == before
 
 

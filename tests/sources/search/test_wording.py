@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.sources.search.wording import broader, domain, is_narrow, told
+from tablewright.sources.search.wording import broader, domain, is_narrow, shown_query
 from tablewright.sources.source import Query
 
 
@@ -56,4 +56,6 @@ def test_the_domain_of_a_site(site: str) -> None:
 
 
 def test_a_query_is_told_with_its_filters() -> None:
-    assert told(Query(text=" a\n b ", site="www.acme.example", since="day")) == "a b site:acme.example (last day)"
+    assert (
+        shown_query(Query(text=" a\n b ", site="www.acme.example", since="day")) == "a b site:acme.example (last day)"
+    )

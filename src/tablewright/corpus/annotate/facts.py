@@ -30,7 +30,7 @@ def properties_of(
         yield _property(label, value, context, day_first)
     if len(value.text) > LONGEST_VALUE or not _DIGIT.search(value.text):
         return
-    yield from _sides(label, value, context)
+    yield from _dimensions(label, value, context)
     yield from _qualified(label, value, context, day_first)
 
 
@@ -89,7 +89,7 @@ _SIDE_NAME = re.compile(_SIDE, re.IGNORECASE)
 _SIZE_NUMBER = re.compile(r"\d[\d.,]*+(?:\s?(?:mm|cm|dm|km|m|inch(?:es)?|in|ft|feet|[\"'″′])(?!\w))?", re.IGNORECASE)
 
 
-def _sides(label: str, value: LineCell, context: str) -> Iterator[Property]:
+def _dimensions(label: str, value: LineCell, context: str) -> Iterator[Property]:
     """Each number of "195.7 x 99.2 cm (L x W)" under the name of its side, where it is said which is which."""
     legend = _LEGEND.search(label) or _LEGEND.search(value.text)
     size = next((each for each in read_measures(value.text[:LONGEST], "m") if each.sizes), None) if legend else None

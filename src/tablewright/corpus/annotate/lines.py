@@ -112,10 +112,10 @@ def day_first_in(text: str) -> bool | None:
             written = date[0]
     if day != month:
         return day
-    return _told_in_words(text, written) if written and not day else None
+    return _reading_in_words(text, written) if written and not day else None
 
 
-def _told_in_words(text: str, written: str) -> bool | None:
+def _reading_in_words(text: str, written: str) -> bool | None:
     """Whether one reading of a date stands in words elsewhere: "12/06/2007" and "On December 6, 2007"."""
     found = next(iter(read_dates(written)), None)
     other = OTHER_READING.search(found.note) if found else None

@@ -139,12 +139,12 @@ async def watch_run(
     if last_event_id and last_event_id.isdecimal():
         after = max(after, min(int(last_event_id), MOST_ROWS))
     patient = Visit(visit.person, visit.server)  # it stays open while the database is away
-    stream = told(patient, tails_of(request), run.id, after)
+    stream = event_stream(patient, tails_of(request), run.id, after)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
-async def told(visit: Visit, tails: Tails, run_id: str, after: int) -> AsyncIterator[bytes]:
+async def event_stream(visit: Visit, tails: Tails, run_id: str, after: int) -> AsyncIterator[bytes]:
     tablewright = visit.tablewright
     run = await tablewright.jobs.get(run_id)
     if run.status != "running":

@@ -199,7 +199,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         lead = "Understood so far" if reply.route == "passages" else "Looked up"
         output.say(f"{lead}: {reply.form}.")
     if reply.ledger is not None:
-        ledger = reply.ledger.said(reply.language)
+        ledger = reply.ledger.text(reply.language)
         word = message(reply.completeness, reply.language)
         complete = message("completeness", reply.language, word=word)
         output.say(f"{ledger[:1].upper()}{ledger[1:]}. {complete}{because(reply.reason)}")

@@ -60,7 +60,7 @@ def mcp(
         await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
         if stop.is_set():
             # The thread that waits for the next line of stdin cannot be woken; all that counts is committed.
-            await server.desk.close()
+            await server.context.close()
             os._exit(0)
         stopped.cancel()
         await serving

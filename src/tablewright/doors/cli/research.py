@@ -175,7 +175,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
 
         def watch(event: ResearchEvent) -> None:
             if not quiet:
-                told(event)
+                print_event(event)
             name = ROUNDS.get(event.kind or "", "research")
             if event.stage in ("round", "task", "reading", "claim", "writing"):
                 doing = "Writing the report" if event.stage == "writing" else f"Round {event.round_index}, {name}"
@@ -193,7 +193,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
             ) from None
 
 
-def told(event: ResearchEvent) -> None:
+def print_event(event: ResearchEvent) -> None:
     from tablewright.doors.cli import output
 
     if event.stage == "round":

@@ -184,7 +184,7 @@ def print_reply(reply: ChatReply, language: str = "") -> None:
             output.print_prose(parts, 2_000, indent=3, style="dim")
     for offer in reply.listings:
         at = f" ({output.when(offer.at)})" if offer.at else ""
-        output.print_prose(f"{offer.told(language)}{at} {offer.url}", 600, indent=2)
+        output.print_prose(f"{offer.text(language)}{at} {offer.url}", 600, indent=2)
     for said in reply.notes:
         output.print_prose(said.text, 4_000)
     if reply.buttons:

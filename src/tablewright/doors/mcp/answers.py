@@ -116,27 +116,32 @@ def hints(
 
 
 def add_tool(
-    server: MCPServer[Any], desk: ToolContext, function: Callable[..., Awaitable[Answer]], annotations: ToolAnnotations
+    server: MCPServer[Any],
+    context: ToolContext,
+    function: Callable[..., Awaitable[Answer]],
+    annotations: ToolAnnotations,
 ) -> None:
     """Under the function's own name; its docstring is what assistants read. Who may only look is offered no more."""
     if not (getattr(server, "may_change", True) or annotations.read_only_hint):
         return
     described = " ".join((getdoc(function) or "").split())
-    server.add_tool(answering(function, desk), description=described, annotations=annotations, structured_output=False)
+    server.add_tool(
+        answering(function, context), description=described, annotations=annotations, structured_output=False
+    )
 
 
-def answering(function: Callable[P, Awaitable[Answer]], desk: ToolContext) -> Callable[P, Awaitable[CallToolResult]]:
+def answering(function: Callable[P, Awaitable[Answer]], context: ToolContext) -> Callable[P, Awaitable[CallToolResult]]:
     @wraps(function)
     async def call(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
         try:
-            return said(await function(*args, **kwargs))
+            return tool_result(await function(*args, **kwargs))
         except TablewrightError as error:
-            return refused(error, desk.hide)
+            return refused(error, context.hide)
 
     return call
 
 
-def said(answer: Answer) -> CallToolResult:
+def tool_result(answer: Answer) -> CallToolResult:
     """Also as text, for clients that know no structured answers; without the blanks that only cost tokens."""
     whole = {"notice": NOTICE, **answer}
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))

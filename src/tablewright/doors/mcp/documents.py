@@ -36,15 +36,15 @@ WhereText = Annotated[
 
 
 class DocumentTools:
-    def __init__(self, desk: ToolContext) -> None:
-        self._desk = desk
-        self._tablewright = desk.tablewright
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._tablewright = context.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
         asks_others = self._tablewright.settings.embedder.strip() != HERE
-        add_tool(server, self._desk, self.add_documents, hints(again=True))
-        add_tool(server, self._desk, self.ask, hints(outside=True))
-        add_tool(server, self._desk, self.search_documents, hints(reads=True, outside=asks_others))
+        add_tool(server, self._context, self.add_documents, hints(again=True))
+        add_tool(server, self._context, self.ask, hints(outside=True))
+        add_tool(server, self._context, self.search_documents, hints(reads=True, outside=asks_others))
 
     async def add_documents(
         self,
@@ -66,8 +66,8 @@ class DocumentTools:
         if documents:
             await self._tablewright.set_document_kind(documents, kind)
             return {"documents": documents, "kind": kind}
-        found = [await asyncio.to_thread(self._desk.folders.find, path) for path in paths or ()]
-        done = await self._desk.telling(
+        found = [await asyncio.to_thread(self._context.folders.find, path) for path in paths or ()]
+        done = await self._context.telling(
             call,
             lambda watch: self._tablewright.add_documents(
                 found,
@@ -107,7 +107,7 @@ class DocumentTools:
                 return await self._tablewright.query_documents(form, conversation=conversation)
             return await self._tablewright.ask(question, conversation=conversation, tell=step_by_step(watch))
 
-        return answered(await self._desk.telling(call, answer))
+        return answered(await self._context.telling(call, answer))
 
     async def search_documents(
         self,
@@ -139,7 +139,7 @@ def answered(reply: Reply) -> Answer:
             | {"quote": each.quote}
             for each in reply.citations
         ],
-        "ledger": reply.ledger.said(reply.language) if reply.ledger else "",
+        "ledger": reply.ledger.text(reply.language) if reply.ledger else "",
         "relaxed": reply.relaxed,
         "contradictions": reply.contradictions,
         "form": str(reply.form or ""),

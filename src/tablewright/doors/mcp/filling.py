@@ -41,15 +41,15 @@ Wait = Annotated[bool, Key(description="false: return at once; list_all(runs) sh
 
 
 class FillingTools:
-    def __init__(self, desk: ToolContext) -> None:
-        self._desk = desk
-        self._tablewright = desk.tablewright
-        self._tables = TableTools(desk)
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._tablewright = context.tablewright
+        self._tables = TableTools(context)
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self._desk, self.enrich, hints(outside=True))
-        add_tool(server, self._desk, self.decide_proposal, hints(destroys=True))
-        add_tool(server, self._desk, self.control_run, hints(outside=True))
+        add_tool(server, self._context, self.enrich, hints(outside=True))
+        add_tool(server, self._context, self.decide_proposal, hints(destroys=True))
+        add_tool(server, self._context, self.control_run, hints(outside=True))
 
     async def enrich(
         self,
@@ -73,17 +73,17 @@ class FillingTools:
                 f"{strategy} acts outside the table, so it is not started by an assistant.",
                 advice="The user can start it.",
             )
-        async with self._desk.news(call) as watch:
+        async with self._context.news(call) as watch:
             fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, params, watch)
             if estimate:
                 return dict(document(await fill.estimate()))
             if not fill.asks_others:
-                return await self._enriched((await self._desk.apart(fill.run(), fill.cancel)).run_id)
-        run_id = await self._desk.begun(
+                return await self._enriched((await self._context.apart(fill.run(), fill.cancel)).run_id)
+        run_id = await self._context.begun(
             self._tablewright.jobs.start(fill, {"evidence": evidence} if evidence else None)
         )
         if wait:
-            refuse_failed(await self._desk.wait(call, run_id))
+            refuse_failed(await self._context.wait(call, run_id))
         return await self._enriched(run_id)
 
     async def decide_proposal(
@@ -116,12 +116,12 @@ class FillingTools:
         run = await jobs.get(run_id)
         if action == "cancel":
             await jobs.cancel(run_id)
-            await self._desk.wait(call, run_id)
+            await self._context.wait(call, run_id)
         else:
             await jobs.resume_in_background(run_id)
-            await self._desk.remember(run_id)
+            await self._context.remember(run_id)
             if wait:
-                refuse_failed(await self._desk.wait(call, run_id, after=run.last_event))
+                refuse_failed(await self._context.wait(call, run_id, after=run.last_event))
         return await self._report(run_id)
 
     async def _plan(

@@ -29,14 +29,14 @@ LONGEST_MESSAGE = 4_000
 
 
 class JourneyTools:
-    def __init__(self, desk: ToolContext) -> None:
-        self._desk = desk
-        self._tablewright = desk.tablewright
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._tablewright = context.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self._desk, self.find, hints(outside=True))
-        add_tool(server, self._desk, self.research, hints(outside=True))
-        add_tool(server, self._desk, self.shortlist_turn, hints(outside=True))
+        add_tool(server, self._context, self.find, hints(outside=True))
+        add_tool(server, self._context, self.research, hints(outside=True))
+        add_tool(server, self._context, self.shortlist_turn, hints(outside=True))
 
     async def find(
         self,
@@ -69,11 +69,11 @@ class JourneyTools:
                 rows=rows or DEFAULT_ROWS,
             )
             table_id = listing.table_id
-        run_id = await self._desk.begun(
+        run_id = await self._context.begun(
             self._tablewright.start_find(table_id, fill=fill, more=bool(more_of), rows=rows if more_of else 0)
         )
         if wait:
-            refuse_failed(await self._desk.wait(call, run_id))
+            refuse_failed(await self._context.wait(call, run_id))
         return rows_found(await self._tablewright.found_rows(table_id), run_id)
 
     async def research(
@@ -105,9 +105,9 @@ class JourneyTools:
             length=length,
         )
         begun = await self._tablewright.begin_research(request, max_tasks=searches)
-        run_id = await self._desk.begun(self._tablewright.start_research(begun.id, minutes=minutes))
+        run_id = await self._context.begun(self._tablewright.start_research(begun.id, minutes=minutes))
         if wait:
-            refuse_failed(await self._desk.wait(call, run_id, rounds_in_words()))
+            refuse_failed(await self._context.wait(call, run_id, rounds_in_words()))
         return researched(await self._tablewright.research(begun.id), run_id)
 
     async def shortlist_turn(
@@ -129,7 +129,7 @@ class JourneyTools:
                     state.id, message, watch=watch, tell=step_by_step(watch), exports=Path(folder)
                 )
 
-        return turn_taken(*await self._desk.telling(call, turn))
+        return turn_taken(*await self._context.telling(call, turn))
 
     async def _follow_up(self, research_id: str, question: str, call: Call) -> Answer:
         """From the stored evidence or, where that does not say it, from a new search."""
@@ -138,7 +138,7 @@ class JourneyTools:
             watch(Progress(stage="working", detail="looking in the stored evidence"))
             return await self._tablewright.refine_research(research_id, question, tell=step_by_step(watch))
 
-        found = await self._desk.telling(call, answer)
+        found = await self._context.telling(call, answer)
         return {
             "question": found.question,
             "sentences": [

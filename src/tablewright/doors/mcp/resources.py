@@ -29,9 +29,9 @@ SCHEME = "tablewright://"
 
 
 class Resources:
-    def __init__(self, desk: ToolContext) -> None:
-        self._desk = desk
-        self._tablewright = desk.tablewright
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._tablewright = context.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
         for template, function, mime_type in (
@@ -44,7 +44,7 @@ class Resources:
         ):
             described = f"{function.__doc__} {NOTICE}"
             add = server.resource(SCHEME + template, mime_type=mime_type, description=described, meta=META)
-            add(reading(function, self._desk))
+            add(reading(function, self._context))
 
     async def table_csv(self, table: str) -> str:
         """A table as CSV, by its id or name."""
@@ -103,14 +103,14 @@ def listed(kind: str, id: str, title: str, mime_type: str) -> Resource:
     return Resource(uri=f"{SCHEME}{kind}/{quote(id, safe='')}", name=id, title=title[:200], mime_type=mime_type)
 
 
-def reading(function: Callable[P, Awaitable[str]], desk: ToolContext) -> Callable[P, Awaitable[str]]:
+def reading(function: Callable[P, Awaitable[str]], context: ToolContext) -> Callable[P, Awaitable[str]]:
     @wraps(function)
     async def read(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
             return await function(*args, **kwargs)
         except NotFound as error:
-            raise ResourceNotFoundError(in_sentences(error, desk.hide)) from error
+            raise ResourceNotFoundError(in_sentences(error, context.hide)) from error
         except TablewrightError as error:
-            raise ResourceError(in_sentences(error, desk.hide)) from error
+            raise ResourceError(in_sentences(error, context.hide)) from error
 
     return read

@@ -30,20 +30,20 @@ ShowColumns = Annotated[list[str] | None, Key(max_length=20, description="Furthe
 
 
 class RetrievalTools:
-    def __init__(self, desk: ToolContext) -> None:
-        self._desk = desk
-        self._retrieval = desk.tablewright.retrieval
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._retrieval = context.tablewright.retrieval
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        looks = hints(reads=True, outside=self._desk.tablewright.settings.embedder.strip() != HERE)
-        add_tool(server, self._desk, self.search_text, hints(reads=True))
+        looks = hints(reads=True, outside=self._context.tablewright.settings.embedder.strip() != HERE)
+        add_tool(server, self._context, self.search_text, hints(reads=True))
         for tool in (
             self.search_vector,
             self.annotations_search,
             self.annotations_aggregate,
             self.export_annotations_csv,
         ):
-            add_tool(server, self._desk, tool, looks)
+            add_tool(server, self._context, tool, looks)
 
     async def search_text(
         self, query: Query, limit: Hits = 10, documents: Names = None, categories: list[Category] | None = None

@@ -59,7 +59,7 @@ found and why.
 class TablewrightServer(MCPServer[Any]):
     """The resources that it lists are what is there when it is asked."""
 
-    def __init__(self, desk: ToolContext, *, may_change: bool = True, retrieval: bool = False) -> None:
+    def __init__(self, context: ToolContext, *, may_change: bool = True, retrieval: bool = False) -> None:
         """Without `may_change` it has only the tools that look; with `retrieval` also those that answers about
         documents are made with."""
         self.may_change = may_change
@@ -70,12 +70,12 @@ class TablewrightServer(MCPServer[Any]):
             version=version("tablewright"),
             log_level="WARNING",
         )
-        self.desk = desk
-        self._resources = Resources(desk)
+        self.context = context
+        self._resources = Resources(context)
         for tools in (TableTools, FillingTools, DocumentTools, JourneyTools):
-            tools(desk).add_to(self)
+            tools(context).add_to(self)
         if retrieval:
-            RetrievalTools(desk).add_to(self)
+            RetrievalTools(context).add_to(self)
         self._resources.add_to(self)
 
     async def list_tools(self) -> list[Tool]:
@@ -91,14 +91,14 @@ class TablewrightServer(MCPServer[Any]):
         unknown = [each for each in arguments if each not in known.get(name, arguments)]
         if unknown:
             advice = f"{did_you_mean(unknown[0], known[name])}It has: {', '.join(known[name])}."
-            return refused(UsageError(f"{name} has no argument {unknown[0]!r}.", advice=advice), self.desk.hide)
+            return refused(UsageError(f"{name} has no argument {unknown[0]!r}.", advice=advice), self.context.hide)
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
             wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()[:5]]
-            return refused(UsageError(f"{name} cannot use these arguments: {'; '.join(wrong)}."), self.desk.hide)
+            return refused(UsageError(f"{name} cannot use these arguments: {'; '.join(wrong)}."), self.context.hide)
 
     async def list_resources(self) -> list[Resource]:
         return await self._resources.all()
@@ -131,17 +131,17 @@ def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
 def http_app(server: TablewrightServer, host: str) -> ASGIApp:
     """Under /mcp. On this machine alone without a token, if none is set: then other sites' pages are kept out by the
     names in their requests. Everywhere else with the owner's token, or a user's."""
-    token = server.desk.tablewright.settings.token
+    token = server.context.tablewright.settings.token
     if not token and host not in LOOPBACK:
         raise BadSetting(
             f"Without a token the server would be open to everyone who reaches {host}.",
             advice="Set TABLEWRIGHT_TOKEN, or bind to 127.0.0.1.",
         )
-    return BearerGuard(server, host, Authentication(server.desk.tablewright, trusting=host in LOOPBACK))
+    return BearerGuard(server, host, Authentication(server.context.tablewright, trusting=host in LOOPBACK))
 
 
 def served_at(server: TablewrightServer, host: str) -> Starlette:
-    server.desk.hide = hider(server.desk.tablewright.settings)
+    server.context.hide = hider(server.context.tablewright.settings)
     return server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=LARGEST_REQUEST)
 
 
@@ -177,7 +177,7 @@ class BearerGuard:
             return self._app
         key = person.id, person.role, person.scopes
         if key not in self._personal:
-            server = server_for(person, self._server.desk.tablewright)
+            server = server_for(person, self._server.context.tablewright)
             self._personal[key] = Personal(server, served_at(server, self._host))
         await self._personal[key].ready.wait()
         return self._personal[key].app
@@ -201,7 +201,7 @@ class Personal:
                 await self._over.wait()
         finally:
             self.ready.set()
-            await self._server.desk.close()
+            await self._server.context.close()
 
     async def end(self) -> None:
         self._over.set()
@@ -219,7 +219,7 @@ async def serve_stdio(server: TablewrightServer) -> None:
     try:
         await server.run_stdio_async()
     finally:
-        await server.desk.close()
+        await server.context.close()
 
 
 async def serve_http(server: TablewrightServer, host: str, port: int) -> None:
@@ -241,4 +241,4 @@ async def serve_http(server: TablewrightServer, host: str, port: int) -> None:
         with suppress(KeyboardInterrupt):
             await uvicorn.Server(config).serve()
     finally:
-        await server.desk.close()
+        await server.context.close()

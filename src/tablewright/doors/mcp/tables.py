@@ -29,17 +29,17 @@ After = Annotated[int, Key(ge=0, description="`next_after` of the previous page.
 
 
 class TableTools:
-    def __init__(self, desk: ToolContext) -> None:
-        self._desk = desk
-        self._tablewright = desk.tablewright
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._tablewright = context.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self._desk, self.list_all, hints(reads=True))
-        add_tool(server, self._desk, self.show_table, hints(reads=True))
-        add_tool(server, self._desk, self.add_rows, hints())
-        add_tool(server, self._desk, self.set_cell, hints(destroys=True, again=True))
-        add_tool(server, self._desk, self.undo, hints(destroys=True))
-        add_tool(server, self._desk, self.recheck, hints(again=True, outside=True))
+        add_tool(server, self._context, self.list_all, hints(reads=True))
+        add_tool(server, self._context, self.show_table, hints(reads=True))
+        add_tool(server, self._context, self.add_rows, hints())
+        add_tool(server, self._context, self.set_cell, hints(destroys=True, again=True))
+        add_tool(server, self._context, self.undo, hints(destroys=True))
+        add_tool(server, self._context, self.recheck, hints(again=True, outside=True))
 
     async def list_all(
         self,
@@ -130,7 +130,7 @@ class TableTools:
             head = await self._tablewright.table(table)
         options = FileOptions(name=name, key_field=key_column)
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
-            file = self._desk.folders.find(path) if path else Path(folder) / "table.csv"
+            file = self._context.folders.find(path) if path else Path(folder) / "table.csv"
             if csv:
                 file.write_text(csv, encoding="utf-8")
             imported = await self._tablewright.import_file(file, options)
@@ -199,7 +199,7 @@ class TableTools:
         """Fetch the cited pages again and flag the cells whose quotes are gone. Values stay. Uses no model and no
         search; a page that cannot be opened proves nothing."""
         head = await self._tablewright.table(table)
-        done = await self._desk.telling(
+        done = await self._context.telling(
             call,
             lambda watch: self._tablewright.recheck(
                 head.id, columns or (), row_ids=row_ids, dry_run=dry_run, watch=watch

@@ -8,7 +8,7 @@ from functools import partial
 from nicegui import ui
 
 from tablewright.doors.web.citations import open_cell
-from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
+from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, paragraph, quiet, row, safe, when
 from tablewright.doors.web.words import language, t
 from tablewright.table.messages import message
 from tablewright.table.shortlist import Card, CellRef, ChatReply, ReplySentence, ShopListing
@@ -18,7 +18,7 @@ MOST_CELLS = 6
 
 def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) -> None:
     for each in reply.said:
-        show_said(each, table_id)
+        show_sentence(each, table_id)
     for best in reply.cards:
         show_card(best, table_id)
     if reply.rows:
@@ -35,7 +35,7 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
             t("Where to buy"),
         )
     for each in reply.notes:
-        show_said(each, table_id)
+        show_sentence(each, table_id)
     if file is not None:
         name, content = file
         ui.button(
@@ -45,7 +45,7 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
         ).props("outline").style("align-self: flex-start")
 
 
-def show_said(each: ReplySentence, table_id: str) -> None:
+def show_sentence(each: ReplySentence, table_id: str) -> None:
     """A sentence, and the cells it stands on; those open the source."""
     with ui.element("div").classes("tw-cited"):
         inline(each.text)
@@ -73,7 +73,7 @@ def show_card(best: Card, table_id: str) -> None:
             score = inline(f"{best.score:.2f}").classes("tw-chip")
             score.props["aria-label"] = t("Score {score} of 1", score=f"{best.score:.2f}")
         for each in best.said:
-            show_said(each, table_id)
+            show_sentence(each, table_id)
         if best.parts:
             with ui.expansion(t("Score breakdown")).props("dense"):
                 show_parts(best)
@@ -82,7 +82,7 @@ def show_card(best: Card, table_id: str) -> None:
 def show_parts(best: Card) -> None:
     with ui.element("div").classes("tw-parts"):
         for part in best.parts:
-            said(f"{part.field}: {part.why}" if part.why else part.field)
+            paragraph(f"{part.field}: {part.why}" if part.why else part.field)
             bar(
                 part.score,
                 t(

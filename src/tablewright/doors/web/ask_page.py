@@ -10,7 +10,20 @@ from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
-from tablewright.doors.web.elements import Shown, card, chip, grid, journey, many, quiet, row, safe, said, saying, when
+from tablewright.doors.web.elements import (
+    Shown,
+    card,
+    chip,
+    grid,
+    journey,
+    many,
+    paragraph,
+    quiet,
+    row,
+    safe,
+    saying,
+    when,
+)
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.server_memory import ServerMemory
@@ -130,20 +143,20 @@ class ConversationView:
     def show_turns(self) -> None:
         talk = self.talk
         for question, answer in talk.earlier:
-            said(question, "tw-mine")
+            paragraph(question, "tw-mine")
             with card(t("Earlier answer")).classes("tw-theirs"):
-                said(answer)
+                paragraph(answer)
         if not (self.id or talk.replies or talk.asked):
             with row():
                 quiet(t("For example:"))
                 for example in map(t, TRY):
                     ui.button(example, on_click=lambda words=example: self.ask(words)).props("outline dense no-caps")
         for reply in talk.replies:
-            said(reply.question, "tw-mine")
+            paragraph(reply.question, "tw-mine")
             with card(t("Answer")).classes("tw-theirs"):
                 show_reply(reply, self.more if reply is talk.replies[-1] else None)
         if talk.asked:
-            said(talk.asked, "tw-mine")
+            paragraph(talk.asked, "tw-mine")
         if talk.is_busy:
             with row():
                 ui.spinner("dots", size="2em").props('aria-hidden="true"')
@@ -151,7 +164,7 @@ class ConversationView:
         elif talk.problem:
             with card(t("Problem")):
                 chip(t("That did not work"), "failed")
-                said(talk.problem)
+                paragraph(talk.problem)
                 ui.button(t("Ask again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
@@ -215,14 +228,14 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
     with_numbers(reply.answer, (), open_number)
     if reply.contradictions:
         with ui.element("div").classes("tw-banner tw-weak").props("role=note"), ui.element("div").classes("tw-grow"):
-            said(f"{message('contradicted', reply.language)}:", "tw-strong")
+            paragraph(f"{message('contradicted', reply.language)}:", "tw-strong")
             for each in reply.contradictions:
                 with_numbers(each, (), open_number)
     with row():
         chip(message(reply.completeness, reply.language), SURE[reply.completeness])
         if reply.ledger is not None:
-            ledger = reply.ledger.said(reply.language)
-            said(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
+            ledger = reply.ledger.text(reply.language)
+            paragraph(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
     for note in (reply.reason, *reply.relaxed, reply.clarification):
         if note not in ("", reply.answer):
             quiet(note)
@@ -243,7 +256,7 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
             page = f", {t('page {page}', page=cited.page)}" if cited.page else ""
             with row().classes("no-wrap items-start"):
                 number_button(cited.number, open_number)
-                said(f"{cited.title}{page}: “{' '.join(cited.quote.split())[:300]}”", "tw-small")
+                paragraph(f"{cited.title}{page}: “{' '.join(cited.quote.split())[:300]}”", "tw-small")
     with row():
         if reply.more and more is not None:
             ui.button(t("Show {more} more", more=reply.more), on_click=more).props("flat dense")

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import chip, icon_button, inline, outside, quiet, row, safe, said, when
+from tablewright.doors.web.elements import chip, icon_button, inline, outside, paragraph, quiet, row, safe, when
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound
@@ -67,7 +67,7 @@ async def open_document(visit: Visit, document: Document, start: int, end: int, 
     with dialog(safe(document.title or document.name, 200)):
         ui.link(safe(document.name, 200), f"/documents/{document.id}")
         if text is None:
-            said(t("Its text is no longer stored."))
+            paragraph(t("Its text is no longer stored."))
         else:
             pages_of(document, text, start, end)
 
@@ -145,7 +145,7 @@ async def open_reference(reference: Reference) -> None:
 def show_quote(text: str, quote: str) -> None:
     at = text.find(quote) if quote else -1
     if at < 0:
-        said(quote, "tw-quote")
+        paragraph(quote, "tw-quote")
     else:
         marked(text, max(0, at - AROUND), min(len(text), at + len(quote) + AROUND), at, at + len(quote))
 
@@ -160,13 +160,13 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
     cell = known.cell(field)
     with dialog(f"{cell_text(known.cell(table.key_field))}: {field}"):
         with row():
-            said(cell_text(cell) or t("empty"), "tw-h2")
+            paragraph(cell_text(cell) or t("empty"), "tw-h2")
             if cell.status != "FAILED":
                 chip(confidence_text(cell.confidence_label), cell.confidence_label)
             if cell.basis == "judged":
                 chip(t("judged"))
         if cell.status == "FAILED":
-            said(
+            paragraph(
                 t(
                     "Looked up: {value}. {value2}",
                     value=reason_text(cell.reason),
@@ -179,7 +179,7 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
             show_evidence(each)
         for other in cell.conflict:
             heading(t("Other sources say"), level=3)
-            said(cell_text(type(cell)(value=other.value)))
+            paragraph(cell_text(type(cell)(value=other.value)))
             for each in other.evidence:
                 show_evidence(each)
         ui.link(t("Open the table"), f"/tables/{table.id}")
@@ -192,7 +192,7 @@ def show_evidence(evidence: Evidence) -> None:
             outside(evidence.title or evidence.domain or evidence.origin, evidence.origin)
             quiet(f"{evidence.domain}{page}")
         if evidence.quote:
-            said(evidence.quote, "tw-quote")
+            paragraph(evidence.quote, "tw-quote")
 
 
 def dialog(title: str) -> ui.card:

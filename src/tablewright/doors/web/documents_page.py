@@ -20,10 +20,10 @@ from tablewright.doors.web.elements import (
     inline,
     journey,
     many,
+    paragraph,
     quiet,
     row,
     safe,
-    said,
     when,
 )
 from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
@@ -104,14 +104,14 @@ def reading(then: Callable[[], Awaitable[None]]) -> None:
             return
         with card(t("Added files")).props("aria-live=polite"):
             if not known.ended:
-                said(
+                paragraph(
                     t("{said}: {done} of {total}", said=known.said, done=known.done, total=many(known.total, "file"))
                     if known.total
                     else known.said
                 )
                 bar(known.fraction, t("Files read"))
             elif known.problem:
-                said(known.problem)
+                paragraph(known.problem)
             else:
                 came_to(known.result)
 
@@ -139,7 +139,7 @@ def came_to(results: Sequence[Ingested]) -> None:
     counts = [t(what, count=count) for what, count in zip(CAME_TO, amounts, strict=True) if count]
     facts = sum(each.facts for each in results)
     pages = sum(each.pages for each in results)
-    said(f"{', '.join(counts) or t('Nothing new')}: {many(pages, 'page')}, {many(facts, 'fact')}.")
+    paragraph(f"{', '.join(counts) or t('Nothing new')}: {many(pages, 'page')}, {many(facts, 'fact')}.")
     for result in results:
         for path, problem in result.unreadable:
             name = path.rpartition("/")[2]
@@ -253,7 +253,7 @@ async def document_page(document_id: str) -> None:
         if document.problem:
             with card(t("Why it was not read")):
                 chip(t(UNREAD), "failed")
-                said(document.problem)
+                paragraph(document.problem)
             return
         about = [document.kind, *map(t, document.categories), document.media, many(document.pages, "page")]
         quiet(
@@ -363,8 +363,8 @@ def ask_to_remove(document: Document) -> None:
 
     with ui.dialog(value=True) as window, ui.card().classes("tw-window"):
         heading(t("Remove this document?"))
-        said(document.name)
-        said(t("Its text, its facts and the answers based on it are deleted. This cannot be undone."))
+        paragraph(document.name)
+        paragraph(t("Its text, its facts and the answers based on it are deleted. This cannot be undone."))
         with row():
             ui.space()
             ui.button(t("Keep"), on_click=window.close).props("flat autofocus")

@@ -41,14 +41,14 @@ def safe(text: str, limit: int = 4_000) -> str:
     return printable(cut)
 
 
-def said(text: str, classes: str = "") -> ui.label:
+def paragraph(text: str, classes: str = "") -> ui.label:
     """A paragraph; its line breaks stay."""
     return ui.label(safe(text, LONGEST)).classes(f"tw-text {classes}".strip())
 
 
 def quiet(text: str) -> ui.label:
     """What is true and needs no attention."""
-    return said(text, "tw-muted tw-small")
+    return paragraph(text, "tw-muted tw-small")
 
 
 def inline(text: str, tag: str = "span") -> TextElement:

@@ -15,9 +15,9 @@ from tablewright.doors.web.elements import (
     grid,
     journey,
     outside,
+    paragraph,
     quiet,
     row,
-    said,
 )
 from tablewright.doors.web.frame import about, heading, or_missing, say, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import with_page
@@ -171,25 +171,25 @@ class OpenSearch:
     def show_state(self) -> None:
         if self.is_running:
             bar(self.fraction, t("Progress of the search"))
-            said(self.doing).props("aria-live=polite")
+            paragraph(self.doing).props("aria-live=polite")
 
     def show_account(self) -> None:
         found = self.found
         with card(t("Completeness")):
             heading(t("Completeness"))
-            said(found.completeness)
+            paragraph(found.completeness)
             if found.problem:
-                said(t("Ended early: {problem}", problem=found.problem))
+                paragraph(t("Ended early: {problem}", problem=found.problem))
             if not found.by_model:
-                said(t("No model checked these rows. They come from tables whose headers match your columns."))
+                paragraph(t("No model checked these rows. They come from tables whose headers match your columns."))
             if found.said:
-                said(found.said)
+                paragraph(found.said)
             if found.conditions:
                 quiet(t("Every row must meet: {conditions}", conditions="; ".join(found.conditions)))
             for assumption in found.assumed:
                 quiet(assumption)
             if found.left_over:
-                said(t("{left_over} more were found that are in no row.", left_over=found.left_over))
+                paragraph(t("{left_over} more were found that are in no row.", left_over=found.left_over))
         if found.undecided:
             with card(t("Not decided")):
                 heading(t("Not decided"))
@@ -211,8 +211,8 @@ class OpenSearch:
             for query in found.queries:
                 quiet(t("Searched “{query}”", query=query))
             for query, why in found.failed_queries.items():
-                said(t("Search “{query}” failed: {why}", query=query, why=why))
+                paragraph(t("Search “{query}” failed: {why}", query=query, why=why))
             for origin in found.read[:SHOWN]:
                 outside(origin, origin)
             for origin, why in list(found.unreached.items())[:SHOWN]:
-                said(t("Not reached: {origin} ({why})", origin=origin, why=why))
+                paragraph(t("Not reached: {origin} ({why})", origin=origin, why=why))

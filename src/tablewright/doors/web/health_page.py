@@ -12,7 +12,7 @@ from nicegui import ui
 
 from tablewright.app import doctor
 from tablewright.doors.server.paths import hider_for
-from tablewright.doors.web.elements import Shown, card, chip, grid, journey, quiet, row, safe, said, when
+from tablewright.doors.web.elements import Shown, card, chip, grid, journey, paragraph, quiet, row, safe, when
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
 from tablewright.settings import Settings
@@ -91,7 +91,7 @@ def show_check(check: Check) -> None:
     with row().classes("no-wrap items-start"):
         chip(t("ok") if check.ok else t("problem"), "high" if check.ok else "failed")
         with ui.element("div").classes("tw-grow"):
-            said(f"{t(check.name)}: {check.detail}")
+            paragraph(f"{t(check.name)}: {check.detail}")
             if check.advice:
                 quiet(check.advice)
 

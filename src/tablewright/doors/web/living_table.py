@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.doors.web.citations import open_cell
-from tablewright.doors.web.elements import chip, icon_button, inline, quiet, row, safe, said
+from tablewright.doors.web.elements import chip, icon_button, inline, paragraph, quiet, row, safe
 from tablewright.doors.web.frame import heading, visit, visit_now
 from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
@@ -106,7 +106,7 @@ class LivingTable:
                         for field in fields:
                             self._place(table.id, each.id, field.name, is_key=field.name == table.key_field)
         if count > len(rows):
-            said(t("The first {shown} of {count}.", shown=len(rows), count=count))
+            paragraph(t("The first {shown} of {count}.", shown=len(rows), count=count))
 
     def _head(self, field: Field) -> None:
         order = ("descending" if self._descending else "ascending") if self._sort == field.name else "none"

@@ -18,9 +18,9 @@ from tablewright.doors.web.elements import (
     inline,
     many,
     outside,
+    paragraph,
     quiet,
     row,
-    said,
 )
 from tablewright.doors.web.frame import heading
 from tablewright.doors.web.words import t
@@ -62,7 +62,7 @@ def show_report(report: Report) -> None:
         for note in report.notes:
             quiet(note)
         if not (report.answer or report.summary or report.sections or report.table):
-            said(words.nothing(report))
+            paragraph(words.nothing(report))
         if report.table is not None:
             show_table(report.table, open_number, words)
         for section in report.sections:
@@ -76,7 +76,7 @@ def show_report(report: Report) -> None:
                     show_sentences([sentence], open_number, words)
         if report.completeness:
             heading(words("completeness"), level=3)
-            said(report.completeness)
+            paragraph(report.completeness)
         if report.claims:
             heading(words("claims"), level=3)
             for checked in report.claims:
@@ -153,7 +153,7 @@ def show_claim(checked: CheckedClaim, words: Words) -> None:
     with row().classes("items-start"):
         chip(words(checked.verdict), VERDICTS[checked.verdict])
         with ui.element("div").classes("tw-grow"):
-            said(checked.claim.claim_text)
+            paragraph(checked.claim.claim_text)
             if reason := words.rests_on(checked):
                 quiet(reason)
             if checked.evidence:
@@ -181,7 +181,7 @@ def show_round(each: Round) -> None:
                 )
             )
         if why := each.stopped or each.ended:
-            said(why)
+            paragraph(why)
         with ui.element("ul").classes("tw-steps"):
             for gap in each.closed:
                 step("check_circle", gap, "tw-gap-closed", t("Closed"))
@@ -204,13 +204,13 @@ def step(icon: str, text: str, classes: str, word: str) -> None:
 
 
 def show_answered(answered: AnsweredFollowUp) -> None:
-    said(answered.question, "tw-mine")
+    paragraph(answered.question, "tw-mine")
     if answered.sentences:
         with ui.element("div"):
             show_sentences(answered.sentences, opener(answered.references), Words())
         quiet(t("From a new search.") if answered.searched else t("From the stored evidence."))
     else:
-        said(
+        paragraph(
             t("Neither the stored evidence nor a new search states it.")
             if answered.searched
             else t("The stored evidence does not state it.")

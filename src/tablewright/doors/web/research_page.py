@@ -18,10 +18,10 @@ from tablewright.doors.web.elements import (
     grid,
     inline,
     journey,
+    paragraph,
     quiet,
     row,
     safe,
-    said,
     saying,
     when,
 )
@@ -150,7 +150,7 @@ def question_form() -> None:
         with place, card(t("Plan")):
             heading(t("Plan"))
             for part in wording.plan(brief).splitlines():
-                said(part)
+                paragraph(part)
             quiet(f"{wording.estimate(likely)}.")
             with row():
                 ui.button(t("Start"), icon="play_arrow", on_click=begin).props("unelevated")
@@ -285,7 +285,7 @@ class OpenResearch:
             return
         with ui.element("div").classes("tw-column"):
             bar(self.fraction, t("Progress of the research"))
-            said(self.doing).props("aria-live=polite")
+            paragraph(self.doing).props("aria-live=polite")
             with ui.element("ul").classes("tw-steps tw-feed"):
                 for said_before in self.feed[-FEED:]:
                     with ui.element("li"):

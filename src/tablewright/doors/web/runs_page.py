@@ -21,10 +21,10 @@ from tablewright.doors.web.elements import (
     inline,
     journey,
     many,
+    paragraph,
     quiet,
     row,
     safe,
-    said,
     spent,
     tokens,
     when,
@@ -324,10 +324,10 @@ class OpenRun:
         report = self.report
         with ui.element("div").classes("tw-column"):
             if report["error"]:
-                said(hidden(report["error"]))
+                paragraph(hidden(report["error"]))
             if report["total"]:
                 bar(report["done"] / report["total"], t("Progress of the run"))
-                said(so_far(report)).props("aria-live=polite")
+                paragraph(so_far(report)).props("aria-live=polite")
             self.figures()
             beside = {
                 t("could not be looked up"): report["unasked"],
@@ -386,11 +386,11 @@ class OpenRun:
 def show_event(event: Event) -> Element:
     with ui.element("li") as line:
         inline(when(event.at)[-5:]).classes("tw-muted tw-small")
-        inline(shortened(told(event.progress), 300))
+        inline(shortened(progress_text(event.progress), 300))
     return line
 
 
-def told(news: Progress) -> str:
+def progress_text(news: Progress) -> str:
     """A piece of the feed in words: "Done: Kestrelworks: Founded 2009 (high)"."""
     stage = STAGES.get(news.stage, "")
     parts = [t(stage) if stage else "", news.label or news.detail]

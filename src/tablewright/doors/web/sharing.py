@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from tablewright.doors.web.elements import brief_button, quiet, row, said
+from tablewright.doors.web.elements import brief_button, paragraph, quiet, row
 from tablewright.doors.web.frame import heading, say, visit_now, visit_to_administer, visit_to_change
 from tablewright.doors.web.words import t
 from tablewright.table.access import Shareable, Shared
@@ -68,7 +68,7 @@ def window(shared: Shared, *, may_invite: bool) -> None:
     with ui.dialog(value=True) as dialog, ui.card().classes("tw-window"):
         heading(t("Share"))
         owner = shared.owner or t("this installation")
-        said(t("Owned by {owner}. People it is shared with can view it.", owner=owner))
+        paragraph(t("Owned by {owner}. People it is shared with can view it.", owner=owner))
         names = ui.input(t("Names of users, separated by commas"), value=", ".join(shared.people)).classes("full-width")
         everyone = ui.checkbox(t("Everyone who uses this server"), value=shared.everyone)
         with row():

@@ -20,10 +20,10 @@ from tablewright.doors.web.elements import (
     icon_button,
     inline,
     journey,
+    paragraph,
     quiet,
     row,
     safe,
-    said,
     saying,
     when,
 )
@@ -246,12 +246,12 @@ class AdviceView:
     def show_turns(self) -> None:
         for number, message in enumerate(self.state.messages):
             if message.role == "user":
-                said(in_words(message.text), "tw-mine")
+                paragraph(in_words(message.text), "tw-mine")
                 continue
             with card(t("Advisor")).classes("tw-theirs"):
                 reply = self.talk.replies.get(number)
                 if reply is None:
-                    said(message.text)
+                    paragraph(message.text)
                 else:
                     show_reply(reply, self.state.table_id, self.talk.files.get(number))
 
@@ -260,9 +260,9 @@ class AdviceView:
         self.shows_work = self.is_busy
         if self.shows_work:
             undertaking = undertakings(self.seen).get(key_of(self.state.id))
-            said(in_words(self.talk.asked), "tw-mine").style("align-self: flex-end")
+            paragraph(in_words(self.talk.asked), "tw-mine").style("align-self: flex-end")
             with card(t("Working")).props("aria-live=polite"):
-                self.what = said("")
+                self.what = paragraph("")
                 self.bar = bar(0.0, t("Progress"))
             if undertaking is not None:
                 self.show_progress(undertaking)
@@ -271,7 +271,7 @@ class AdviceView:
         if problem is not None and problem.problem:
             with card(t("Problem")):
                 chip(t("That did not work"), "failed")
-                said(problem.problem)
+                paragraph(problem.problem)
         if not self.seen.person.may_change:
             return
         if self.state.buttons:
@@ -293,7 +293,7 @@ class AdviceView:
         with row().props(f'role=list aria-label="{t("Requirements")}"'):
             for number, wish in enumerate(self.state.requirements.wishes, start=1):
                 with ui.element("div").classes("tw-chip").props("role=listitem"):
-                    inline(wish.told(self.state.language))
+                    inline(wish.text(self.state.language))
                     turn = "soft" if wish.hard else "hard"
                     label = t("Make it a preference") if wish.hard else t("Make it a requirement")
                     if wish.column:

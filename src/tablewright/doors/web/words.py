@@ -152,11 +152,11 @@ def values_in(line: str, form: str) -> dict[str, str] | None:
 def script_words() -> str:
     """For the scripts of the page: their texts in its language, as JSON that can stand in a page."""
     texts = catalogue(language())
-    return json.dumps({text: texts[text] for text in said_by_scripts() if text in texts}).replace("<", "\\u003c")
+    return json.dumps({text: texts[text] for text in script_texts() if text in texts}).replace("<", "\\u003c")
 
 
 @cache
-def said_by_scripts() -> frozenset[str]:
+def script_texts() -> frozenset[str]:
     """The texts that the scripts hand to their own `t`, and those that the grid looks up by a mark."""
     files = (path.read_text(encoding="utf-8") for path in SCRIPTS.glob("*.js"))
     return frozenset(MARKS | {json.loads(f'"{text}"') for file in files for text in _SAID.findall(file)})

@@ -154,7 +154,7 @@ async def calculations(things: Sequence[FoundItem], sources: Sources) -> list[st
 # ── the sentences ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def told(
+async def answer_text(
     found: FoundItems, aggregated: Aggregated | None, sources: Sources, sentence: str = "", language: str = ""
 ) -> str:
     """`sentence` is the answer in the user's own words, with places for the figures; code has its own."""
@@ -258,13 +258,13 @@ def spoken(question: Question) -> str:
 def named(thing: FoundItem, columns: Sequence[str], language: str) -> str:
     """A thing with its values, in one line: "INV-7: Total 12.50 EUR, Supplier ACME"; a row is its own values."""
     pairs = [
-        (name, "; ".join(dict.fromkeys(said_of(each, language) for each in thing.all_of(name)))) for name in columns
+        (name, "; ".join(dict.fromkeys(fact_text(each, language) for each in thing.all_of(name)))) for name in columns
     ]
     said = ", ".join(f"{name} {value}" for name, value in pairs if value)
     return said if thing.row and said else f"{thing.title}: {said}".rstrip(": ")
 
 
-def said_of(stated: StatedFact, language: str) -> str:
+def fact_text(stated: StatedFact, language: str) -> str:
     """A value in a sentence: amounts as the language writes them, and how one was worked out."""
     value, how = stated.value, f" (= {stated.calculation})" if stated.calculation else ""
     if value.truth is not None:

@@ -73,7 +73,7 @@ class Asker:
         row_tables: dict[int, list[RowTable]] | None = None,
     ) -> None:
         """`row_tables` is what was read of tables inside documents, for all questions."""
-        self._desk = AskContext(
+        self._context = AskContext(
             store=store,
             corpus=corpus,
             model=model,
@@ -99,27 +99,27 @@ class Asker:
         things = await self._sorted(documents, agreed=agreed)
         asking = await self._begin(text, conversation_id)
         asking.agreed = agreed
-        if self._desk.model is None:
+        if self._context.model is None:
             return await answer_without_model(asking, things)
         planned = await self._plan(text, asking.conversation, things)
         if planned.degraded:
             reply = await answer_without_model(asking, things)
             return msgspec.structs.replace(reply, degraded=planned.degraded)
         asking.plan = planned.decided
-        await speak(asking.plan.language, READER, ENGLISH, self._desk.model, self._desk.tell)
+        await speak(asking.plan.language, READER, ENGLISH, self._context.model, self._context.tell)
         return await self._carry_out(asking, things)
 
     async def _sorted(self, documents: Sequence[Document], *, agreed: bool) -> Inventory:
         """With a kind from the model for each document; where very many have none, only if the person has agreed."""
         unsorted = sum(not (each.is_sorted or each.problem) for each in documents)
-        if (agreed or unsorted <= AT_INGEST) and await classify(self._store, self._desk.model, self._desk.tell):
+        if (agreed or unsorted <= AT_INGEST) and await classify(self._store, self._context.model, self._context.tell):
             documents = await self._store.documents.all()
         return await self.inventory(documents)
 
     async def query(self, form: Form, conversation_id: str = "") -> Reply:
         """Conditions over what is known of the documents, without a model."""
         things = await self.inventory(await self._store.documents.all())
-        looked = await looked_up(self._store, self._desk.corpus, form, things)  # raises before a conversation begins
+        looked = await looked_up(self._store, self._context.corpus, form, things)  # raises before a conversation begins
         return await from_form(await self._begin(str(form), conversation_id), things, form, looked)
 
     async def more(self, conversation_id: str) -> Reply:
@@ -133,7 +133,7 @@ class Asker:
         last = next((turn.plan for turn in reversed(conversation.turns) if turn.plan), "")
         language = kept_plan(last).language if last else ""
         return QuestionTurn(
-            desk=self._desk,
+            context=self._context,
             text=text,
             today=self._today().isoformat(),
             conversation=conversation,
@@ -150,19 +150,19 @@ class Asker:
             case "rest" | "export":
                 return await go_on(asking)
             case "new topic":
-                return await asking.said(plan.say or asking.message("new topic"))
+                return await asking.reply_with(plan.say or asking.message("new topic"))
             case "ask back":
-                return await asking.said(plan.say, clarification=plan.say)
+                return await asking.reply_with(plan.say, clarification=plan.say)
             case "go on":
                 waiting = turns[-1].plan if turns and turns[-1].clarification else ""
                 if not waiting:
-                    return await asking.said(asking.message("nothing waits"))
+                    return await asking.reply_with(asking.message("nothing waits"))
                 asking.plan, asking.agreed = kept_plan(waiting), True
                 if things.unsorted > AT_INGEST:  # the kinds that it was planned with were guesses
                     things = await self._sorted(await self._store.documents.all(), agreed=True)
                     asking.plan = (await self._plan(asking.plan.question, asking.conversation, things)).decided
         if question := await may_sort(asking, things):
-            return await asking.said(question, clarification=question, waits=True)
+            return await asking.reply_with(question, clarification=question, waits=True)
         try:
             return await answered(asking, things)
         except NotFound:  # a document was removed between finding and quoting it
@@ -193,11 +193,11 @@ class Asker:
             hits=await self._hits(text),
         )
         with concerning([each.id for members in things.kinds.values() for each in members]):
-            return await decide(PlanQuestion(), asked, self._desk.model, self._desk.tell)
+            return await decide(PlanQuestion(), asked, self._context.model, self._context.tell)
 
     async def _hits(self, text: str) -> str:
         """Where the words of the question stand, a line each: which names and numbers are whose."""
-        found = await self._desk.corpus.search.hybrid(text, HITS)
+        found = await self._context.corpus.search.hybrid(text, HITS)
         return "\n".join(
             f"- {hit.document.name} ({hit.document.kind or 'document'}): {lines_about(text, hit.text)}"
             for hit in found.hits
@@ -229,8 +229,8 @@ async def may_sort(asking: QuestionTurn, things: Inventory) -> str:
     if asking.agreed or not is_of_kind or things.unsorted <= AT_INGEST:
         return ""
     unsorted = [each for members in things.kinds.values() for each in members if not each.is_sorted]
-    assert asking.desk.model is not None
-    effort = effort_of(asking, *await sorting_effort(asking.desk.store, asking.desk.model, unsorted))
+    assert asking.context.model is not None
+    effort = effort_of(asking, *await sorting_effort(asking.context.store, asking.context.model, unsorted))
     return asking.message("may I sort", count=len(unsorted), effort=effort)
 
 

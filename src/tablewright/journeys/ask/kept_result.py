@@ -19,11 +19,11 @@ async def go_on(asking: QuestionTurn) -> Reply:
     """More of the kept result, or its beginning where all of it goes into a file; as complete as it was before."""
     before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
     if before is None:
-        return await asking.said(asking.message("no rows yet"))
+        return await asking.reply_with(asking.message("no rows yet"))
     is_export = asking.plan.action == "export"
     start = 0 if is_export else before.shown
-    kept = await asking.desk.store.results.page(before.result_id, start, ROWS)
-    sources = Sources(corpus=asking.desk.corpus)
+    kept = await asking.context.store.results.page(before.result_id, start, ROWS)
+    sources = Sources(corpus=asking.context.corpus)
     rows = tuple(
         [
             ReplyRow(

@@ -117,7 +117,7 @@ class Uncovered:
     total: int
     called: str
 
-    def told(self, language: str) -> str:
+    def text(self, language: str) -> str:
         return message("no such table", language, count=self.count, total=self.total, things=plural(self.called, 2))
 
 
@@ -508,7 +508,7 @@ def how_complete(
     if scope.unreadable:
         gaps.append(message("documents unreadable", language, count=scope.unreadable))
     if scope.uncovered:
-        gaps.append(scope.uncovered.told(language))
+        gaps.append(scope.uncovered.text(language))
     notes = [message("totals", language, count=scope.totals)] if scope.totals else []
     completeness: Completeness = "incomplete" if gaps else "approximate" if doubts else "exact"
     return completeness, "; ".join(filter(None, (*gaps, *doubts, *notes, order)))

@@ -16,6 +16,7 @@ from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (
     ROWS,
     Sources,
+    answer_text,
     calculations,
     kept_rows,
     ledger_of,
@@ -24,7 +25,6 @@ from tablewright.journeys.ask.answering import (
     not_decided,
     shown_rows,
     spans_of,
-    told,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
 from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table
@@ -64,7 +64,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         if isinstance(read, Reply):
             return read
         members += [(name, each) for each in read]
-    said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
+    said = await spellings(plan, [each for _, each in members], asking.context.model, asking.context.tell)
     if plan.compare:
         return await concluded(asking, possible(plan, members, said), things)
     kinds = [name for name in plan.of if name not in things.tables]
@@ -78,7 +78,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         uncovered=uncovered(plan.of, things),
         totals=sum(len(things.tables[name].totals) for name in plan.of if name in things.tables),
     )
-    if asking.desk.model is not None and (unreckoned := not_reckoned(plan, scope, said)):
+    if asking.context.model is not None and (unreckoned := not_reckoned(plan, scope, said)):
         return await concluded(
             asking, [each for each in members if (each[1].document.id, each[1].row) in unreckoned], things
         )
@@ -148,12 +148,12 @@ async def read_columns(
     asking: QuestionTurn, kind: str, of: Sequence[Document], columns: Sequence[PlannedColumn], things: Inventory
 ) -> list[Member] | Reply:
     """Documents of a kind with these columns; or the question whether to read so many."""
-    desk, documents = asking.desk, list(of)
+    context, documents = asking.context, list(of)
     questions: list[str] = []
 
     async def confirm(fill: Fill) -> bool:
         estimate = await fill.estimate()
-        if asking.agreed or estimate.rows <= desk.unasked:
+        if asking.agreed or estimate.rows <= context.unasked:
             return True
         names = ", ".join(column.name for column in columns)
         effort = effort_of(asking, estimate.calls, estimate.input_tokens, estimate.cost_usd)
@@ -161,13 +161,13 @@ async def read_columns(
         return False
 
     tables = KindTables(
-        desk.store,
-        desk.open_tools,
-        actor=desk.actor,
-        terms=desk.terms,
-        concurrency=desk.concurrency,
+        context.store,
+        context.open_tools,
+        actor=context.actor,
+        terms=context.terms,
+        concurrency=context.concurrency,
         confirm=confirm,
-        watch=desk.watch,
+        watch=context.watch,
     )
     every = [each for all_ in things.kinds.values() for each in all_]
     table = await tables.table(kind, list(things.kinds[kind]), keys_of(every))
@@ -178,7 +178,7 @@ async def read_columns(
     ]
     table, filled = await tables.fill(table, documents, fields)
     if questions:
-        return await asking.said(questions[0], clarification=questions[0], waits=True)
+        return await asking.reply_with(questions[0], clarification=questions[0], waits=True)
     if filled is not None:
         asking.tried.append(
             ToolUse(
@@ -190,7 +190,7 @@ async def read_columns(
         )
         if filled.problem:
             raise ModelError(filled.problem, kept="What was read is kept.")
-    return members_of_table(table, await desk.store.kinds.rows(table.id), documents)
+    return members_of_table(table, await context.store.kinds.rows(table.id), documents)
 
 
 def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange, cost: EstimateRange | None) -> str:
@@ -213,7 +213,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
 
 async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> Reply | None:
     """None where no member states what the conditions are about, and a model can look into the texts."""
-    desk, plan = asking.desk, asking.plan
+    context, plan = asking.context, asking.plan
     found, aggregated = answer(plan, scope, said)
     asking.tried.append(
         ToolUse(
@@ -225,13 +225,13 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     )
     needed = {column_key(column) for condition in plan.conditions for column in condition.columns}
     is_stated = any(needed <= member.values.keys() for member in scope.members)
-    if desk.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
+    if context.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
         return None
-    sources = Sources(corpus=desk.corpus)
+    sources = Sources(corpus=context.corpus)
     columns = found.question.show
     shown = listed(found, aggregated)
     rows = await shown_rows(columns, shown, sources)
-    lines = [await told(found, aggregated, sources, plan.sentence, plan.language)]
+    lines = [await answer_text(found, aggregated, sources, plan.sentence, plan.language)]
     is_named = not plan.aggregate and 0 < len(shown) <= NAMED
     if is_named:
         in_order = [column.name for column in plan.columns]
@@ -244,12 +244,12 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
     if not found.matches:
         wider = await looser(asking, things, scope, said)
-        if desk.model is not None and plan.queries:
+        if context.model is not None and plan.queries:
             more, read = await beside_the_table(asking, things, scope, found, sources)
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
             reason = "; ".join(filter(None, (reason, read)))
-    result_id = await desk.store.results.keep(asking.text, ("document", *columns), kept_rows(columns, shown))
+    result_id = await context.store.results.keep(asking.text, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -302,10 +302,10 @@ def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]], said: Sp
 
 async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]], things: Inventory) -> Reply | None:
     """What needs judgement across rows; None where the model concludes nothing."""
-    desk, plan = asking.desk, asking.plan
-    assert desk.model is not None
+    context, plan = asking.context, asking.plan
+    assert context.model is not None
     rows: list[NumberedRow] = []
-    left = desk.model.text_room
+    left = context.model.text_room
     for name, member in members:
         text = row_text(member, plan)
         left -= len(text) + 8
@@ -323,11 +323,11 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     )
     asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today, more=len(members) - len(rows))
     with concerning([member.document.id for _, member in members]):
-        outcome = await decide(Conclude(), asked, desk.model, desk.tell)
+        outcome = await decide(Conclude(), asked, context.model, context.tell)
     conclusion: Conclusion = outcome.decided
     if not conclusion.statements:
         return None
-    sources = Sources(corpus=desk.corpus)
+    sources = Sources(corpus=context.corpus)
     lines = [
         with_sources(
             asking.calculated(each.text, each.calculations),
@@ -354,7 +354,7 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     is_part = len(rows) < len(members)
     unseen = uncovered(plan.of, things)
     unread = unreadable(plan.of, things)
-    gaps = [unseen.told(plan.language)] if unseen else []
+    gaps = [unseen.text(plan.language)] if unseen else []
     gaps += [asking.message("documents unreadable", count=unread)] if unread else []
     compared_rows = (
         asking.message("only compared", count=len(rows), total=len(members)) if is_part else asking.message("compared")
@@ -413,7 +413,7 @@ async def keep(asking: QuestionTurn, columns: Sequence[str], chosen: Sequence[Me
         )
         for each in chosen
     ]
-    return await asking.desk.store.results.keep(asking.text, ("document", *columns), kept)
+    return await asking.context.store.results.keep(asking.text, ("document", *columns), kept)
 
 
 async def cite(member: Member, sources: Sources) -> int:

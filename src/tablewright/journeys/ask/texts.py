@@ -37,7 +37,7 @@ async def answer_from_texts(asking: QuestionTurn, things: Inventory, *, instead:
     read = await read_texts(asking, things)
     if read.degraded:
         raise ModelError(f"The question was not answered: {read.degraded}", kept="Nothing was lost.")
-    return await told(asking, read, instead)
+    return await composed_reply(asking, read, instead)
 
 
 async def read_texts(
@@ -50,8 +50,8 @@ async def read_texts(
 ) -> TextsRead:
     """Where the question names kinds or documents, they are searched first, and all only if they do not say it.
     `lookup` is what code has found in tables, beside which the texts of `documents` are read."""
-    desk, plan = asking.desk, asking.plan
-    assert desk.model is not None
+    context, plan = asking.context, asking.plan
+    assert context.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
     named = {each.name: [each] for members in things.kinds.values() for each in members} | dict(things.kinds)
     meant = [name for name in plan.of if name in named] if plan.action == "text" else []
@@ -64,7 +64,7 @@ async def read_texts(
         searched += [query for query in queries if query not in searched]
         places = {quote.passage for statement in said.statements for quote in statement.quotes}
         quoted = [passages[place] for place in sorted(places)]
-        best, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
+        best, found = await find_passages(context.corpus, searched, context.model.text_room, within, kept=quoted)
         asking.segments += found
         new = [each for each in best if not any(each.is_within(known) for known in seen)]
         where = f" in {', '.join(called)}" if within and called else ""
@@ -88,7 +88,7 @@ async def read_texts(
             lookup=lookup,
         )
         with concerning([each.document_id for each in passages]):
-            outcome = await decide(Compose(), asked, desk.model, desk.tell)
+            outcome = await decide(Compose(), asked, context.model, context.tell)
         if outcome.degraded:
             return TextsRead(said=TextAnswer(), passages=(), looked="", degraded=outcome.degraded)
         said = outcome.decided
@@ -128,8 +128,8 @@ async def cited_statements(
     return lines
 
 
-async def told(asking: QuestionTurn, read: TextsRead, instead: str) -> Reply:
-    said, sources = read.said, Sources(corpus=asking.desk.corpus)
+async def composed_reply(asking: QuestionTurn, read: TextsRead, instead: str) -> Reply:
+    said, sources = read.said, Sources(corpus=asking.context.corpus)
     lines = await cited_statements(asking, said, read.passages, sources)
     if not lines:
         lines.append(asking.message("not said"))

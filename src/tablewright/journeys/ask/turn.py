@@ -46,7 +46,7 @@ class QuestionTurn:
     """A turn under way. `form` is what was filled in, or read from the question, where no model planned it. `agreed`:
     whatever must be read for it is read without asking first."""
 
-    desk: AskContext
+    context: AskContext
     text: str
     today: str
     conversation: Conversation
@@ -65,7 +65,7 @@ class QuestionTurn:
         """The sentence, and how code came to the figures in it that nothing states."""
         return f"{text} ({self.message('calculated', how='; '.join(calculations))})" if calculations else text
 
-    async def said(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
+    async def reply_with(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
         reply = Reply(
             question=self.text,
@@ -99,7 +99,7 @@ class QuestionTurn:
             completeness=reply.completeness,
             plan=self.plan.model_dump_json() if plan is None else plan,
         )
-        await self.desk.store.conversations.add_turn(self.conversation.id, turn, summary="")
+        await self.context.store.conversations.add_turn(self.conversation.id, turn, summary="")
         return reply
 
 

@@ -64,9 +64,9 @@ async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QuerySc
         return ()
     if asking.form is not None:
         form = structs.replace(asking.form, kind="")
-        members = (await looked_up(asking.desk.store, asking.desk.corpus, form, things))[1].members
+        members = (await looked_up(asking.context.store, asking.context.corpus, form, things))[1].members
     else:
-        members = (await members_of(asking.desk.store, Form(), things))[0]
+        members = (await members_of(asking.context.store, Form(), things))[0]
     known = {each.document.id for each in scope.members}
     return [each for each in members if each.document.id not in known]
 

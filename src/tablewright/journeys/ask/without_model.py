@@ -38,11 +38,11 @@ async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply
             update={"action": "export", "path": (export["path"] or "").strip("\"'“” ")}
         )
         return await go_on(asking)
-    understood = read_question(said, await known_groups(asking.desk.store, things))
+    understood = read_question(said, await known_groups(asking.context.store, things))
     if not understood.is_whole:
         return await passages(asking, understood)
     try:
-        looked = await looked_up(asking.desk.store, asking.desk.corpus, understood.form, things)
+        looked = await looked_up(asking.context.store, asking.context.corpus, understood.form, things)
     except UsageError:  # such as a comparison that the values of the column do not take
         return await passages(asking, understood)
     return await from_form(asking, things, understood.form, looked)
@@ -54,7 +54,7 @@ async def from_form(
     """Every condition is applied by code to what is known."""
     asking.form = form
     asking.plan, scope = looked
-    asking.desk = replace(asking.desk, model=None)
+    asking.context = replace(asking.context, model=None)
     reply = await reply_of(asking, things, scope, Spellings())
     assert reply is not None
     return reply
@@ -62,7 +62,7 @@ async def from_form(
 
 async def passages(asking: QuestionTurn, understood: Understood) -> Reply:
     """The best that have a word of the question: what is merely nearest in meaning may be anything."""
-    search = asking.desk.corpus.search
+    search = asking.context.corpus.search
     worded = {hit.id for hit in (await search.search_text(asking.text, DEEP)).hits}
     found = (await search.hybrid(asking.text, PASSAGES)).hits
     hits = [hit for hit in found if hit.id in worded and not is_tainted(hit.text, 0, len(hit.text))]
@@ -75,7 +75,7 @@ async def passages(asking: QuestionTurn, understood: Understood) -> Reply:
         )
     )
     asking.segments += [hit.id for hit in hits]
-    sources = Sources(corpus=asking.desk.corpus)
+    sources = Sources(corpus=asking.context.corpus)
     for hit in hits:
         await sources.cite(hit.document.id, [(hit.start, hit.end)], whole_lines=False)
     return await asking.remember(

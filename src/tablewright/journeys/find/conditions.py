@@ -79,7 +79,7 @@ def decided(cell: Cell, condition: Where, field: Field, said: Spellings, rates: 
     found = both(verdicts) if condition.operator == "!=" else either(verdicts)
     others = [before.value for before, after in zip(stated, converted, strict=True) if before.value is not after.value]
     if others:
-        pairs = (rates.told(each.currency, converted[0].value.currency) for each in others)
+        pairs = (rates.rate_text(each.currency, converted[0].value.currency) for each in others)
         found = found._replace(guess=rates.used(dict.fromkeys(pairs)))
     shown = converted[0].value.raw if others else yes_or_no(cell) or cell_text(cell)
     if found.truth == "no match":

@@ -21,7 +21,7 @@ from tablewright.decisions.plan_list import ListToPlan, PlanList
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import RunError, UsageError
 from tablewright.journeys.find.account import account
-from tablewright.journeys.find.search import FindContext, Search, Watch, ignore, untold
+from tablewright.journeys.find.search import FindContext, Search, Watch, ignore, ignore_step
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -54,7 +54,7 @@ class Finder:
         today: Callable[[], date] = date.today,
         watch: Watch = ignore,
     ) -> None:
-        self._desk = FindContext(
+        self._context = FindContext(
             store=store,
             tools=tools,
             actor=actor,
@@ -93,7 +93,7 @@ class Finder:
             question=question, today=self._today().isoformat(), fields=tuple(fields), conditions=tuple(conditions)
         )
         with metered() as meter:
-            outcome = await decide(PlanList(), asked, self._tools.model, untold)
+            outcome = await decide(PlanList(), asked, self._tools.model, ignore_step)
             if outcome.degraded:
                 raise RunError(
                     f"The list could not be planned: {outcome.degraded}", kept="Nothing was made.", advice="Try again."
@@ -113,10 +113,10 @@ class Finder:
         """To the end, or on from where it was cut off. `more`: further rows, for `rows` in all."""
         listing = await self._store.listings.get(table_id)
         if listing.status == "done" and not more:
-            return await account(self._store, listing, self._desk.rates)
+            return await account(self._store, listing, self._context.rates)
         if more and not rows and await self._store.tables.count(table_id) >= listing.rows:
             rows = min(listing.rows + DEFAULT_ROWS, MOST_ROWS)
-        search = Search(self._desk, listing, fill=fill, rows=rows, insists=more and listing.status == "done")
+        search = Search(self._context, listing, fill=fill, rows=rows, insists=more and listing.status == "done")
         return await search.run()
 
 

@@ -62,7 +62,7 @@ class ListGatherer:
             plan=listing.plan,
             rows=listing.rows,
             names=tuple(label_of(thing.sightings[0], listing.plan) for thing in things),
-            sources=tuple((each.title or each.origin, said_of(each)) for each in listing.sources),
+            sources=tuple((each.title or each.origin, outcome_text(each)) for each in listing.sources),
             tried=tried,
             aside=len(listing.aside),
             insists=insists,
@@ -180,7 +180,7 @@ def source_of(
     )
 
 
-def said_of(source: ListSource) -> str:
+def outcome_text(source: ListSource) -> str:
     """What a page came to, in words."""
     if source.status == "read":
         return f"{len(source.sightings)} of the things"

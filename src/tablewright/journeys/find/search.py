@@ -64,19 +64,19 @@ class FindContext:
     watch: Watch
 
 
-def untold(step: Step) -> None:
+def ignore_step(step: Step) -> None:
     """Decisions tell their own troubles; the account says what they came to."""
 
 
 class Search:
     """One run of a search for rows."""
 
-    def __init__(self, desk: FindContext, listing: Listing, *, fill: bool, rows: int, insists: bool) -> None:
+    def __init__(self, context: FindContext, listing: Listing, *, fill: bool, rows: int, insists: bool) -> None:
         """`insists`: somebody asks for more of what was taken for complete."""
-        self._desk = desk
-        self._store = desk.store
-        self._changes = Changes(desk.store, desk.actor)
-        self._gatherer = ListGatherer(desk.tools, self._keep_listing, desk.watch, untold)
+        self._context = context
+        self._store = context.store
+        self._changes = Changes(context.store, context.actor)
+        self._gatherer = ListGatherer(context.tools, self._keep_listing, context.watch, ignore_step)
         self._insists = insists
         self._fill_cells = fill
         again = [source.origin for source in listing.sources if source.status == "not judged"]
@@ -108,8 +108,8 @@ class Search:
                 raise
             finally:
                 await asyncio.shield(self._keep(status=status, problem=problem, usage=self._before + meter.usage))
-        found = await account(self._store, self._listing, self._desk.rates)
-        self._desk.watch(FindEvent(stage="done", detail=found.completeness))
+        found = await account(self._store, self._listing, self._context.rates)
+        self._context.watch(FindEvent(stage="done", detail=found.completeness))
         return found
 
     async def _keep(self, **changes: object) -> None:
@@ -156,7 +156,7 @@ class Search:
         table = await self._table()
         present = {row.id: row for row in table.rows}
         cells = {thing.key: cells_of(thing, plan, at) for thing in things}
-        said = await spellings(plan, list(cells.values()), self._desk.tools.model, untold)
+        said = await spellings(plan, list(cells.values()), self._context.tools.model, ignore_step)
         aside = {each.key: each for each in self._listing.aside}
         edits: list[Edit] = []
         waiting: list[ListedThing] = []
@@ -166,7 +166,7 @@ class Search:
                 edits += learned(row, cells[thing.key])
             elif thing.key in self._listing.placed or thing.key in aside:
                 continue  # removed by its owner, or set aside before
-            elif (judged := verdict(cells[thing.key], plan, said, self._desk.rates)).truth == "no match":
+            elif (judged := verdict(cells[thing.key], plan, said, self._context.rates)).truth == "no match":
                 aside[thing.key] = set_aside(thing, judged.reason)
             else:
                 waiting.append(thing)
@@ -180,7 +180,7 @@ class Search:
         ids = {row.key: row.id for row in (await self._table()).rows} if chosen else {}
         placed = dict(self._listing.placed) | {thing.key: ids[thing.key] for thing in chosen}
         await self._keep(placed=placed, aside=tuple(aside.values()))
-        self._desk.watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
+        self._context.watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
         return kept + len(chosen)
 
     async def _compare(self) -> None:
@@ -197,8 +197,8 @@ class Search:
         if len(listed) < 2 or not 2 <= len(unequal) <= MOST_VALUES or {*values} <= {*self._listing.compared}:
             return
         asked = ToGroup(column=column, values=values, question=plan.question)
-        outcome = await decide(SameValues(), asked, self._desk.tools.model, untold)
-        if self._desk.tools.model is not None and not outcome.degraded:
+        outcome = await decide(SameValues(), asked, self._context.tools.model, ignore_step)
+        if self._context.tools.model is not None and not outcome.degraded:
             same = tuple(each for each in outcome.decided.values() if len(each) > 1)
             await self._keep(compared=values, same_names=same)
 
@@ -215,13 +215,13 @@ class Search:
     async def _drop_failing(self) -> int:
         """Takes the rows out of the table that are known to fail a condition; how many."""
         plan, table = self._listing.plan, await self._table()
-        said = await spellings(plan, [row.cells for row in table.rows], self._desk.tools.model, untold)
+        said = await spellings(plan, [row.cells for row in table.rows], self._context.tools.model, ignore_step)
         of_row = {row_id: key for key, row_id in self._listing.placed.items()}
         things = {thing.key: thing for thing in things_of(self._listing)}
         failing: list[tuple[Row, SetAside]] = []
         for row in table.rows:
             thing = things.get(of_row.get(row.id, ""))
-            judged = verdict(row.cells, plan, said, self._desk.rates)
+            judged = verdict(row.cells, plan, said, self._context.rates)
             if thing is not None and judged.truth == "no match":
                 cited = [each for where in plan.conditions for each in row.cell(where.column).evidence]
                 failing.append((row, set_aside(thing, judged.reason, cited)))
@@ -251,11 +251,11 @@ class Search:
             table,
             wanted,
             OwnPages(of_row),
-            tools=self._desk.tools,
+            tools=self._context.tools,
             only=only,
-            concurrency=self._desk.concurrency,
-            terms=self._desk.terms,
-            watch=self._told,
+            concurrency=self._context.concurrency,
+            terms=self._context.terms,
+            watch=self._report,
         )
         filled = await filling.run()
         await self._changes.apply_unseen(filled.proposal_id)
@@ -264,8 +264,8 @@ class Search:
         if filled.problem:
             raise RunError(filled.problem, kept="The rows that were found are kept.")
 
-    def _told(self, progress: Progress) -> None:
-        self._desk.watch(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
+    def _report(self, progress: Progress) -> None:
+        self._context.watch(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
 
     async def _table(self) -> Table:
         return await self._store.tables.load(self._listing.table_id)

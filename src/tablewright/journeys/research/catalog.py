@@ -87,7 +87,7 @@ class Catalog:
         self._tools = tools
         self._actor = actor
         self._terms = terms
-        self._finder = Finder(store, tools, actor=actor, terms=terms, watch=self._told)
+        self._finder = Finder(store, tools, actor=actor, terms=terms, watch=self._report)
         self._watch = watch
 
     async def begin(self, brief: Brief) -> str:
@@ -153,9 +153,9 @@ class Catalog:
         return CatalogFound(rows=rows, table=table, tasks=tasks, result=result, taken=taken, rivals=rivals)
 
     def _filling(self, progress: Progress) -> None:
-        self._told(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
+        self._report(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
 
-    def _told(self, event: FindEvent) -> None:
+    def _report(self, event: FindEvent) -> None:
         detail = f"{event.stage}: {event.detail}" if event.detail else event.stage
         self._watch(ResearchEvent(stage="reading", round_index=1, detail=detail, done=event.done, total=event.total))
 
@@ -204,18 +204,18 @@ def notes_of(table: Table) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ..
                 continue
             first, value = len(taken), value_text(cell)
             taken += [
-                Taken(statement=stated(name, field.name, value), evidence=each, topic=name)
+                Taken(statement=statement_of(name, field.name, value), evidence=each, topic=name)
                 for each in one_a_site(cell.evidence, value, field)
             ]
             for rival in cell.conflict:
                 other = value_text(Cell(value=rival.value))
                 for each in one_a_site(rival.evidence, other, field):
                     rivals.append((first, len(taken)))
-                    taken.append(Taken(statement=stated(name, field.name, other), evidence=each, topic=name))
+                    taken.append(Taken(statement=statement_of(name, field.name, other), evidence=each, topic=name))
     return tuple(taken), tuple(rivals)
 
 
-def stated(name: str, column: str, value: str) -> str:
+def statement_of(name: str, column: str, value: str) -> str:
     return f"{name}: {column}: {value}"
 
 

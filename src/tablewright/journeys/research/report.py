@@ -32,7 +32,7 @@ from tablewright.decisions.write_report import (
     wrong_with,
 )
 from tablewright.errors import ModelError
-from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, stated, value_text
+from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.references import References
 from tablewright.models.document_scope import concerning
@@ -305,7 +305,7 @@ class ReportWriter:
         citations = await self._references.cite_all(cell.evidence)
         if not citations:
             return ReportCell(note=self._words("no longer stored"))
-        said = stated(name, column, value_text(cell))
+        said = statement_of(name, column, value_text(cell))
         mine = {number for number, note in self._notes.items() if note.statement == said}
         rivals = sorted({rival for number in mine for rival in self._against.get(number, ())} - mine)
         citations = tuple(sorted({*citations, *await self._cited(rivals)}))
@@ -366,7 +366,7 @@ def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words
             queries = [task.search_query for each in own for task in each.tasks if task.target_gap == description]
             results = [result for each in own for result in each.notes if result.task.target_gap == description]
             earlier = seen([result for each in rounds if each.index < own[0].index for result in each.notes])
-            return " ".join((said(queries, words), *opened(results, words, {each.url for each in earlier})))
+            return " ".join((searched_text(queries, words), *opened(results, words, {each.url for each in earlier})))
     return searched(rounds, words)
 
 
@@ -387,10 +387,10 @@ def opened(results: Sequence[Note], words: Words, earlier: Collection[str] = ())
 
 
 def searched(rounds: Sequence[Round], words: Words) -> str:
-    return said([task.search_query for round in rounds for task in round.tasks], words)
+    return searched_text([task.search_query for round in rounds for task in round.tasks], words)
 
 
-def said(queries: Sequence[str], words: Words) -> str:
+def searched_text(queries: Sequence[str], words: Words) -> str:
     distinct = list(dict.fromkeys(queries))
     if not distinct:
         return words("nothing searched")

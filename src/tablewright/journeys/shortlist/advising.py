@@ -23,7 +23,7 @@ from tablewright.journeys.shortlist.wording import (
     lines,
     reply_of,
     say,
-    unchecked_told,
+    unchecked_line,
     user_messages,
 )
 from tablewright.sources.fetch.domain import registrable_domain
@@ -122,7 +122,7 @@ class Adviser:
             *ranking.notes,
             *notes,
             *problems(table, self._state),
-            unchecked_told(self._state),
+            unchecked_line(self._state),
             unverified(advice.left_out, self._state),
             problem,
             self._say("pending", count=waiting) if waiting else "",

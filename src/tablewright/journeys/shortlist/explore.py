@@ -131,9 +131,9 @@ class _Search:
 
     def _note(self, degraded: str) -> None:
         if degraded:
-            self._degraded[self._said("pages for products", why=degraded)] = None
+            self._degraded[self._message("pages for products", why=degraded)] = None
 
-    def _said(self, key: str, **values: Any) -> str:
+    def _message(self, key: str, **values: Any) -> str:
         return message(f"shortlist: {key}", self._language, **values)
 
     @property
@@ -152,7 +152,7 @@ class _Search:
                 except SearchError as error:
                     return error.what
                 except TimeoutError:
-                    return self._said("too slow", seconds=round(self._limits.search_seconds))
+                    return self._message("too slow", seconds=round(self._limits.search_seconds))
                 count = len(found.hits)
                 detail = f"Searched “{query}”: {count} {plural('result', count)}."
                 self._tell(Step(type="search", detail=detail, data={"query": query, "results": count}))
@@ -234,11 +234,11 @@ class _Search:
         failed = self._failed[0] if self._failed and not self._hits else ""
         if self._failed and not failed:
             count = len(self._failed)
-            notes.append(self._said("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
+            notes.append(self._message("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
         if len(products) < len(self.products) and not most:
-            notes.append(self._said("limited", count=len(products)))
+            notes.append(self._message("limited", count=len(products)))
         if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
-            notes.append(self._said("only found", count=len(products)))
+            notes.append(self._message("only found", count=len(products)))
         return Explored(
             products=tuple(products),
             queries=tuple(self._sent),

@@ -67,7 +67,7 @@ def behind(product: Ranked, least: float, language: str) -> Ranked:
     """What is not known to meet every hard wish comes after all that is; its score says so."""
     if not product.unknown or least >= 1.0:
         return product
-    why = said("behind", language, share=figure(f"{least:.2f}", language))
+    why = shortlist_message("behind", language, share=figure(f"{least:.2f}", language))
     part = ScorePart(field=KEY, weight=0.0, score=least, why=why)
     return structs.replace(product, score=round(product.score * least, 4), parts=(*product.parts, part))
 
@@ -98,7 +98,7 @@ class Judging:
             return Excluded(
                 row_id=row.id,
                 name=name,
-                reason=said("it is", self._language, state=state_name(state, self._language)),
+                reason=shortlist_message("it is", self._language, state=state_name(state, self._language)),
                 field=OFFERED_AS,
             )
         failed = [wish for wish in self._filters if self.verdict(row, wish).truth == "no match"]
@@ -106,7 +106,8 @@ class Judging:
             return None
         first = failed[0]
         reason = "; ".join(
-            self._said("is", each, value=self.shown(row, each), wanted=wanted(each, self._language)) for each in failed
+            self._message("is", each, value=self.shown(row, each), wanted=wanted(each, self._language))
+            for each in failed
         )
         near = len(failed) == 1 and self._is_near(row, first)
         return Excluded(row_id=row.id, name=name, reason=reason, field=first.column, near=near, missed=len(failed))
@@ -130,28 +131,28 @@ class Judging:
             value = self._number(row, wish.column)
             ends = self._ends[wish]
             if value is None or ends is None:
-                return 0.0, self._said("is not known", wish)  # no more than the least that is known
+                return 0.0, self._message("is not known", wish)  # no more than the least that is known
             low, high = ends
             best = high if wish.operator == "highest" else low
             share = 1.0 if low == high else 1 - abs(best - value) / (high - low)
-            return round(share, 4), self._said("met", wish, value=shown)
+            return round(share, 4), self._message("met", wish, value=shown)
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
             return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
         met = verdict.truth == "match"
         if met:
-            return 1.0, self._said("met", wish, value=shown)
-        return 0.0, self._said("missed", wish, value=shown, wanted=wanted(wish, self._language))
+            return 1.0, self._message("met", wish, value=shown)
+        return 0.0, self._message("missed", wish, value=shown, wanted=wanted(wish, self._language))
 
-    def _said(self, key: str, wish: Wish, **values: str) -> str:
-        return said(key, self._language, column=column_name(wish.column, self._language), **values)
+    def _message(self, key: str, wish: Wish, **values: str) -> str:
+        return shortlist_message(key, self._language, column=column_name(wish.column, self._language), **values)
 
     # ── one wish, one cell ───────────────────────────────────────────────────────────────────────────────────────────
 
     def verdict(self, row: Row, wish: Wish) -> Verdict:
         cell, field = row.cell(wish.column), self._table.field(wish.column)
         if cell.value is None or field is None:
-            reason = self._said("not looked for" if cell.needs_work else "is not known", wish)
+            reason = self._message("not looked for" if cell.needs_work else "is not known", wish)
             return unstated(reason) if wish.operator != "known" else NO_MATCH
         if wish.operator == "known":
             return MATCH
@@ -169,13 +170,13 @@ class Judging:
             return either(judge(Typed(raw=item), asked, self._language) for item in cell.value)
         verdict = judge(value, asked, self._language)
         if verdict.truth == "not stated" and value.raw != typed_cell(cell, field).raw:
-            return unstated(self._said("rates change", wish, value=value.raw))
+            return unstated(self._message("rates change", wish, value=value.raw))
         return verdict
 
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
         converted = self._rates.in_currency_of(value, wanted, self._language)
         if converted is not value:
-            self._converted[self._rates.told(value.currency, converted.currency, self._language)] = None
+            self._converted[self._rates.rate_text(value.currency, converted.currency, self._language)] = None
         return converted
 
     def shown(self, row: Row, wish: Wish) -> str:
@@ -183,7 +184,7 @@ class Judging:
         field = self._table.field(wish.column)
         text = shortened(shown_cell(row, field, self._language), 60) if field is not None else ""
         about = self.about(row) if wish.column == PRICE else ""
-        return ", ".join(filter(None, (text, about))) or said("not known", self._language)
+        return ", ".join(filter(None, (text, about))) or shortlist_message("not known", self._language)
 
     def about(self, row: Row) -> str:
         """The price in the currency of the budget, where it is in another one; else ""."""
@@ -274,10 +275,10 @@ def worded(text: str, wish: Wish, language: str = "") -> Verdict:
     if found:
         return MATCH
     either_of = message("or", language).join(wish.values)
-    return unstated(said("does not say", language, text=shortened(text, 60), wanted=either_of))
+    return unstated(shortlist_message("does not say", language, text=shortened(text, 60), wanted=either_of))
 
 
-def said(key: str, language: str, **values: str) -> str:
+def shortlist_message(key: str, language: str, **values: str) -> str:
     return message(f"shortlist: {key}", language, **values)
 
 
@@ -293,7 +294,7 @@ def shown_value(value: Value, field: Field, language: str = "") -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return said("yes" if value else "no", language)
+        return shortlist_message("yes" if value else "no", language)
     if field.name == OFFERED_AS:
         return state_name(str(value), language)
     return with_unit(show(value), field.unit if field.type == "number" else "")

@@ -28,7 +28,7 @@ from tablewright.journeys.shortlist.wording import (
     refined,
     reply_of,
     say,
-    wishes_told,
+    wish_lines,
     with_message,
 )
 from tablewright.table.model import column_key
@@ -150,7 +150,7 @@ class Shortlist:
             case _ if label == FRESH:
                 return fresh(state), reply_of((), say(state, "what"))
             case _ if label == EDIT and state.requirements.product_type:
-                return state, reply_of((), *wishes_told(state), say(state, "editing"), buttons=waiting(state))
+                return state, reply_of((), *wish_lines(state), say(state, "editing"), buttons=waiting(state))
             case _ if label == CONFIRM and state.waiting == "requirements":
                 return await self._confirmed(state)
             case _ if label == TRY_AGAIN and state.requirements.product_type:
@@ -196,7 +196,7 @@ class Shortlist:
     async def _to_confirm(self, state: ShortlistState, said: Sequence[ReplySentence] = ()) -> Taken:
         """Nothing is spent before the person has seen what was understood, and about what it will take."""
         state = structs.replace(state, waiting="requirements")
-        told = wishes_told(state)
+        told = wish_lines(state)
         if state.has_presented:
             told.append(await self._preview(state))
         else:

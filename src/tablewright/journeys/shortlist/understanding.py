@@ -10,7 +10,7 @@ from msgspec import structs
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.journeys.shortlist.commands import turn_of
-from tablewright.journeys.shortlist.wording import compared_rows, say, step_told
+from tablewright.journeys.shortlist.wording import compared_rows, say, step_text
 from tablewright.table.model import Field, Table, column_key
 from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import Ranking, ShortlistState
@@ -45,7 +45,7 @@ async def understood(
     wished = {column_key(wish.column) for wish in state.requirements.wishes}
     asked = TurnToTake(
         message=said,
-        step=step_told(state, len(table.rows)),
+        step=step_text(state, len(table.rows)),
         requirements=state.requirements,
         messages=state.messages[:-1],
         fields=(
@@ -53,7 +53,7 @@ async def understood(
             *missing(table, (*state.columns, *state.proposed)),
         ),
         rows=rows,
-        notes=(*ranking.notes, *offers_told(state)),
+        notes=(*ranking.notes, *offers_block(state)),
         room=model.text_room,
     )
     outcome = await decide(TakeTurn(), asked, model, tell)
@@ -62,9 +62,9 @@ async def understood(
     return outcome.decided, say(state, "not read", why=outcome.degraded)
 
 
-def offers_told(state: ShortlistState) -> tuple[str, ...]:
+def offers_block(state: ShortlistState) -> tuple[str, ...]:
     """Where products can be bought, so that a question about the offers can be answered from them."""
-    offers = "\n".join(offer.told() for offer in state.offers)
+    offers = "\n".join(offer.text() for offer in state.offers)
     return (f"Offers of shops, as asked last:\n{block(5, offers, 'offers')}",) if offers else ()
 
 

@@ -55,7 +55,7 @@ def reply_of(said: Sequence[ReplySentence], *texts: str, buttons: tuple[str, ...
     return ChatReply(said=(*said, *lines(*texts)), buttons=buttons)
 
 
-def wishes_told(state: ShortlistState) -> list[str]:
+def wish_lines(state: ShortlistState) -> list[str]:
     """The chips: every wish with the condition that code checks, or that it cannot be checked."""
     wanted = state.requirements
     if wanted.region:
@@ -64,18 +64,18 @@ def wishes_told(state: ShortlistState) -> list[str]:
         told = [say(state, "looking for", product=wanted.product_type)]
     for number, wish in enumerate(wanted.wishes, start=1):
         if wish.column:
-            told.append(f"{number}. {wish.told(state.language)} {say(state, 'must' if wish.hard else 'counts')}")
+            told.append(f"{number}. {wish.text(state.language)} {say(state, 'must' if wish.hard else 'counts')}")
         else:
-            told.append(f"{number}. {wish.told(state.language)}")
+            told.append(f"{number}. {wish.text(state.language)}")
     return told
 
 
-def unchecked_told(state: ShortlistState) -> str:
+def unchecked_line(state: ShortlistState) -> str:
     open_ = [f"“{wish.words}”" for wish in state.requirements.wishes if not wish.column]
     return say(state, "not checked", wishes=", ".join(open_)) if open_ else ""
 
 
-def step_told(state: ShortlistState, rows: int) -> str:
+def step_text(state: ShortlistState, rows: int) -> str:
     if state.waiting == "requirements" and state.has_presented:
         return "ADVISE: changed requirements wait for the user's confirmation; agreeing ranks the table by them."
     if state.waiting == "requirements":

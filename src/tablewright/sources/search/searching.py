@@ -16,7 +16,7 @@ from tablewright.errors import OverBudget, SearchError
 from tablewright.models.pace import OwnSlots, Pace, Slots
 from tablewright.observe import availability, count, span
 from tablewright.sources.search.provider import SearchProvider
-from tablewright.sources.search.wording import broader, told
+from tablewright.sources.search.wording import broader, shown_query
 from tablewright.sources.source import Hit, Query, Searched
 from tablewright.table.usage import Usage, spend
 
@@ -68,8 +68,8 @@ class Searching:
         hits = await self._ask(query)
         wider = None if hits else broader(query)
         if wider is None:
-            return Searched(hits=tuple(hits), queries=(told(query),))
-        return Searched(hits=tuple(await self._ask(wider)), queries=(told(query), told(wider)))
+            return Searched(hits=tuple(hits), queries=(shown_query(query),))
+        return Searched(hits=tuple(await self._ask(wider)), queries=(shown_query(query), shown_query(wider)))
 
     async def _ask(self, query: Query) -> Sequence[Hit]:
         started = self._clock()

@@ -31,7 +31,7 @@ def query_text(query: Query, *, with_site: bool = False) -> str:
     return text
 
 
-def told(query: Query) -> str:
+def shown_query(query: Query) -> str:
     """The query as a trace shows it."""
     site = f" site:{domain(query.site)}" if query.site else ""
     since = f" (last {query.since})" if query.since else ""
@@ -61,4 +61,4 @@ def broader(query: Query) -> Query | None:
         telling = [word for word in words if word.strip("?!.,;:()").casefold() not in SMALL_WORDS]
         words = telling if len(telling) < len(words) else words[: max(2, len(words) // 2)]
     wider = msgspec.structs.replace(query, text=" ".join(words).rstrip("?"), site="", since="")
-    return wider if wider.text and told(wider) != told(query) else None
+    return wider if wider.text and shown_query(wider) != shown_query(query) else None
