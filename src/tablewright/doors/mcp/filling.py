@@ -94,15 +94,17 @@ class FillingTools:
         columns: list[str] | None = None,
         min_confidence: Annotated[float | None, Key(ge=0, le=1)] = None,
     ) -> Answer:
-        """Write a proposal into its table, or refuse it: all of it, or only some cells. Ask the user first. Cells that
-        somebody changed meanwhile are left alone (`conflicts`). undo takes back what was applied, not a refusal."""
+        """Write a proposal into its table, or reject it: all of it, or only some cells. Ask the user first. `cells` also
+        counts those that only say why they are empty; cells that somebody changed meanwhile are left alone
+        (`conflicts`). undo takes back what was applied, not a rejection."""
         chosen = Selection(rows=tuple(row_ids or ()), fields=tuple(columns or ()), min_confidence=min_confidence)
         changes = self._tablewright.changes
         if decision == "reject":
             done: Answer = {"refused": await changes.reject(proposal_id, chosen)}
         else:
             applied = await changes.apply(proposal_id, chosen)
-            done = {"cells": applied.cells, "conflicts": applied.conflicts}
+            change = applied.change.number if applied.change else None
+            done = {"change": change, "cells": applied.cells, "conflicts": applied.conflicts}
         head = await self._tablewright.proposal(proposal_id)
         still = head.counts.get("open", 0)
         return {"table_id": head.table_id, "run_id": head.run_id, "status": head.status, **done, "still_open": still}

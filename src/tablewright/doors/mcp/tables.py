@@ -167,12 +167,17 @@ class TableTools:
         if (value is None) == (not doubt):
             raise UsageError("Give either `value` or `doubt`.")
         head = await self._tablewright.table(table)
-        field, _ = await self._find(head, row_id, column)
+        field, row = await self._find(head, row_id, column)
         if value is None:
             change = await self._tablewright.changes.flag(head.id, row_id, field.name, doubt)
             return {"change": change.number}
         written = await self._tablewright.changes.set_value(head.id, row_id, field.name, value)
-        return {"value": shown(written.cell), "change": written.change.number, "stale": list(written.stale)}
+        return {
+            "value": shown(written.cell),
+            "before": shown(row.cell(field.name)),
+            "change": written.change.number,
+            "stale": list(written.stale),
+        }
 
     async def undo(
         self,
