@@ -165,7 +165,7 @@ async def reopen(
 ) -> Fill:
     """A part of a durable run, as it was planned, in whatever process."""
     table = await store.tables.find(run.table_id)
-    proposal = await store.proposals.get(await store.proposals.of_run(run.id))
+    proposal = await store.proposals.get(await store.proposals.of_run(run.id), counted=False)
     chosen = find_strategy(run.spec["strategy"])
     task = Task(table=table, fields=proposal.fields, params=checked_params(chosen, run.spec["params"]))
     return Fill(
@@ -264,7 +264,7 @@ async def is_empty(store: Store, table: Table, field: str) -> bool:
 
 async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
     """The whole run as one JSON document: every asked cell with its evidence and its trace."""
-    proposal = await store.proposals.get(filled.proposal_id)
+    proposal = await store.proposals.get(filled.proposal_id, counted=False)
     table = await store.tables.find(proposal.table_id)
     rows: dict[RowId, dict[str, Any]] = {}
     async for row, operation in proposed(store, proposal):
