@@ -73,8 +73,9 @@ def results(offers: Sequence[tuple[int, Offer]]) -> str:
     return listed(offers)
 
 
-def page(number: int, source: Retrieved, field: Field, room: int) -> str:
-    return block(number, excerpt(source.text, (field,), room), heading(source))
+def page(number: int, source: Retrieved, field: Field, room: int, name: str) -> str:
+    """`name` is the row's."""
+    return block(number, excerpt(source.text, (field,), room, name), heading(source))
 
 
 def check(

@@ -98,7 +98,8 @@ class ReadRow:
         texts = "\n\n".join(
             block(number, text, heading(source))
             for number, (source, text) in enumerate(
-                zip(asked.sources, fitted(asked.sources, asked.fields, asked.room), strict=True), start=1
+                zip(asked.sources, fitted(asked.sources, asked.fields, asked.room, asked.subject.name), strict=True),
+                start=1,
             )
         )
         wanted = columns(asked.fields, asked.examples)

@@ -143,8 +143,9 @@ class Exploration:
 
     async def _read(self, origins: Sequence[str]) -> str:
         await self.notebook.open(origins)
+        name = self.notebook.subject.name
         return "\n\n".join(
-            words.page(self._numbered.index(origin) + 1, page, self.field, self._room)
+            words.page(self._numbered.index(origin) + 1, page, self.field, self._room, name)
             for origin in origins
             if (page := self.notebook.page_of(origin))
         )

@@ -94,8 +94,8 @@ class FillingTools:
         columns: list[str] | None = None,
         min_confidence: Annotated[float | None, Key(ge=0, le=1)] = None,
     ) -> Answer:
-        """Write a proposal into its table, or reject it: all of it, or only some cells. Ask the user first. `cells` also
-        counts those that only say why they are empty; cells that somebody changed meanwhile are left alone
+        """Write a proposal into its table, or reject it: all of it, or only some cells. Ask the user first. `cells`
+        also counts those that only say why they are empty; cells that somebody changed meanwhile are left alone
         (`conflicts`). undo takes back what was applied, not a rejection."""
         chosen = Selection(rows=tuple(row_ids or ()), fields=tuple(columns or ()), min_confidence=min_confidence)
         changes = self._tablewright.changes
