@@ -14,7 +14,7 @@ from msgspec import structs
 
 from tablewright.app import Tablewright
 from tablewright.errors import ModelError, NotFound, SearchError, UsageError
-from tablewright.journeys.find.things import evidence_of, label_of, things_of
+from tablewright.journeys.find.things import cells_of, evidence_of, label_of, led_by, things_of
 from tablewright.settings import Settings
 from tablewright.table.edits import RemoveRow
 from tablewright.table.fieldspec import parse_field
@@ -207,6 +207,11 @@ def test_whether_rows_of_two_pages_are_one_is_the_models_word_though_their_cells
     assert labels == ("Sandby Rowers · Spring regatta", "Rowers of Sandby · Regatta in spring")
     assert [len(thing.sightings) for thing in things_of(structs.replace(listing, same_names=(labels,)))] == [2]
     assert [len(thing.sightings) for thing in things_of(listing)] == [1, 1]
+    # The row is called what the model calls it, whichever page was read first, and says what that page says.
+    second = structs.replace(listing, same_names=(led_by(labels[1], labels),))
+    (thing,) = things_of(second)
+    cells = cells_of(thing, plan, "")
+    assert (thing.name, cells["Season"].value) == ("Rowers of Sandby", "Regatta in spring")
     # Asked about the names alone, the model has not compared the seasons.
     names_alone = ("Sandby Rowers", "Rowers of Sandby")
     by_name = structs.replace(listing, compared=names_alone, same_names=(names_alone,))

@@ -17,7 +17,7 @@ from tablewright.journeys.ask.query import MOST_VALUES
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import spellings, verdict
 from tablewright.journeys.find.gather import ListGatherer
-from tablewright.journeys.find.things import ListedThing, cells_of, label_of, spelled, things_of
+from tablewright.journeys.find.things import ListedThing, cells_of, label_of, led_by, spelled, things_of
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -199,7 +199,7 @@ class Search:
         asked = ToGroup(column=column, values=values, question=plan.question)
         outcome = await decide(SameValues(), asked, self._context.tools.model, ignore_step)
         if self._context.tools.model is not None and not outcome.degraded:
-            same = tuple(each for each in outcome.decided.values() if len(each) > 1)
+            same = tuple(led_by(name, each) for name, each in outcome.decided.items() if len(each) > 1)
             await self._keep(compared=values, same_names=same)
 
     async def _settle(self) -> int:

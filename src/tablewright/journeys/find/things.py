@@ -57,6 +57,8 @@ def things_of(listing: Listing) -> list[ListedThing]:
     for source in listing.sources:
         for sighting in source.sightings:
             collected.add(sighting)
+    for thing in collected.things:
+        collected.put_first(thing)
     return collected.things
 
 
@@ -71,11 +73,17 @@ def spelled(name: str) -> str:
     return " ".join(tokenize(fold(name)))
 
 
+def led_by(name: str, group: Sequence[str]) -> tuple[str, ...]:
+    """The values that mean one thing, the one that is its name first."""
+    return tuple(sorted(group, key=lambda each: spelled(each) != spelled(name)))
+
+
 class Collected:
     def __init__(self, listing: Listing) -> None:
         plan = self._plan = listing.plan
         self.things: list[ListedThing] = []
         self._compared = frozenset(map(spelled, listing.compared))
+        self._leading = {spelled(names[0]) for names in listing.same_names}
         self._same = {spelled(name): spelled(names[0]) for names in listing.same_names for name in names}
         self._fields = {each.name: each for each in plan.fields}
         self._identity = [name for name in plan.identity if name != plan.key]
@@ -93,6 +101,13 @@ class Collected:
             self.things.append(same)
             self._called[place].append(same)
         same.sightings.append(sighting)
+
+    def put_first(self, thing: ListedThing) -> None:
+        """What calls the thing by the name that the model gave it: its row is named so."""
+        thing.sightings.sort(
+            key=lambda each: self._leading.isdisjoint(map(spelled, (label_of(each, self._plan), each.name)))
+        )
+        thing.name = thing.sightings[0].name
 
     def _place_of(self, sighting: Sighting) -> int:
         """The number of the label or the name: one for all that mean the same."""
