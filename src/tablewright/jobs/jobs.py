@@ -102,7 +102,10 @@ class Jobs:
     async def start(self, fill: Fill, settings: Mapping[str, str] | None = None) -> str:
         """As `durable`, but does not wait for it."""
         run_id = await (await self.durable(fill, ignore, settings)).start()
-        await self._hand_over(run_id)
+        if fill.asks_others:
+            await self._hand_over(run_id)
+        else:  # a formula is computed here sooner than a worker hears of it
+            self._in_background(self._go_on_unheard(run_id), self._background)
         return run_id
 
     async def resume_in_background(self, run_id: str, *, with_current_settings: bool = False) -> None:
