@@ -364,6 +364,21 @@ def test_the_largest_in_two_currencies_is_not_exact(asked: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ("currency", "nothing is converted, so figures in EUR, GBP were not weighed against each other"),
+        ("", "the figures may be in several currencies (EUR, GBP)"),
+    ],
+)
+def test_the_best_paid_in_two_currencies_are_not_exact_where_the_currency_has_a_column(named: str, why: str) -> None:
+    pay = {"1": ("5900", "GBP"), "2": ("4750", "EUR"), "3": ("4250", "GBP")}
+    scope = QueryScope(members=[member(name, pay=figure, currency=unit) for name, (figure, unit) in pay.items()])
+    asked = plan(columns=["pay", "currency"], order_by="pay", descending=True, limit=2, unit_column=named)
+    found, _ = answer(asked, scope, Spellings())
+    assert (found.completeness, found.reason) == ("approximate", why)
+
+
+@pytest.mark.parametrize(
     ("descending", "order"), [(False, ["4", "1", "3", "2", "5"]), (True, ["1", "4", "2", "3", "5"])]
 )
 def test_a_whole_list_in_two_currencies_is_sorted_within_each(descending: bool, order: list[str]) -> None:

@@ -260,7 +260,7 @@ def named(thing: FoundItem, columns: Sequence[str], language: str) -> str:
     pairs = [
         (name, "; ".join(dict.fromkeys(fact_text(each, language) for each in thing.all_of(name)))) for name in columns
     ]
-    said = ", ".join(f"{name} {value}" for name, value in pairs if value)
+    said = ", ".join(f"{name} {value}" for name, value in pairs if value and (thing.row or value != thing.title))
     return said if thing.row and said else f"{thing.title}: {said}".rstrip(": ")
 
 

@@ -193,7 +193,7 @@ def with_unit(member: Member, plan: QuestionPlan) -> Member:
     if not units:
         return member
     decisive = [column for each in plan.conditions for column in each.columns]
-    figures = {column_key(column) for column in (plan.aggregate_column, *decisive)}
+    figures = {column_key(column) for column in (plan.aggregate_column, plan.order_by, *decisive)}
     values = {
         key: tuple(in_unit(each, units[0].value.raw) for each in stated) if key in figures else stated
         for key, stated in member.values.items()
@@ -209,10 +209,12 @@ def in_unit(stated: StatedFact, unit: str) -> StatedFact:
 
 
 def mixed(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """What is taken for granted where figures without a currency are added up beside a column of several."""
-    if plan.unit_column or plan.aggregate in ("", "count"):
+    """What is taken for granted where figures without a currency are added up, or the first few of them chosen, beside
+    a column of several."""
+    is_figure = plan.aggregate not in ("", "count")
+    if plan.unit_column or not (is_figure or (plan.order_by and plan.limit > 0)):
         return ""
-    of = column_key(plan.aggregate_column)
+    of = column_key(plan.aggregate_column if is_figure else plan.order_by)
     if all(each.value.currency or each.value.base for member in members for each in member.values.get(of, ())):
         return ""
     marks: dict[str, set[str]] = {}

@@ -62,8 +62,9 @@ class QuestionTurn:
         return message(key, self.plan.language, **values)
 
     def calculated(self, text: str, calculations: Sequence[str]) -> str:
-        """The sentence, and how code came to the figures in it that nothing states."""
-        return f"{text} ({self.message('calculated', how='; '.join(calculations))})" if calculations else text
+        """The sentence, and how code came to the figures in it that nothing states; a count explains itself."""
+        shown = [each for each in calculations if {part.strip() for part in each.split("+")} != {"1"}]
+        return f"{text} ({self.message('calculated', how='; '.join(shown))})" if shown else text
 
     async def reply_with(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
