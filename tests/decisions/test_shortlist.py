@@ -214,6 +214,19 @@ def test_a_wish_that_cannot_be_evaluated_is_refused_and_changes_nothing(stated: 
     assert left.requirements == WANTED
 
 
+def test_a_budget_needs_its_currency_only_when_there_is_nothing_left_to_ask() -> None:
+    """Whoever says "under 50" is asked which currency that is; what was said is not lost meanwhile."""
+    asking = turn(intent="wish", wishes=[wish("under 50", "Price", "<", "50", kind="budget")])
+    undecided = TurnToTake(message="a kettle under 50", step="", requirements=Requirements(), is_undecided=True)
+    assert TakeTurn().check(undecided, asking).requirements.wishes[0].values == ("50",)
+    for asked, reply in (
+        (undecided, asking.model_copy(update={"ready": True})),
+        (msgspec.structs.replace(undecided, is_undecided=False), asking),
+    ):
+        with pytest.raises(Unusable, match="needs a currency"):
+            TakeTurn().check(asked, reply)
+
+
 def test_new_wishes_bring_their_columns_and_those_that_cannot_be_checked_stay_in_words() -> None:
     wishes = [wish("quiet", "Noise", "<", "70 dB"), wish("pretty", "", "", kind="nice", hard=False)]
     column = {"name": "Noise", "type": "number", "unit": "dB", "options": [], "question": "How loud is it?"}

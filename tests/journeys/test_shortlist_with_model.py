@@ -200,6 +200,17 @@ async def test_searches_that_all_fail_are_made_once_more_before_that_is_said(tmp
         assert len(script.prompts(PLANS)) == 2
 
 
+async def test_a_budget_whose_currency_is_asked_for_is_kept_meanwhile(tmp_path: Path) -> None:
+    budget = {"words": "under 50", "kind": "budget", "hard": True, "column": "Price", "operator": "<", "values": ["50"]}
+    asks = [{"text": "In which currency?", "cells": [], "calculation": ""}]
+    replies = [turn(wishes=[budget], ready=False, reply=asks), turn(wishes=[budget | {"values": ["50 EUR"]}])]
+    async with scripted(tmp_path, {}, TurnReply=replies) as (chat, _, script):
+        assert (await chat.say("a zorbler under 50")).text == "In which currency?"
+        assert len(script.prompts(TURN)) == 1, "nothing of the reply was refused"
+        assert (await chat.say("euros")).buttons == (CONFIRM, EDIT)
+        assert "“under 50” → Price < 50" in script.prompts(TURN)[1]
+
+
 async def test_a_result_that_was_left_out_is_offered_again_where_it_is_found_again(tmp_path: Path) -> None:
     """A page that seemed of no use may be the one of a maker that is looked for now."""
 
