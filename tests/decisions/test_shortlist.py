@@ -24,6 +24,7 @@ from tablewright.decisions.shortlist.searches import (
     SearchesToPlan,
 )
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
+from tablewright.table.coerce import coerce
 from tablewright.table.model import Field, Money
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Card, ChatMessage, ChatReply, ReplySentence, Requirements, ShopListing, Wish
@@ -213,6 +214,19 @@ def test_a_wish_that_cannot_be_evaluated_is_refused_and_changes_nothing(stated: 
     assert left.requirements == WANTED
 
 
+def test_a_budget_needs_its_currency_only_when_there_is_nothing_left_to_ask() -> None:
+    """Whoever says "under 50" is asked which currency that is; what was said is not lost meanwhile."""
+    asking = turn(intent="wish", wishes=[wish("under 50", "Price", "<", "50", kind="budget")])
+    undecided = TurnToTake(message="a kettle under 50", step="", requirements=Requirements(), is_undecided=True)
+    assert TakeTurn().check(undecided, asking).requirements.wishes[0].values == ("50",)
+    for asked, reply in (
+        (undecided, asking.model_copy(update={"ready": True})),
+        (msgspec.structs.replace(undecided, is_undecided=False), asking),
+    ):
+        with pytest.raises(Unusable, match="needs a currency"):
+            TakeTurn().check(asked, reply)
+
+
 def test_new_wishes_bring_their_columns_and_those_that_cannot_be_checked_stay_in_words() -> None:
     wishes = [wish("quiet", "Noise", "<", "70 dB"), wish("pretty", "", "", kind="nice", hard=False)]
     column = {"name": "Noise", "type": "number", "unit": "dB", "options": [], "question": "How loud is it?"}
@@ -384,3 +398,21 @@ def test_an_offer_has_its_price_in_its_quote() -> None:
     assert (str(listing.price), listing.stock, listing.shop) == ("44.95 GBP", "in stock", "Shop")
     with pytest.raises(Unusable, match="does not stand in its quote"):
         ReadOffers().check(asked, OffersReply.model_validate({"offers": [offer | {"price": "£39.00"}]}))
+
+
+@pytest.mark.parametrize(
+    ("line", "price", "alone"),
+    [
+        ("Zorb Kettle 45 – ¥31,900", "¥31,900", "31900 JPY"),
+        ("Zorb Kettle 45 – 119,95 €", "119,95 €", "None"),
+        ("Zorb Kettle 45 – 119,95 €, Deckel 9,50 €", "119,95 €", "None"),
+    ],
+)
+def test_a_name_that_ends_in_a_number_is_no_end_of_a_price(line: str, price: str, alone: str) -> None:
+    shop = msgspec.structs.replace(SHOP, text=line)
+    asked = OffersToRead(product="Zorb Kettle 45", region="", sources=(shop,), room=1_000)
+    offer = {"text": 1, "shop": "", "price": price, "stock": "", "offered_as": "new", "quote": line}
+    (listing,) = ReadOffers().check(asked, OffersReply.model_validate({"offers": [offer]}))
+    assert listing.price == coerce(price, Field(name="Price", type="money")).value
+    (listing,) = ReadOffers().fallback(asked)
+    assert str(listing.price) == alone

@@ -94,6 +94,20 @@ def test_a_range_takes_both_ends() -> None:
     assert fate(1.7, "Capacity", "between", "1 l", "1.5 l") == "out"
 
 
+def test_of_equals_those_come_first_whose_price_is_in_the_currency_of_the_budget() -> None:
+    products = table(
+        Unpriced={"Capacity": 1.0},
+        Abroad={"Price": Money(amount=20.0, currency="USD")},
+        Far={"Price": Money(amount=25.0, currency="EUR")},
+        Dear={"Price": Money(amount=49.0, currency="GBP")},
+        Cheap={"Price": Money(amount=30.0, currency="GBP")},
+    )
+    found = ranked(products, wish("Price", "<=", "50 GBP"))
+    assert [each.name for each in found.ranked] == ["Cheap", "Dear", "Abroad", "Far", "Unpriced"]
+    found = ranked(products, wish("Capacity", "<=", "2 l", hard=False))
+    assert [each.name for each in found.ranked] == ["Unpriced", "Abroad", "Far", "Cheap", "Dear"], "no budget, no home"
+
+
 def test_what_is_left_out_says_why_and_near_misses_come_first() -> None:
     products = table(
         Far={"Price": Money(amount=90.0, currency="GBP")},

@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.table.confidence import confidence
-from tablewright.table.evidence import FROM_STATEMENT, copies, evidence_for, follows, independent, locate, locate_in
+from tablewright.table.evidence import (
+    FROM_STATEMENT,
+    RANGE_END,
+    copies,
+    evidence_for,
+    follows,
+    independent,
+    locate,
+    locate_in,
+)
 from tablewright.table.model import Field, FieldType
 from tablewright.table.retrieved import Retrieved
 
@@ -102,6 +111,8 @@ def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> N
         ("number", "m", "980", "auf 980 Metern über dem Meer"),
         ("number", "imp gal", "5", "holds 5 gallons"),
         ("money", "", "NOK 12 million", "12 millioner kroner"),
+        ("money", "", "31900 JPY", "Model 45 – ¥31,900"),
+        ("money", "", "119.95 EUR", "Alm 24 – 119,95 €"),
     ],
 )
 def test_a_value_that_the_quote_states_or_converts_to_follows(
@@ -143,6 +154,20 @@ def test_a_value_that_the_quote_does_not_give_does_not_follow(
 ) -> None:
     options = ("Red", "Blue") if type_ == "select" else ()
     assert not follows(value, quote, Field(name="Keep warm", type=type_, unit=unit, options=options))
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "rule"),
+    [
+        ("189 GBP", "Otter 54 – £189.00", "amount"),
+        ("119.95 EUR", "Alm 24 – 119,95 €", RANGE_END),
+        ("24 EUR", "Alm 24 – 119,95 €", RANGE_END),
+        ("25 EUR", "Alm 24 – 119,95 €", ""),
+        ("119.95 EUR", "Alm 24 – 119,95 €. Ihr Preis: 119,95 €", "amount"),
+    ],
+)
+def test_neither_end_of_what_may_be_a_range_of_prices_is_simply_stated(value: str, quote: str, rule: str) -> None:
+    assert follows(value, quote, Field(name="Price", type="money")) == rule
 
 
 @pytest.mark.parametrize(

@@ -97,3 +97,19 @@ def test_the_span_holds_the_currency() -> None:
     text = "Prices: from US$ 5 to US$ 10, later 7 EUR"
     assert [text[amount.start : amount.end] for amount in read_amounts(text)] == ["US$ 5 to US$ 10", "7 EUR"]
     assert read_amounts(text)[0].high == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Model 45 – ¥31,900", [(45, None, ""), (31_900, None, "JPY")]),
+        ("Otter 54 - £189.00", [(54, None, ""), (189, None, "GBP")]),
+        ("Alm 24 – 119,95 €", [(24, 119.95, "EUR")]),
+        ("£54 – £189", [(54, 189, "GBP")]),
+        ("£54 – 189", [(54, 189, "GBP")]),
+    ],
+)
+def test_a_mark_before_the_second_figure_alone_makes_no_range(
+    text: str, read: list[tuple[float, float | None, str]]
+) -> None:
+    assert [(each.money.amount, each.high, each.money.currency) for each in read_amounts(text)] == read

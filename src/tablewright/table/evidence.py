@@ -104,6 +104,8 @@ the rule, so that a reader sees why the quote reads otherwise."""
 
 DATE = "date in another format"
 NONE_IS_ZERO = "none, as 0"
+RANGE_END = "one end of a range"
+"""What looks like a range may be a name and its price ("Alm 24 – 119,95 €"): neither end is simply stated."""
 
 
 def basis_of(rule: str) -> Basis:
@@ -302,11 +304,14 @@ def _measures_after_unit(quote: str) -> Iterator[Measure]:
 def _money_follows(wanted: Value, quote: str, field: Field) -> str:
     if not isinstance(wanted, Money):
         return ""
+    rule = ""
     for amount in read_amounts(quote, field.unit):
         same_currency = not amount.money.currency or not wanted.currency or amount.money.currency == wanted.currency
-        if same_currency and _close(amount.money.amount, wanted.amount):
-            return "amount"
-    return ""
+        if same_currency and any(_close(end, wanted.amount) for end in amount.ends):
+            if amount.high is None:
+                return "amount"
+            rule = RANGE_END
+    return rule
 
 
 def _dates(quote: str) -> Iterator[str]:

@@ -35,6 +35,10 @@ class MoneyText(Noun, frozen=True):
     approximate: bool = False
     note: str = ""
 
+    @property
+    def ends(self) -> tuple[int | float, ...]:
+        return (self.money.amount,) if self.high is None else (self.money.amount, self.high)
+
 
 def read_money(text: str, currency: str = "") -> MoneyText | None:
     """The first amount that names its currency, or else the first number. `currency` is the one hoped for."""
@@ -124,6 +128,8 @@ def _range(text: str, low: MoneyText, low_number: Number, high: MoneyText, high_
         return None
     currency = low.money.currency or high.money.currency
     if high.money.currency not in ("", currency):
+        return None
+    if not low.money.currency and high.start < high_number.start:  # "Model 45 – £189": the mark before is of one alone
         return None
     bottom = times(low.money.amount, shared_scale(low_number, high_number))
     if bottom >= high.money.amount:

@@ -83,8 +83,11 @@ def as_wish(stated: StatedWish, fields: Iterable[Field]) -> Wish:
     )
 
 
-def wrong_with(wishes: Sequence[StatedWish], columns: Sequence[WishedColumn], known: Sequence[Field]) -> str:
-    """What of the wishes cannot be evaluated, in words for who stated them."""
+def wrong_with(
+    wishes: Sequence[StatedWish], columns: Sequence[WishedColumn], known: Sequence[Field], *, is_final: bool = True
+) -> str:
+    """What of the wishes cannot be evaluated, in words for who stated them. Unless they are final, the currency of an
+    amount may still be asked for."""
     fields: dict[str, Field] = {column_key(field.name): field for field in known}
     for column in columns:
         if column_key(column.name) in map(column_key, (KEY, MAKER, PAGE, OFFERED_AS)):
@@ -94,10 +97,10 @@ def wrong_with(wishes: Sequence[StatedWish], columns: Sequence[WishedColumn], kn
         if column.type == "number" and column.unit and parse_unit(column.unit) is None and len(column.unit) > 20:
             return f"{column.unit!r} is not a unit."
         fields.setdefault(column_key(column.name), as_field(column))
-    return next(filter(None, (wrong_wish(wish, fields) for wish in wishes)), "")
+    return next(filter(None, (wrong_wish(wish, fields, is_final=is_final) for wish in wishes)), "")
 
 
-def wrong_wish(wish: StatedWish, fields: Mapping[str, Field]) -> str:
+def wrong_wish(wish: StatedWish, fields: Mapping[str, Field], *, is_final: bool) -> str:
     if not wish.words.strip():
         return "a wish has no `words`."
     if not wish.column and not wish.operator:
@@ -111,7 +114,8 @@ def wrong_wish(wish: StatedWish, fields: Mapping[str, Field]) -> str:
     if len(wish.values) < needed:
         return f"the wish {wish.words!r} needs {needed} value(s)."
     if wish.operator in ("<", "<=", ">", ">=", "between"):
-        return next(filter(None, (wrong_figure(wish, value, field) for value in wish.values)), "")
+        wrong = (wrong_figure(wish, value, field, is_final=is_final) for value in wish.values)
+        return next(filter(None, wrong), "")
     if wish.operator in ("=", "!=") and field.type == "select":
         known = {column_key(option) for option in field.options}
         if other := [value for value in wish.values if column_key(value) not in known]:
@@ -121,13 +125,13 @@ def wrong_wish(wish: StatedWish, fields: Mapping[str, Field]) -> str:
     return ""
 
 
-def wrong_figure(wish: StatedWish, value: str, field: Field) -> str:
+def wrong_figure(wish: StatedWish, value: str, field: Field, *, is_final: bool) -> str:
     if field.type not in ("number", "money", "date"):
         return f"{wish.words!r} compares figures, and {field.name} is a {field.type} column."
     read = typed(value, "date" if field.type == "date" else "")
     if read.number is None and read.si is None and not read.date:
         return f"{value!r} in the wish {wish.words!r} is neither a number nor a date."
-    if field.type == "money" and not read.currency:
+    if field.type == "money" and not read.currency and is_final:
         return f"{value!r} in the wish {wish.words!r} needs a currency, such as {value.strip()} GBP."
     if field.type == "number" and field.unit and read.currency:
         return f"{value!r} in the wish {wish.words!r} is money, and {field.name} is in {field.unit}."

@@ -76,15 +76,16 @@ class ReadOffers:
 
     def fallback(self, asked: OffersToRead) -> tuple[ShopListing, ...]:
         """Without a model: the line of each page that names the product and an amount. Whether it is an offer, the
-        person sees there."""
+        person sees there; of a range nobody says which end is the price."""
         found = []
         for source in asked.sources:
             start = 0
             for line in source.text.splitlines(keepends=True):
-                amounts = [each.money for each in read_amounts(line) if each.money.currency]
+                amounts = [each for each in read_amounts(line) if each.money.currency]
                 if amounts and mentions(Subject(name=asked.product), f"{source.title} {line}"):
                     place = start, start + len(line.rstrip())
-                    found.append(listing_of(source, source.domain, place, amounts[0].amount, amounts[0].currency))
+                    price = amounts[0].money if amounts[0].high is None else None
+                    found.append(listing_of(source, source.domain, place, price))
                     break
                 start += len(line)
         return tuple(found)
@@ -99,26 +100,23 @@ def proved(offer: PageOffer, asked: OffersToRead) -> tuple[ShopListing | None, s
         return None, f"the quote “{shortened(offer.quote, 80)}” does not stand in text {offer.text}."
     if is_tainted(source.text, *place):
         return None, ""
-    amount, currency = None, ""
+    price = None
     if offer.price.strip():
-        wanted = next((each.money for each in read_amounts(offer.price) if each.money.currency), None)
-        stated = [each.money for each in read_amounts(source.text[slice(*place)])]
-        if wanted is None or all(each.amount != wanted.amount for each in stated):
+        price = next((each.money for each in read_amounts(offer.price) if each.money.currency), None)
+        stated = {end for each in read_amounts(source.text[slice(*place)]) for end in each.ends}
+        if price is None or price.amount not in stated:
             return None, f"the price {offer.price!r} does not stand in its quote “{shortened(offer.quote, 80)}”."
-        amount, currency = wanted.amount, wanted.currency
     shop = shortened(offer.shop, 80) or source.domain
     stock = shortened(offer.stock, 80) if offer.stock.casefold() in source.text.casefold() else ""
-    listing = listing_of(source, shop, place, amount, currency)
+    listing = listing_of(source, shop, place, price)
     return replace(listing, stock=stock, offered_as=offer.offered_as), ""
 
 
-def listing_of(
-    source: Retrieved, shop: str, place: tuple[int, int], amount: float | None, currency: str
-) -> ShopListing:
+def listing_of(source: Retrieved, shop: str, place: tuple[int, int], price: Money | None) -> ShopListing:
     return ShopListing(
         shop=shop or source.domain,
         url=source.origin,
-        price=Money(amount=amount, currency=currency) if amount is not None else None,
+        price=price,
         evidence=evidence_for(source, *place),
         at=source.retrieved_at,
     )

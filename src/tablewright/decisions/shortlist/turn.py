@@ -107,7 +107,7 @@ named by its name, not by its number.
 
 class TurnToTake(Noun, frozen=True, gc=True):
     """`step` says in words where the conversation is and what it waits for. `rows` are the comparison, the best first;
-    `fields` its columns, or those that are proposed."""
+    `fields` its columns, or those that are proposed. `is_undecided`: what is wanted is still being found out."""
 
     message: str
     step: str
@@ -116,6 +116,7 @@ class TurnToTake(Noun, frozen=True, gc=True):
     fields: tuple[Field, ...] = ()
     rows: tuple[ComparedRow, ...] = ()
     notes: tuple[str, ...] = ()
+    is_undecided: bool = False
     room: int = 20_000
 
 
@@ -173,7 +174,9 @@ class TakeTurn:
 
     def check(self, asked: TurnToTake, reply: Any) -> TurnTaken:
         known = (*asked.fields, *standing_fields())
-        problems = [wrong] if (wrong := wrong_with(reply.wishes, reply.columns, known)) else []
+        is_final = reply.ready or not (asked.is_undecided or reply.intent == "other product")
+        wrong = wrong_with(reply.wishes, reply.columns, known, is_final=is_final)
+        problems = [wrong] if wrong else []
         theirs = [each.text for each in asked.messages if each.role == "user"]
         stated = [f"{wish.words} {' '.join(wish.values)}" for wish in reply.wishes]  # "about 30" is shown as 26 to 34
         texts = [asked.message, *theirs, requirements_text(asked.requirements), *asked.notes, *stated]

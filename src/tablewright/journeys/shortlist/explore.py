@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
+
+from msgspec.structs import replace
 
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged
+from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged, one_a_page
 from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
 from tablewright.decisions.shortlist.turn import standing_fields
 from tablewright.errors import SearchError
-from tablewright.journeys.shortlist.comparison import cells_of
+from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.messages import message
-from tablewright.table.model import Noun, Row, Step, Table
+from tablewright.table.model import Evidence, Noun, Row, Step, Table
 from tablewright.table.rates import BUNDLED
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
@@ -105,6 +108,8 @@ class _Search:
         self._degraded: dict[str, None] = {}
         self._places: dict[str, int] = {}
         """The best place of each product among those of the pages that were read with it."""
+        self._mentions: dict[str, list[tuple[Evidence, ...]]] = {}
+        """Of each product, the passages that name it, by reading."""
         self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
     async def plan(self, *, like: str, broader: bool) -> None:
@@ -210,7 +215,11 @@ class _Search:
             for place, each in enumerate(new):
                 key = row_key(each.name)
                 self._places[key] = min(place, self._places.get(key, place))
-            self.products = merged(self.products, new, self._states)
+                self._mentions.setdefault(key, []).append(each.evidence)
+            self.products = [
+                replace(each, evidence=spread(self._mentions[row_key(each.name)], each.official_url))
+                for each in merged(self.products, new, self._states)
+            ]
             queries += found.queries
         return tuple(dict.fromkeys(queries))[:left]
 
@@ -247,6 +256,15 @@ class _Search:
             failed=failed,
             left_out=len(self.products) - len(products),
         )
+
+
+def spread(readings: Sequence[Sequence[Evidence]], official: str) -> tuple[Evidence, ...]:
+    """In the order in which they were found, but those that are looked at come first: beside the official page, the
+    first of each reading before the second of any."""
+    found = one_a_page([each for reading in readings for each in reading])
+    turns = (each.origin for turn in zip_longest(*readings) for each in turn if each is not None)
+    looked_at = list(dict.fromkeys(filter(None, (official, *turns))))[:OWN_PAGES]
+    return tuple(sorted(found, key=lambda each: each.origin not in looked_at))
 
 
 def offered(hit: Hit) -> Offer:

@@ -41,13 +41,13 @@ COMPARATORS: dict[str, Comparator] = {
 
 def rank(table: Table, requirements: Requirements, rates: Rates, language: str = "") -> Ranking:
     judged = Judging(table, requirements, rates, language)
-    ranked: list[tuple[float, Ranked]] = []
+    ranked: list[tuple[tuple[int, float], Ranked]] = []
     excluded: list[Excluded] = []
     for row in table.rows:
         if out := judged.exclusion(row):
             excluded.append(out)
         else:
-            ranked.append((judged.price(row), judged.ranked(row)))
+            ranked.append((judged.price_order(row), judged.ranked(row)))
     least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
     ranked = [(price, behind(each, least, language)) for price, each in ranked]
     ranked.sort(key=lambda each: (-each[1].score, len(each[1].unknown), each[0], each[1].row_id))
@@ -194,8 +194,15 @@ class Judging:
         there = self._rates.convert(value.amount, value.currency, self._currency)
         return self._rates.about(there, self._currency, self._language) if there is not None else ""
 
+    def price_order(self, row: Row) -> tuple[int, float]:
+        """Among equals: prices in the currency of the budget, then those in others, then what is not known."""
+        value = row.cell(PRICE).value
+        if not isinstance(value, Money):
+            return 2, 0.0
+        return int(self._currency not in ("", value.currency)), self.price(row)
+
     def price(self, row: Row) -> float:
-        """In euros, for the order of equals; what is not known comes last."""
+        """In euros, as far as the rate is known."""
         value = row.cell(PRICE).value
         if not isinstance(value, Money):
             return float("inf")

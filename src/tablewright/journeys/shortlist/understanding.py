@@ -54,6 +54,7 @@ async def understood(
         ),
         rows=rows,
         notes=(*ranking.notes, *offers_block(state)),
+        is_undecided=state.is_undecided,
         room=model.text_room,
     )
     outcome = await decide(TakeTurn(), asked, model, tell)
