@@ -323,6 +323,22 @@ async def test_a_column_that_waits_to_be_confirmed_is_filled_by_whatever_is_aske
         assert chat.state.columns == ()
 
 
+async def test_a_further_search_says_what_it_left_out_and_not_that_only_some_are_compared(tmp_path: Path) -> None:
+    plans = [{"queries": ["zorbler"]}, {"queries": ["further"]}]
+    more = {"/5": Page("Further", "<p>further: The Zorb Five weighs 950 g. The Zorb Six weighs 700 g.</p>")}
+    names = products("Zorbler 3", "Zorbler 4", "Zorb Five", "Zorb Six")
+    replies = {"PlannedQueries": plans, "ProductsReply": names}
+    async with scripted(tmp_path, ZORBLERS | more, **replies) as (chat, _, _script):
+        chat.app.settings = replace(chat.app.settings, shortlist_products="1")
+        reply = await chat.say("/form product: zorbler", CONFIRM)
+        assert "2 candidates found.\n1 of them is compared; the limit allows no more." in reply.text
+        await chat.say(ENRICH)
+        reply = await chat.say("/more")
+        assert "1 more was found and left out; the limit allows no more at once." in reply.text
+        assert "2 candidates compared" in reply.text
+        assert "is compared" not in reply.text
+
+
 async def test_where_none_is_left_the_ones_just_found_are_told_first(tmp_path: Path) -> None:
     """Somebody asks for more, and hears why those that were found do not do."""
     light = LIGHT | {"words": "under 100 g", "kind": "must", "hard": True, "operator": "<", "values": ["100 g"]}
