@@ -156,6 +156,13 @@ async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: P
         assert "Only" not in text, "one was asked for"
 
 
+async def test_what_filling_one_cell_takes_is_said_in_the_singular(tmp_path: Path) -> None:
+    pages = {"/": Page("Zorbler 3", "<p>The Zorbler 3 costs £20.</p>")}
+    async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
+        reply = await chat.say("/form product: zorbler | budget: 50 GBP", CONFIRM)
+        assert "Filling 1 cell takes at most 1 search and " in reply.text
+
+
 async def test_few_that_are_found_and_none_that_meets_are_said_with_the_reason_and_a_way_on(tmp_path: Path) -> None:
     pages = {"/": Page("Zorbler 3", "<p>The Zorbler 3 costs £20.</p>")}
     async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from tablewright.decisions.translation import ASKED
-from tablewright.journeys.shortlist.comparison import own_pages
 from tablewright.journeys.shortlist.context import LINES
 from tablewright.table.messages import CATALOGUE
 from tablewright.table.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
@@ -241,33 +240,6 @@ async def test_a_makers_page_that_refuses_visitors_is_still_the_official_one(tmp
         assert "could not be opened" in script.prompts(PRODUCTS)[0]
         (row,) = (await chat.table()).rows
         assert row.cell(PAGE).value == web.url("/own")
-
-
-@pytest.mark.parametrize("has_official", [True, False])
-async def test_a_page_of_a_later_search_is_read_though_the_first_one_found_many(
-    tmp_path: Path, *, has_official: bool
-) -> None:
-    """The only seller of the region may be the last that is found."""
-    early = {f"/{number}": Page(f"List {number}", "<p>zorbler: The Zorb Three is blue.</p>") for number in range(1, 6)}
-    late = {"/late": Page("Shop", "<p>seller: The Zorb Three weighs 900 g.</p>")}
-
-    def read(prompt: str) -> dict[str, Any]:
-        texts = [line for line in prompt.splitlines() if re.match(r"<<TEXT \d+ .*http", line)]
-        official = next((text.split(" | ")[-1].rstrip(">") for text in texts if "| List 5 |" in text), "")
-        named = [{"text": int(text.split()[1]), "quote": "Zorb Three"} for text in texts]
-        product = {"name": "Zorb Three", "maker": "Zorb", "offered_as": "new", "mentions": named}
-        product["official_page"] = official if has_official else ""
-        return {"products": [product], "queries": ["seller"]}
-
-    async with scripted(tmp_path, early | late, ProductsReply=read) as (chat, web, _script):
-        await chat.say("/form product: zorbler", CONFIRM)
-        (row,) = (await chat.table()).rows
-        paths = [page.removeprefix(web.url("")) for page in own_pages(row)]
-        assert len(row.cell(KEY).evidence) == 6, "all that name it are kept"
-        official = ["/5"] if has_official else []
-        lists = [path for path in paths if path not in ("/5", "/late")]
-        assert (paths[: len(official)], paths[-1], len(paths)) == (official, "/late", 4)
-        assert len(lists) >= 2
 
 
 async def test_of_more_candidates_than_are_compared_the_most_suitable_stay_however_late_they_were_found(

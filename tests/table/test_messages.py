@@ -41,3 +41,15 @@ def test_lines_of_another_language_are_learnt_and_those_of_ours_are_not_overwrit
         assert message("not said", "de") == "Die Dokumente sagen es nicht."
     finally:
         CATALOGUE.pop("qq", None)
+
+
+@pytest.mark.parametrize(
+    ("key", "one", "several"),
+    [
+        ("searches", "1 Suche", "2 Suchen"),
+        ("pages", "1 Seite", "2 Seiten"),
+        ("model calls", "etwa 1 Modellaufruf", "etwa 2 Modellaufrufe"),
+    ],
+)
+def test_an_effort_is_said_of_one_and_of_several(key: str, one: str, several: str) -> None:
+    assert [message(f"shortlist: {key}", "de", count=count) for count in (1, 2)] == [one, several]

@@ -244,8 +244,10 @@ class _Search:
         if self._failed and not failed:
             count = len(self._failed)
             notes.append(self._message("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
-        if len(products) < len(self.products) and not most:
-            notes.append(self._message("limited", count=len(products)))
+        left_out = len(self.products) - len(products)
+        if left_out and not most:
+            further = self._message("limited further", count=left_out)
+            notes.append(further if self._known else self._message("limited", count=len(products)))
         if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
             notes.append(self._message("only found", count=len(products)))
         return Explored(
@@ -254,7 +256,7 @@ class _Search:
             pages=tuple(self._pages.values()),
             notes=tuple(notes),
             failed=failed,
-            left_out=len(self.products) - len(products),
+            left_out=left_out,
         )
 
 

@@ -60,7 +60,7 @@ class ProductSearch:
             return self._nothing(state, found)
         new = await comparison.add_products(found.products)
         if not state.has_presented:
-            return await self._propose(state, found, len(known) + new + found.left_out)
+            return await self._propose(state, found, len(known) + new if known else new + found.left_out)
         notes = (*found.notes, *await comparison.fill())
         heading = say(state, "more found", count=new) if new else say(state, "no further")
         names = [each.name for each in found.products]
@@ -95,12 +95,13 @@ class ProductSearch:
     async def proposed(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         names = ", ".join(column_name(field.name, state.language) for field in state.proposed)
         likely = await (await self._context.comparison(state)).estimate(state.proposed)
-        parts = [say(state, "searches and pages", searches=likely.searches, pages=likely.pages)]
+        searches, pages = say(state, "searches", count=likely.searches), say(state, "pages", count=likely.pages)
+        parts = [say(state, "searches and pages", searches=searches, pages=pages)]
         if likely.calls.likely:
-            parts.append(say(state, "model calls", calls=round(likely.calls.likely)))
+            parts.append(say(state, "model calls", count=round(likely.calls.likely)))
         if likely.cost_usd is not None and likely.cost_usd.likely:
             parts.append(f"${likely.cost_usd.likely:.2f}")
-        effort = say(state, "filling", cells=likely.cells, parts=", ".join(parts))
+        effort = say(state, "filling", count=likely.cells, parts=", ".join(parts))
         return state, reply_of(said, say(state, "would compare", columns=names), effort, buttons=(ENRICH, MODIFY))
 
     async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
