@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from tablewright.app import Tablewright
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
+from tablewright.decisions.compare_values import CompareValues, DifferentValues, ToCompare
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
 from tablewright.decisions.read import ReadRow, RowToRead
@@ -167,6 +168,29 @@ async def support(stage: Stage) -> Any:
         ),
     )
     return await stage.decide(Support(), ToSupport(subject=BRIGHTWATER, values=values))
+
+
+@scenario
+async def compare_values(stage: Stage) -> Any:
+    """Figures of two years, and two years of one event."""
+    employees, founded = fields("Employees:number=How many people does {Company} employ?", FOUNDED)
+    pairs = (
+        DifferentValues(
+            field=employees,
+            value="1,450",
+            evidence=(quoted("Brightwater employs around 1,450 people, 900 of them in the two plants."),),
+            other="1,180",
+            other_evidence=(quoted("At the end of 2019 the company had 1,180 employees."),),
+        ),
+        DifferentValues(
+            field=founded,
+            value="1987",
+            evidence=(quoted("Brightwater Foods was founded in Whitlow in 1987."),),
+            other="1989",
+            other_evidence=(quoted("The firm was founded in 1989 by two fishermen's daughters."),),
+        ),
+    )
+    return await stage.decide(CompareValues(), ToCompare(subject=BRIGHTWATER, pairs=pairs))
 
 
 @scenario
