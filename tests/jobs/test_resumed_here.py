@@ -88,6 +88,16 @@ async def test_a_server_resumes_what_it_had_given_to_the_workers_before(tablewri
         assert await asyncio.to_thread(DBOS.list_workflows) == []
 
 
+async def test_a_server_computes_a_formula_without_the_queue(tablewright: Tablewright) -> None:
+    async with serving(tablewright):
+        fill = await tablewright.plan_enrich("companies", [parse_field("Loud={Company} & '!'")], "computation")
+        run_id = await tablewright.jobs.start(fill)
+        await ended(tablewright, run_id)
+        run = await tablewright.jobs.get(run_id)
+        assert (run.status, run.done) == ("done", run.total)
+        assert await asyncio.to_thread(DBOS.list_workflows) == []
+
+
 async def test_a_run_that_the_queue_knows_nothing_of_goes_on(tablewright: Tablewright) -> None:
     fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/of-a-lost-database")
