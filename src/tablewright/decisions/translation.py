@@ -18,41 +18,47 @@ from tablewright.table.model import Noun
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
-INSTRUCTIONS = """\
+FORM = """\
+Words in braces, such as {count}, are filled \
+in by the program: keep every one of them as it is, and add none. Where a line has two forms with "|" between them, \
+for one and for several, give both forms the same way."""
+CONVERSATION = f"""\
 You translate lines that PROGRAM says beside its own sentences: buttons, headings, notes. \
 `lines`: each line in the language that is asked for, in the order of the list, short and natural, as a native \
-adviser would say it; the polite form of address where there are two. Words in braces, such as {count}, are filled \
-in by the program: keep every one of them as it is, and add none. Where a line has two forms with "|" between them, \
-for one and for several, give both forms the same way. Words after a slash, such as /drop, stay as they are. Single \
-words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
-ADVISER = "a buying adviser's program"
-READER = "a program that answers questions about somebody's documents"
-REPORTER = "a program that prints research reports"
-MONTHS = " The names of the months are twelve words with single spaces between them."
+adviser would say it; the polite form of address where there are two. {FORM} Words after a slash, such as /drop, stay \
+as they are. Single words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
+ADVISER = CONVERSATION.replace("PROGRAM", "a buying adviser's program")
+READER = CONVERSATION.replace("PROGRAM", "a program that answers questions about somebody's documents")
+REPORT = f"""\
+You translate lines that a program prints in a research report beside the sentences of its writer: headings, marks \
+behind values, what was searched and what it cost. `lines`: each line in the language that is asked for, in the order \
+of the list, short and natural, as a native writer of reports would say it. {FORM} The names of the months are twelve \
+words with single spaces between them."""
 LONGEST_CODE = 3
 ASKED: set[tuple[str, str]] = set()
-"""The languages and programs whose lines a model was asked for: one that cannot translate them is not asked again."""
+"""Languages with the instructions for which a model was asked: one that cannot translate is not asked again."""
 
 
-async def speak(language: str, program: str, lines: Mapping[str, str], model: LanguageModel | None, tell: Tell) -> None:
+async def speak(
+    language: str, instructions: str, lines: Mapping[str, str], model: LanguageModel | None, tell: Tell
+) -> None:
     """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once."""
     code = primary_code(language)
-    if model is None or code in OURS or not code.isalpha() or (code, program) in ASKED:
+    if model is None or code in OURS or not code.isalpha() or (code, instructions) in ASKED:
         return
-    asked = LinesToTranslate(language=code, lines=lines, program=program)
+    asked = LinesToTranslate(language=code, lines=lines, instructions=instructions)
     outcome = await decide(TranslateLines(), asked, model, tell)
     if not outcome.degraded:  # the next turn asks a model that could not be reached again
-        ASKED.add((code, program))
+        ASKED.add((code, instructions))
         learn(code, outcome.decided)
 
 
 class LinesToTranslate(Noun, frozen=True):
-    """`lines` by their keys, in English; `program` says them, and `note` is what else is to be known of them."""
+    """`lines` by their keys, in English; the `instructions` say whose they are."""
 
     language: str
     lines: Mapping[str, str]
-    program: str
-    note: str = ""
+    instructions: str
 
 
 class TranslatedLines(BaseModel):
@@ -66,7 +72,7 @@ class TranslateLines:
         listed = "\n".join(f"{number}. {line}" for number, line in enumerate(asked.lines.values(), start=1))
         language = "The language, as a code" if len(asked.language) <= LONGEST_CODE else "The language"
         return Prompt(
-            instructions=INSTRUCTIONS.replace("PROGRAM", asked.program) + asked.note,
+            instructions=asked.instructions,
             text=f"{language}: {asked.language}\n\n{listed}",
             reply=TranslatedLines,
             max_tokens=40 * len(asked.lines),

@@ -15,7 +15,7 @@ from itertools import takewhile
 import msgspec
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.translation import MONTHS, REPORTER, LinesToTranslate, TranslateLines
+from tablewright.decisions.translation import REPORT, LinesToTranslate, TranslateLines
 from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog
@@ -97,7 +97,7 @@ class Rounds:
             return
         self._spoken = True
         lines = {key: line for key, line in REPORT_ENGLISH.items() if not key.startswith("list: ")}
-        asked = LinesToTranslate(language=brief.language, lines=lines, program=REPORTER, note=MONTHS)
+        asked = LinesToTranslate(language=brief.language, lines=lines, instructions=REPORT)
         outcome = await self._underway.limits.in_time(decide(TranslateLines(), asked, model, self._underway.note))
         words.lines = outcome.decided if outcome is not None else {}
 
