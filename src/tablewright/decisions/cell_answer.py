@@ -46,6 +46,9 @@ WORDS_ALONE = frozenset({"option", "words", FROM_STATEMENT})
 """Rules by which a value's words stand in a quote that may mean something else by them: "a small team" does not make a
 firm small. They prove what a model says is stated, and not what it says it concluded."""
 JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
+ABSENT_TYPES: frozenset[FieldType] = frozenset({"text", "number", "list"})
+NONE = "none"
+"""The answer that a text says there is no such thing, where it has a quote."""
 COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date", "text"})
 ALIKE = 0.7
 """The share of a quote's words that a passage must have to be the one that was meant."""
@@ -94,6 +97,10 @@ def verified(
     if problem:
         return [], problem
     value = in_column_unit(said, field)
+    if value.casefold() == NONE and field.type in ABSENT_TYPES and not field.options:
+        found = [found_quote(quoted, value, field, sources, verdicts)[0] for quoted in answer.quotes]
+        spans_of_none = [span for span in found if span is not None]
+        return ([candidate(field, NONE, spans_of_none, "judged", verdicts)] if spans_of_none else []), ""
     if not value or is_not_found(value):
         return [], ""
     if problem := wrong_form(value, field):

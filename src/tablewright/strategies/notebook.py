@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.decisions.cell_answer import UNCLEAR
+from tablewright.decisions.cell_answer import NONE, UNCLEAR
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
 from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
@@ -98,6 +98,9 @@ class Notebook:
         self._reads: dict[str, list[ReadCandidate]] = {field.name: [] for field in fields}
         self._disagreements = Disagreements(subject)
         self._failed_search = ""
+        self._left: set[str] = set()
+        self._absent: dict[str, Evidence] = {}
+        """By column, where a text says that the row has no such thing."""
 
     def note(self, step: Step, *fields: str) -> None:
         self._tell(step, *(fields or self._only))
@@ -313,6 +316,9 @@ class Notebook:
 
     def take(self, field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> None:
         """Keeps what the evidence rule allows, and notes what each source says."""
+        for each in candidates:
+            if each.value == NONE:
+                self._absent.setdefault(field.name, evidence_for(sources[each.source], each.start, each.end))
         reads = checked(field, candidates, sources)
         if self.model is not None:
             self._disagreements.read_at_once(field, reads)
@@ -347,7 +353,16 @@ class Notebook:
         return self._examples.get(field.name, ())
 
     def has(self, field: Field) -> bool:
-        return bool(self._reads[field.name])
+        """Whether something was read of it, be it that there is none."""
+        return bool(self._reads[field.name]) or field.name in self._absent
+
+    def so_far(self, fields: Sequence[Field]) -> dict[str, Finding]:
+        """What follows from what was read by now, for those of which something was."""
+        return {field.name: found for field in fields if (found := self._weighed(field)) is not None}
+
+    def leave(self, fields: Sequence[Field]) -> None:
+        """These are not looked for any further."""
+        self._left |= {field.name for field in fields}
 
     def score(self, field: Field) -> float:
         """Of the best reading so far."""
@@ -475,6 +490,11 @@ class Notebook:
         )
 
     def _not_found(self, field: Field) -> Finding:
+        if there := self._absent.get(field.name):
+            said = f"{there.domain or there.title} says that there is none: “{shortened(there.quote, QUOTED)}”"
+            return Finding(field=field.name, reason="not_applicable", error=said, evidence=(there,))
+        if field.name in self._left:
+            return Finding(field=field.name, is_left=True)
         blocked = [refusal for refusal in self._refusals if refusal.reason == "blocked"]
         reason: Reason = "blocked" if blocked else "not_found"
         if self.over_budget:

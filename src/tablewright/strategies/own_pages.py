@@ -3,7 +3,8 @@ for, as by the pipeline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -11,45 +12,78 @@ from tablewright.strategies.pipeline import GATHER, Pipeline, PipelineStrategy
 from tablewright.strategies.stages import ExtractStage, Message, PatternStage
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import RowId
+from tablewright.table.model import Field, Finding, Row, RowId
 
 SEARCHES = 1
 """Patterns that are searched for what a row's own pages do not say."""
+WorthSearching: TypeAlias = Callable[[Row, Mapping[str, Finding], Sequence[str]], Collection[str]]
+"""Of a row, what was found so far, and the columns that are still weak: those worth a search, perhaps others too."""
+
+
+def the_weak(row: Row, found: Mapping[str, Finding], weak: Sequence[str]) -> Collection[str]:
+    return weak
 
 
 class OwnPages(PipelineStrategy):
-    """`pages` are the addresses of each row's own pages, the best first; without `searches` nothing else is read."""
+    """`pages` are the addresses of each row's own pages, the best first; without `searches` nothing else is read.
+    What `worth_searching` leaves out stays PENDING where its own pages do not say it."""
 
-    def __init__(self, pages: Mapping[RowId, Sequence[str]], *, searches: bool = True) -> None:
+    def __init__(
+        self,
+        pages: Mapping[RowId, Sequence[str]],
+        *,
+        searches: bool = True,
+        worth_searching: WorthSearching = the_weak,
+    ) -> None:
         self._pages = pages
         self._searches = searches
+        self._worth_searching = worth_searching
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:
-        return OwnPagesFirst(task, tools, self._pages, searches=self._searches)
+        return OwnPagesFirst(task, tools, self._pages, self._worth_searching, searches=self._searches)
 
 
 class OwnPagesFirst(Pipeline):
-    def __init__(self, task: Task, tools: Tools, pages: Mapping[RowId, Sequence[str]], *, searches: bool) -> None:
+    def __init__(
+        self,
+        task: Task,
+        tools: Tools,
+        pages: Mapping[RowId, Sequence[str]],
+        worth_searching: WorthSearching,
+        *,
+        searches: bool,
+    ) -> None:
         super().__init__(task, tools)
         self._own = pages
+        self._worth_searching = worth_searching
         self._searches = searches
 
     async def run(self, message: Message, plan: PatternStage) -> None:
-        if message.feedback.attempt > 1 and self._searches:
-            await super().run(message, plan)
-            return
-        own = await message.notebook.open(self._own.get(message.row.id, ()))
-        await message.notebook.read(message.fields, own)
+        is_further = message.feedback.attempt > 1 and self._searches
+        if not is_further:
+            own = await message.notebook.open(self._own.get(message.row.id, ()))
+            await message.notebook.read(message.fields, own)
         if not self._searches:
             return
-        if message.is_again:  # a person doubts the value: its own pages once more, and elsewhere
+        if message.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
             await super().run(message, plan)
             return
-        message = msgspec.structs.replace(message, fields=message.missing)
-        if not message.fields:
+        weak = message.fields if is_further else message.missing
+        fields = self._worth(message, weak)
+        message.notebook.leave([field for field in weak if field not in fields])
+        message = msgspec.structs.replace(message, fields=fields)
+        if not fields:
+            return
+        if is_further:
+            await super().run(message, plan)
             return
         message = await plan(message)
         message = msgspec.structs.replace(message, patterns=message.patterns[:SEARCHES])
         for stage in GATHER:
             message = await stage(message)
         await ExtractStage()(message)
+
+    def _worth(self, message: Message, weak: Sequence[Field]) -> tuple[Field, ...]:
+        found = message.notebook.so_far(message.notebook.fields)
+        worth = self._worth_searching(message.row, found, [field.name for field in weak])
+        return tuple(field for field in message.fields if field.name in worth)

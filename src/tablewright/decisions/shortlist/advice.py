@@ -87,7 +87,7 @@ class GiveAdvice:
             instructions=INSTRUCTIONS.replace("{top}", str(asked.top)),
             text=(
                 f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n"
-                f"What the user said last:\n{question_block(said)}\n\n"
+                f"What the user said, the last message last:\n{question_block(said)}\n\n"
                 f"{comparison_block(1, asked.rows, asked.columns, asked.room)}{notes}"
             ),
             reply=AdviceReply,

@@ -37,13 +37,17 @@ shop's, marketplace's or magazine's page is never official.
 page says that it is no longer made; "used" or "refurbished" if all offers of it that you see are; else "new".
 - `mentions`: up to three texts that say most about it, the maker's own first, then one that sells it where it is to \
 be bought, or in the currency of the budget: the number of the text and a `quote`, the words that name the product \
-there, copied exactly.
+there, copied exactly from the text itself, not from its links. None where all that is new of a known product is its \
+official page.
 
-`queries`: up to {{queries}} searches worth sending next: makers' pages of products that have none yet, and makers \
-or models that the pages mention and do not describe.
+{{queries}}
 
 {WARNING}"""
-CLOSED = "Results that could not be opened; a maker's own page among them is official, too:"
+QUERIES = """\
+`queries`: up to {count} searches worth sending next: makers' pages of products that have none yet, and makers or \
+models that the pages mention and do not describe."""
+NO_QUERIES = "`queries`: none; no further search is sent."
+CLOSED = "Results that could not be opened; a maker's own page among them is official, too. They cannot be quoted:"
 LINKS = 25
 """Links of a page that are shown."""
 
@@ -52,7 +56,8 @@ class PagesForProducts(Noun, frozen=True, gc=True):
     requirements: Requirements
     sources: tuple[Retrieved, ...]
     known: tuple[str, ...] = ()
-    queries: int = 6
+    queries: int = 0
+    """Further searches that may be asked for."""
     room: int = 20_000
     closed: tuple[Offer, ...] = ()
     """Results whose pages could not be opened."""
@@ -93,7 +98,9 @@ class FindProducts:
         if asked.closed:
             there += f"{CLOSED}\n{listed(list(enumerate(asked.closed, start=1)))}\n\n"
         return Prompt(
-            instructions=INSTRUCTIONS.replace("{queries}", str(asked.queries)),
+            instructions=INSTRUCTIONS.replace(
+                "{queries}", QUERIES.format(count=asked.queries) if asked.queries else NO_QUERIES
+            ),
             text=f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{there}{texts}",
             reply=ProductsReply,
             max_tokens=6_000,
@@ -149,13 +156,16 @@ def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None
             problem = ""
         else:
             places.append((source, place))
-    if not places or not name:
-        return None, problem
     shown = {address_key(origin): origin for origin in asked.addresses}
     shown |= {address_key(link): link for source in asked.sources for link in (source.origin, *source.links)}
     page = shown.get(address_key(named.official_page.strip()), "") if named.official_page.strip() else ""
     if named.official_page.strip() and not page:
         problem = f"{name!r}: the address {named.official_page!r} is neither one of the texts nor one of their links."
+    is_known = row_key(name) in map(row_key, asked.known)
+    if not name or not (places or (page and is_known)):
+        return None, problem
+    if not places:  # of a product that others have named, the official page alone is news
+        problem = ""
     product = Product(
         name=name,
         maker=" ".join(named.maker.split()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tablewright.errors import SearchError, TablewrightError
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
 from tablewright.journeys.shortlist.links import listings
-from tablewright.journeys.shortlist.ranking import rank, shown_cell, shown_value
+from tablewright.journeys.shortlist.ranking import is_absent, rank, shown_cell, shown_value
 from tablewright.journeys.shortlist.wording import (
     as_texts,
     compared_rows,
@@ -101,7 +101,8 @@ class Adviser:
         ranking = rank(table, self._state.requirements, self._rates, self._state.language)
         await self._comparison.judge(table, ranking)
         fields = asked_fields(table)
-        waiting = pending(table, fields)
+        ranked = {each.row_id for each in ranking.ranked}
+        waiting = pending([row for row in table.rows if row.id in ranked], fields)
         said = (*lines(heading), *said)
         if (
             fields
@@ -121,7 +122,7 @@ class Adviser:
         texts = [
             *ranking.notes,
             *notes,
-            *problems(table, self._state),
+            *problems(table, self._state, ranked),
             unchecked_line(self._state),
             unverified(advice.left_out, self._state),
             problem,
@@ -414,20 +415,20 @@ def unverified(count: int, state: ShortlistState) -> str:
     return say(state, "unverified", count=count) if count else ""
 
 
-def problems(table: Table, state: ShortlistState) -> list[str]:
-    """Columns that hardly any candidate has: the column is the problem, not the products."""
-    found, all_ = [], len(table.rows)
+def problems(table: Table, state: ShortlistState, ranked: Collection[RowId]) -> list[str]:
+    """Columns that hardly any candidate has: the column is the problem, not the products. What was not looked for is
+    not absent."""
+    found = []
     for field in asked_fields(table):
-        if field not in table.shown_fields:
+        if field not in table.shown_fields or pending([row for row in table.rows if row.id in ranked], [field]):
             continue
         column = column_name(field.name, state.language)
-        known = sum(row.cell(field.name).value is not None for row in table.rows)
-        if pending(table, [field]):
-            continue  # not looked for is not absent
-        if table.rows and not known:
+        cells = [cell for row in table.rows if not (cell := row.cell(field.name)).needs_work]
+        known = sum(cell.value is not None or is_absent(cell) for cell in cells)
+        if cells and not known:
             found.append(say(state, "found for none", column=column))
-        elif all_ - known >= EMPTY * all_:
-            found.append(say(state, "found for few", column=column, count=known, all=all_))
+        elif len(cells) - known >= EMPTY * len(cells) > 0:
+            found.append(say(state, "found for few", column=column, count=known, all=len(cells)))
     return found
 
 

@@ -6,15 +6,21 @@ PENDING or FLAGGED is worked on, so that a new column costs a column and a doubt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from msgspec import structs
 
+from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Estimate
 from tablewright.engine.fill import Fill, Terms
 from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.quality import as_cell
 from tablewright.journeys.shortlist.prices import lowest_price
+from tablewright.journeys.shortlist.ranking import rank
+from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -23,7 +29,7 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
 from tablewright.table.feed import Progress
-from tablewright.table.model import PENDING, Cell, Evidence, Field, Row, RowId, Table, column_key
+from tablewright.table.model import PENDING, Cell, Evidence, Field, Finding, Money, Row, RowId, Table, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     FOUND_AT,
@@ -38,6 +44,7 @@ from tablewright.table.shortlist import (
     Product,
     Ranked,
     Ranking,
+    Requirements,
     ShortlistLimits,
 )
 from tablewright.table.text import cell_text
@@ -60,7 +67,7 @@ class Comparison:
         limits: ShortlistLimits,
         concurrency: int | None,
         watch: Callable[[Progress], None],
-        currency: str,
+        requirements: Requirements,
         rates: Rates,
     ) -> None:
         self.table_id = table_id
@@ -71,7 +78,7 @@ class Comparison:
         self._limits = limits
         self._concurrency = concurrency
         self._watch = watch
-        self._currency = currency
+        self._requirements = requirements
         self._rates = rates
 
     @classmethod
@@ -139,24 +146,46 @@ class Comparison:
     # ── filling ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> list[str]:
-        """Each product from its own pages, and what they do not say from a search. With `only` these cells are looked
-        for again. What the person should know about it: that something never answered."""
+        """Each product from its own pages, and what they do not say from a search, unless the product is out already.
+        With `only` these cells are looked for again; without `fields`, what was looked at and is out is left alone.
+        What the person should know about it: that something never answered."""
         table = await self.table()
         asked = asked_fields(table, fields)
-        if not asked or (only is None and not pending(table, asked)):
+        rows = table.rows if fields else self._open_rows(table)
+        if not asked or (only is None and not pending(rows, asked)):
             return []
-        fill = self._fill(table, asked, only=only)
+        fill = self._fill(table, asked, only=only, row_ids=[row.id for row in rows])
         filled = await fill.run_within(self._limits.seconds)
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
         await self.settle_prices()
+        await self._settle_official_pages()
         return [filled.problem] if filled.problem else []
+
+    async def _settle_official_pages(self) -> None:
+        """A product without one, of a maker whose site is known: the page there that most of its cells come from."""
+        table = await self.table()
+        sites = {
+            cell_text(row.cell(MAKER)).casefold(): registrable_domain(cell_text(row.cell(PAGE)))
+            for row in table.rows
+            if cell_text(row.cell(PAGE))
+        }
+        edits: list[Edit] = []
+        for row in table.rows:
+            site = sites.get(cell_text(row.cell(MAKER)).casefold(), "")
+            there = [each for cell in row.cells.values() for each in cell.evidence if site and each.domain == site]
+            if there and table.field(PAGE) is not None and not cell_text(row.cell(PAGE)):
+                page, _ = Counter(each.origin for each in there).most_common(1)[0]
+                cited = [each for each in there if each.origin == page]
+                edits.append(SetCell(row_id=row.id, field=PAGE, cell=read(page, cited[:1], judged=True)))
+        if edits:
+            await Changes(self._store, self._actor).edit(self.table_id, edits, "found official pages")
 
     async def settle_prices(self) -> None:
         """Of several sellers' prices, the lowest is the price."""
         edits: list[Edit] = []
         for row in (await self.table()).rows:
             before = row.cell(PRICE)
-            price = lowest_price(before, self._currency, self._rates)
+            price = lowest_price(before, budget_currency(self._requirements), self._rates)
             if price is not before:
                 edits.append(SetCell(row_id=row.id, field=PRICE, cell=price, expected=before))
         if edits:
@@ -166,14 +195,33 @@ class Comparison:
         """What filling these columns is likely to take."""
         return await self._fill(await self.table(), fields).estimate()
 
-    def _fill(self, table: Table, fields: Sequence[Field], only: Collection[CellAt] | None = None) -> Fill:
+    def _open_rows(self, table: Table) -> list[Row]:
+        """Products that are not out, and those that nothing is known of yet."""
+        fields = asked_fields(table)
+        ranked = {each.row_id for each in rank(table, self._requirements, self._rates).ranked}
+        return [
+            row for row in table.rows if row.id in ranked or all(row.cell(field.name).value is None for field in fields)
+        ]
+
+    def _fill(
+        self,
+        table: Table,
+        fields: Sequence[Field],
+        *,
+        only: Collection[CellAt] | None = None,
+        row_ids: Sequence[RowId] | None = None,
+    ) -> Fill:
         return Fill(
             self._store,
             table,
             fields,
-            OwnPages({row.id: own_pages(row) for row in table.rows}),
+            OwnPages(
+                {row.id: own_pages(row) for row in table.rows},
+                worth_searching=partial(worth_searching, table, self._requirements, self._rates),
+            ),
             tools=self._tools,
             only=only,
+            row_ids=row_ids,
             concurrency=self._concurrency,
             retry=RetryPolicy(attempts=1 + self._limits.retries),
             terms=self._terms,
@@ -208,15 +256,38 @@ def asked_fields(table: Table, names: Collection[str] = ()) -> list[Field]:
     ]
 
 
-def pending(table: Table, fields: Sequence[Field]) -> int:
-    return sum(row.cell(field.name).needs_work for row in table.rows for field in fields)
+def pending(rows: Sequence[Row], fields: Sequence[Field]) -> int:
+    return sum(row.cell(field.name).needs_work for row in rows for field in fields)
+
+
+def worth_searching(
+    table: Table,
+    requirements: Requirements,
+    rates: Rates,
+    row: Row,
+    found: Mapping[str, Finding],
+    weak: Sequence[str],
+) -> Collection[str]:
+    """Nothing more of a product that is out; else what its pages do not say, and a price in the currency of the budget
+    where they name others. A price that is just over the limit only because it was converted puts nothing out."""
+    read = {name: as_cell(field, finding) for name, finding in found.items() if (field := table.field(name))}
+    row = structs.replace(row, cells={**row.cells, **read})
+    out = rank(structs.replace(table, rows=(row,)), requirements, rates).excluded
+    price, currency = row.cell(PRICE), budget_currency(requirements)
+    prices = (price.value, *(other.value for other in price.conflict))
+    named = {each.currency for each in prices if isinstance(each, Money)}
+    is_foreign = bool(named) and currency not in ("", *named)
+    if out and not (is_foreign and out[0].near and out[0].field == PRICE):
+        return ()
+    return {*weak, PRICE} if is_foreign else weak
 
 
 def own_pages(row: Row) -> list[str]:
-    """The maker's own page of the product first, then the pages that named it."""
-    official = cell_text(row.cell(PAGE))
+    """The maker's own page of the product first, then those that most is known from."""
+    cited = Counter(each.origin for cell in row.cells.values() for each in cell.evidence if each.origin)
     named = [each.origin for each in row.cell(KEY).evidence]
-    return list(dict.fromkeys(filter(None, (official, *named))))[:OWN_PAGES]
+    known = sorted(dict.fromkeys((*named, *cited)), key=lambda origin: -cited[origin])
+    return list(dict.fromkeys(filter(None, (cell_text(row.cell(PAGE)), *known))))[:OWN_PAGES]
 
 
 def refused(product: Excluded, row: Row) -> Cell:

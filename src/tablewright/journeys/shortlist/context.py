@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.decisions.translation import ADVISER, speak
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
@@ -81,7 +80,7 @@ class TurnContext:
             limits=self.limits,
             concurrency=self._concurrency,
             watch=self._watch,
-            currency=budget_currency(state.requirements),
+            requirements=state.requirements,
             rates=self.rates,
         )
 

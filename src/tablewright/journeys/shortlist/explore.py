@@ -21,6 +21,7 @@ from tablewright.decisions.shortlist.turn import standing_fields
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
+from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
@@ -37,6 +38,8 @@ ROUNDS = 2
 PAGES = 30
 """Opened in the first round; a further one opens half as many."""
 AT_ONCE = 4
+MOST_QUERIES = 6
+"""Further searches that a reader of pages may ask for."""
 WITHOUT_MODEL = 20_000
 """Characters of pages that are read at once where there is no model."""
 
@@ -130,7 +133,7 @@ class _Search:
         for round in range(ROUNDS):
             await self._send(queries)
             pages = await self._open(PAGES if round == 0 else PAGES // 2)
-            queries = await self._read(pages)
+            queries = await self._read(pages, is_last=round == ROUNDS - 1)
             if self._tools.model is None or not queries or self._is_enough:
                 break
 
@@ -192,7 +195,7 @@ class _Search:
         self._closed |= {origin: self._hits[origin] for origin in shut if origin in self._hits}
         return pages
 
-    async def _read(self, pages: Sequence[Retrieved]) -> tuple[str, ...]:
+    async def _read(self, pages: Sequence[Retrieved], *, is_last: bool) -> tuple[str, ...]:
         """As many whole pages at once as the model takes in; the next ones know what was found before."""
         queries: list[str] = []
         room = self._tools.model.text_room if self._tools.model is not None else WITHOUT_MODEL
@@ -205,6 +208,7 @@ class _Search:
                 sources=tuple(batch),
                 known=(*self._known.values(), *(each.name for each in self.products)),
                 room=room,
+                queries=0 if is_last else MOST_QUERIES,
                 closed=tuple(map(offered, self._closed.values())),
                 addresses=frozenset(self._hits),
             )
@@ -262,10 +266,12 @@ class _Search:
 
 def spread(readings: Sequence[Sequence[Evidence]], official: str) -> tuple[Evidence, ...]:
     """In the order in which they were found, but those that are looked at come first: beside the official page, the
-    first of each reading before the second of any."""
+    first of each reading before the second of any, and a page of another site before a second one of a site."""
     found = one_a_page([each for reading in readings for each in reading])
-    turns = (each.origin for turn in zip_longest(*readings) for each in turn if each is not None)
-    looked_at = list(dict.fromkeys(filter(None, (official, *turns))))[:OWN_PAGES]
+    turns = [each.origin for turn in zip_longest(*readings) for each in turn if each is not None]
+    origins = list(dict.fromkeys(filter(None, (official, *turns))))
+    first = {registrable_domain(origin): origin for origin in reversed(origins)}
+    looked_at = sorted(origins, key=lambda origin: origin not in first.values())[:OWN_PAGES]
     return tuple(sorted(found, key=lambda each: each.origin not in looked_at))
 
 

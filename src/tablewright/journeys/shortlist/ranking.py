@@ -151,6 +151,8 @@ class Judging:
 
     def verdict(self, row: Row, wish: Wish) -> Verdict:
         cell, field = row.cell(wish.column), self._table.field(wish.column)
+        if is_absent(cell):
+            return MATCH if wish.operator in ("!=", "not contains") else NO_MATCH
         if cell.value is None or field is None:
             reason = self._message("not looked for" if cell.needs_work else "is not known", wish)
             return unstated(reason) if wish.operator != "known" else NO_MATCH
@@ -169,8 +171,12 @@ class Judging:
         if isinstance(cell.value, tuple):
             return either(judge(Typed(raw=item), asked, self._language) for item in cell.value)
         verdict = judge(value, asked, self._language)
-        if verdict.truth == "not stated" and value.raw != typed_cell(cell, field).raw:
+        if value.raw == typed_cell(cell, field).raw:
+            return verdict
+        if verdict.truth == "not stated":
             return unstated(self._message("rates change", wish, value=value.raw))
+        if verdict.truth == "match" and wish.hard:  # what it costs where it is to be bought, nobody has said
+            return unstated(self._message("other currency", wish, value=self.shown(row, wish)))
         return verdict
 
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
@@ -293,8 +299,14 @@ def wanted(wish: Wish, language: str = "") -> str:
     return wish.wanted(language).removeprefix("= ")
 
 
+def is_absent(cell: Cell) -> bool:
+    """Whether a page says that there is no such thing."""
+    return cell.value is None and cell.reason == "not_applicable" and bool(cell.evidence)
+
+
 def shown_cell(row: Row, field: Field, language: str = "") -> str:
-    return shown_value(row.cell(field.name).value, field, language)
+    cell = row.cell(field.name)
+    return shortlist_message("none", language) if is_absent(cell) else shown_value(cell.value, field, language)
 
 
 def shown_value(value: Value, field: Field, language: str = "") -> str:

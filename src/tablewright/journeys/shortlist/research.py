@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import structs
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns
+from tablewright.decisions.shortlist.columns import EXAMPLES, ColumnsToPropose, ProposeColumns
 from tablewright.decisions.shortlist.turn import TurnTaken
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, explore
@@ -77,7 +78,9 @@ class ProductSearch:
         model = self._context.tools.model
         official = {each.official_url for each in found.products}
         of_maker = {page.domain: page for page in reversed(found.pages) if page.origin in official}
-        pages = list({page.origin: page for page in (*reversed(of_maker.values()), *found.pages)}.values())
+        named = Counter(each.origin for product in found.products for each in product.evidence)
+        others = sorted((page for page in found.pages if page.origin not in official), key=lambda p: -named[p.origin])
+        pages = [*reversed(of_maker.values())][: EXAMPLES - 1] + others  # the first names most: a test, a shop's list
         asked = ColumnsToPropose(
             requirements=state.requirements,
             fields=state.columns,
@@ -106,11 +109,18 @@ class ProductSearch:
 
     async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         drop = {column_key(name) for name in turn.drop_columns}
+        comparison = await self._context.comparison(state)
         if state.waiting == "fields":
             kept = [field for field in state.proposed if column_key(field.name) not in drop]
             proposed = (*kept, *missing(None, turn.columns, kept)) or (PRICE_FIELD,)
-            return await self.proposed(structs.replace(state, proposed=proposed), turn.said)
-        comparison = await self._context.comparison(state)
+            state = structs.replace(state, proposed=proposed)
+            if not turn.products:
+                return await self.proposed(state, turn.said)
+            about = {column_key(name) for name in (*turn.about_columns, *(field.name for field in turn.columns))}
+            of_them = [field for field in proposed if not about or column_key(field.name) in about]
+            await comparison.add_fields(of_them)
+            names = [field.name for field in of_them]
+            return state, await self._context.advising(state, comparison).look_up(turn, names)
         hidden = await comparison.hide(turn.drop_columns) if drop else []
         said = [*turn.said]
         if hidden:
@@ -129,8 +139,9 @@ class ProductSearch:
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
         table = await comparison.table()
-        cells = [row.cell(name) for row in table.rows for name in names]
-        if any(cell.value is not None or cell.needs_work for cell in cells):
+        ranked = {each.row_id for each in self._context.ranking(table, state).ranked}
+        cells = [(row.id in ranked, row.cell(name)) for row in table.rows for name in names]
+        if any(cell.value is not None or (is_ranked and cell.needs_work) for is_ranked, cell in cells):
             return await self._context.present(state, said, heading=heading, notes=notes, new=names)
         none = [say(state, "found for none", column=name) for name in names]
         return state, reply_of((*lines(heading), *said), *none, *notes)  # the order and the advice stay as they are

@@ -233,6 +233,7 @@ class Shortlist:
         notes = []
         if new := await comparison.add_fields(state.columns):
             notes = await comparison.fill(fields=new)
+        notes += await comparison.fill()  # what was out before was not looked for to the end
         state = structs.replace(state, columns=())
         ranking = self._context.ranking(await comparison.table(), state)
         if len(ranking.ranked) >= TOP:
