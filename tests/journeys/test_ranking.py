@@ -67,7 +67,7 @@ def fate(value: Value, column: str, operator: WishOperator, *values: str) -> str
         (2.35, "Boils in", "<=", "2:21 min", "in"),
         (2.35, "Boils in", "<", "2:20 min", "out"),
         (Money(amount=49.99, currency="GBP"), "Price", "<=", "50 GBP", "in"),
-        (Money(amount=59.0, currency="EUR"), "Price", "<=", "50 GBP", "in"),
+        (Money(amount=59.0, currency="EUR"), "Price", "<=", "50 GBP", "open"),
         (Money(amount=62.0, currency="EUR"), "Price", "<=", "50 GBP", "open"),
         (Money(amount=66.0, currency="EUR"), "Price", "<=", "50 GBP", "out"),
         (Money(amount=60.0, currency="PLN"), "Price", "<=", "50 GBP", "open"),
@@ -247,3 +247,27 @@ def test_what_nobody_knows_counts_no_more_than_the_least_that_is_known() -> None
     found = ranked(products, wish("Capacity", "highest", hard=False), wish("Keep warm", "=", "yes", hard=False))
     scores = {each.name: each.parts[0].score for each in found.ranked}
     assert scores == {"Large": 1.0, "Small": 0.0, "Silent": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("column", "operator", "wanted", "expected"),
+    [
+        ("Capacity", ">=", "1 l", "out"),
+        ("Material", "contains", "steel", "out"),
+        ("Material", "not contains", "plastic", "in"),
+        ("Capacity", "known", "", "out"),
+    ],
+)
+def test_what_a_page_says_there_is_none_of_is_known(
+    column: str, operator: WishOperator, wanted: str, expected: str
+) -> None:
+    said = Evidence(origin="https://zorb.example", quote="Hip belt: none", start=0, end=14)
+    absent = Cell(status="FAILED", reason="not_applicable", evidence=(said,))
+    products = table(A={})
+    row = products.rows[0]
+    row = structs.replace(row, cells={**row.cells, column: absent})
+    products = structs.replace(products, rows=(row,))
+    found = ranked(products, wish(column, operator, *([wanted] if wanted else [])))
+    assert ("out" if found.excluded else "open" if found.ranked[0].unknown else "in") == expected
+    (shown,) = compared_rows(products, found)
+    assert shown.cells[column] == "none"

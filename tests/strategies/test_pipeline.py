@@ -391,3 +391,19 @@ async def test_an_answer_that_cannot_be_verified_goes_back_once_and_is_then_left
     assert len(readings) == 2
     assert "It fails a check: Founded: the quote “everybody knows 1955” does not stand in text 1." in sent(readings[1])
     assert any("not verified and left out" in note for note in notes(operations[0], "thinking"))
+
+
+async def test_a_page_that_says_there_is_none_is_no_page_that_says_nothing(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """A model's "none" with its quote: the cell says who says so, and nobody looks any further."""
+    web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines. Patron: none. Ann Lee runs it.</p>")}
+    endpoint.otherwise = Answering(
+        lambda text: {"Patron": [said("None", "Patron: none")]} if "Patron" in text else {}, patterns=["%entity"]
+    )
+    settings = with_model(web.settings(tmp_path), endpoint)
+    cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", "Patron=Who is the patron of {Company}?")
+    assert (cells["Patron"].value, cells["Patron"].reason) == (None, "not_applicable")
+    assert cells["Patron"].evidence[0].quote == "Patron: none"
+    assert "says that there is none: “Patron: none”" in (cells["Patron"].error or "")
+    assert len(web.queries) == 1

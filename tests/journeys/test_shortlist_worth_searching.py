@@ -1,0 +1,141 @@
+"""The adviser looks no further for a product that is out, for a price in the buyer's own currency where only others are
+known, and for one product alone where somebody asks about it before anything is filled."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tablewright.table.model import Money
+from tablewright.table.shortlist import CONFIRM, ENRICH, KEY, MODIFY, PAGE, PRICE
+
+from ..pages import Page
+from .test_shortlist_with_model import LIGHT, WEIGHT, ZORBLERS, products, scripted, turn
+
+COLOUR = WEIGHT | {"name": "Colour", "type": "text", "unit": "", "question": "Which colour has {Product}?"}
+UNDER_850 = LIGHT | {"words": "at most 850 g", "kind": "must", "hard": True, "operator": "<=", "values": ["850 g"]}
+
+
+async def test_a_product_that_is_out_is_not_looked_for_until_the_limit_is_relaxed(tmp_path: Path) -> None:
+    """The Zorbler 3 is too heavy by its own page, so nobody searches for its colour; once it may be heavier, it is."""
+    relaxed = UNDER_850 | {"words": "at most 950 g", "values": ["950 g"]}
+    turns = [turn(wishes=[UNDER_850], columns=[WEIGHT]), turn(wishes=[relaxed])]
+    pages = ZORBLERS | {"/colours": Page("Colours", "<p>Neither zorbler is described here.</p>")}
+    replies = {"TurnReply": turns, "ProposedColumns": {"columns": [COLOUR]}, "PickedResults": {"numbers": [1, 2]}}
+    async with scripted(tmp_path, pages, **replies) as (chat, web, _script):
+        reply = await chat.say("at most 850 g", CONFIRM, ENRICH)
+        rows = {str(row.cell(KEY).value): row for row in (await chat.table()).rows}
+        assert (rows["Zorbler 3"].cell("Weight").value, rows["Zorbler 4"].cell("Weight").value) == (0.9, 0.8)
+        assert [card.name for card in reply.cards] == ["Zorbler 4"]
+        assert rows["Zorbler 3"].cell("Colour").needs_work, "nobody looked for it, so it is not absent"
+        assert rows["Zorbler 4"].cell("Colour").reason == "not_found"
+        assert "not looked for yet" not in reply.text, "what is out is not offered to be looked for"
+        assert ("Zorbler 3" in web.queries, "Zorbler 4" in web.queries) == (False, True)
+        reply = await chat.say("up to 950 g is fine", CONFIRM)
+        assert {card.name for card in reply.cards} == {"Zorbler 3", "Zorbler 4"}
+        assert "Zorbler 3" in web.queries
+        rows = {str(row.cell(KEY).value): row for row in (await chat.table()).rows}
+        assert rows["Zorbler 3"].cell("Colour").reason == "not_found"
+
+
+def read_prices(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
+    if "Cells" not in form["$defs"]:
+        return {"numbers": [1, 2, 3]}
+    found = re.findall(r"<<TEXT (\d+) [^<]*?costs ([£$][\d.]+)\.", prompt)
+    prices = [
+        {"value": price, "basis": "stated", "quotes": [{"text": int(n), "quote": f"costs {price}"}], "calculation": ""}
+        for n, price in found
+    ]
+    texts = [{"text": int(n), "same_row": "same", "reason": "named"} for n, _ in found]
+    cells = {name: prices if name == PRICE else [] for name in form["$defs"]["Cells"]["properties"]}
+    return {"texts": texts, "cells": cells}
+
+
+async def test_a_price_in_the_currency_of_the_budget_is_looked_for_where_only_another_is_known(tmp_path: Path) -> None:
+    """Just over the limit at a rate of exchange, and within it where it is to be bought."""
+    pages = {
+        "/own": Page("Zorb", "<p>The Zorbler 3 by Zorb costs $65.00.</p>"),
+        "/shop": Page("Shop", "<p>price: The Zorbler 3 here costs £49.00.</p>", found_by="price"),
+    }
+    replies = {
+        "ProductsReply": products("Zorbler 3"),
+        "ProposedColumns": {"columns": []},
+        "Patterns": {"patterns": ["%entity price"]},
+        "Choice": {"numbers": [1]},
+        "RowReply": read_prices,
+    }
+    async with scripted(tmp_path, pages, **replies) as (chat, web, _script):
+        reply = await chat.say("/form product: zorbler | budget: 50 GBP", CONFIRM, ENRICH)
+        (row,) = (await chat.table()).rows
+        assert row.cell(PRICE).value == Money(amount=49.0, currency="GBP")
+        assert "Zorbler 3 price" in web.queries
+        assert [card.name for card in reply.cards] == ["Zorbler 3"]
+
+
+async def test_a_product_known_in_another_currency_only_comes_after_those_that_are_not(tmp_path: Path) -> None:
+    pages = {
+        "/3": Page("Zorbler 3", "<p>The Zorbler 3 by Zorb costs $30.00.</p>"),
+        "/4": Page("Zorbler 4", "<p>The Zorbler 4 by Zorb costs £45.00.</p>"),
+    }
+    cheap = {"words": "cheap", "kind": "priority", "hard": False, "column": PRICE, "operator": "lowest", "values": []}
+    budget = cheap | {"words": "under £50", "kind": "budget", "hard": True, "operator": "<", "values": ["50 GBP"]}
+    replies = {"TurnReply": turn(wishes=[budget, cheap]), "ProposedColumns": {"columns": []}, "RowReply": read_prices}
+
+    def read_rows(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
+        sections = re.split(r"=== ROW \d+ ===", prompt)[1:]
+        names = [name for name in form["properties"] if name.startswith("row ")]
+        return {name: read_prices(text, form) for name, text in zip(names, sections, strict=True)}
+
+    async with scripted(tmp_path, pages, **replies, Rows=read_rows) as (chat, _, _script):
+        reply = await chat.say("under £50, the cheaper the better", CONFIRM, ENRICH)
+        assert [card.name for card in reply.cards] == ["Zorbler 4", "Zorbler 3"]
+        said = " ".join(each.text for each in reply.cards[1].said)
+        assert "under £50: Price is known in another currency only (30.00 USD, about 24 GBP)" in said
+        assert (reply.cards[0].is_open, reply.cards[1].is_open) == (False, True)
+
+
+async def test_a_question_about_one_product_is_answered_before_anything_is_filled(tmp_path: Path) -> None:
+    asks = turn("columns", about_columns=["Weight"], products=[2])
+    async with scripted(tmp_path, ZORBLERS, TurnReply=[turn(), asks]) as (chat, _, _script):
+        await chat.say("a zorbler", CONFIRM)
+        reply = await chat.say("how heavy is the second?")
+        assert "Weight of Zorbler 4: 0.8 kg" in reply.text
+        assert reply.buttons == (ENRICH, MODIFY), "the rest still waits"
+        rows = {str(row.cell(KEY).value): row for row in (await chat.table()).rows}
+        assert rows["Zorbler 3"].cell("Weight").needs_work
+        reply = await chat.say(ENRICH)
+        assert [card.name for card in reply.cards] == ["Zorbler 3", "Zorbler 4"]
+
+
+async def test_columns_that_the_wishes_of_another_product_use_are_kept(tmp_path: Path) -> None:
+    kettle = turn("other product", product_type="kettle", wishes=[LIGHT])
+    pages = ZORBLERS | {"/k": Page("Kettle 9", "<p>The Kettle 9 by Zorb weighs 700 g.</p>")}
+    replies = {
+        "TurnReply": [turn(wishes=[LIGHT], columns=[WEIGHT]), kettle],
+        "PlannedQueries": [{"queries": ["zorbler"]}, {"queries": ["kettle"]}],
+        "ProductsReply": products("Zorbler 3", "Zorbler 4", "Kettle 9"),
+        "ProposedColumns": {"columns": []},
+    }
+    async with scripted(tmp_path, pages, **replies) as (chat, _, _script):
+        await chat.say("a light zorbler", CONFIRM, ENRICH, "no, a kettle, a light one")
+        assert [wish.column for wish in chat.state.requirements.wishes] == ["Weight"]
+        assert [field.name for field in chat.state.columns] == ["Weight"]
+
+
+async def test_a_page_of_the_maker_that_was_read_for_a_product_becomes_its_official_one(tmp_path: Path) -> None:
+    """The maker's site is known from a sibling; the product itself was named by a shop."""
+    own = {"/3": Page("Zorbler 3", "<p>The Zorbler 3 by Zorb weighs 900 g.</p>"), "/4": ZORBLERS["/4"]}
+
+    def read(prompt: str) -> dict[str, Any]:
+        page = re.findall(r"http://[\d.:]+/3", prompt)
+        return products("Zorbler 3", "Zorbler 4", pages={"Zorbler 3": page[0] if page else ""})(prompt)
+
+    async with scripted(tmp_path, own, ProductsReply=read) as (chat, web, _script):
+        await chat.say("/form product: zorbler", CONFIRM)
+        before = {row.cell(KEY).value: row.cell(PAGE).value for row in (await chat.table()).rows}
+        assert before == {"Zorbler 3": web.url("/3"), "Zorbler 4": None}
+        await chat.say(ENRICH)
+        after = {row.cell(KEY).value: row.cell(PAGE) for row in (await chat.table()).rows}
+        assert after["Zorbler 4"].value == web.url("/4")
+        assert after["Zorbler 4"].basis == "judged"
