@@ -331,7 +331,7 @@ def test_the_price_is_asked_where_it_is_to_be_bought_or_in_the_currency_of_the_b
         wanted = msgspec.structs.replace(WANTED, **changed)
         return ProposeColumns().fallback(ColumnsToPropose(requirements=wanted))[0].question
 
-    assert question().endswith("an answer for each. Only prices for buyers in UK, if there are any.")
+    assert question().endswith("an answer for each. Only prices for buyers in UK, in GBP, if there are any.")
     assert question(region="").endswith("an answer for each. Only prices in GBP, if there are any.")
     assert question(region="", wishes=()).endswith("an answer for each.")
 

@@ -101,7 +101,7 @@ def verified(
         found = [found_quote(quoted, value, field, sources, verdicts)[0] for quoted in answer.quotes]
         spans_of_none = [span for span in found if span is not None]
         return ([candidate(field, NONE, spans_of_none, "judged", verdicts)] if spans_of_none else []), ""
-    if not value or is_not_found(value):
+    if not value or (is_not_found(value) and exact_option(value, field.options) is None):
         return [], ""
     if problem := wrong_form(value, field):
         return [], problem

@@ -93,8 +93,6 @@ class Proposing:
                 answer.findings.get(name) or Finding(field=name, reason="error", error=answer.problem)
             )
             taken += finding.steps
-            if finding.is_left:
-                continue
             if unreached and not is_settled(finding):
                 self.counts["unasked"] += 1
                 count("cells", outcome="unasked")

@@ -30,7 +30,7 @@ def weakness(field: Field, finding: Finding | None, threshold: float) -> WeakCol
     if finding is None:
         return weak_column(field, "missing", "no answer was given")
     if finding.value is None:
-        if finding.reason in FINAL or finding.is_left:
+        if finding.reason in FINAL:
             return None
         kind: Weakness = "blocked" if finding.reason == "blocked" else "missing"
         return weak_column(field, kind, f"nothing found. {finding.error or ''}".strip())

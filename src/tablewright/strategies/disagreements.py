@@ -4,7 +4,7 @@ speaks of, such as the offers of two sellers. Without a model, another value cou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -21,10 +21,11 @@ Pairs: TypeAlias = list[tuple[Value, Value]]
 
 
 class Disagreements:
-    """Of one row, by column."""
+    """Of one row, by column. Values that stand `side_by_side`, such as what sellers ask, are not compared."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, side_by_side: Collection[str] = ()) -> None:
         self._subject = subject
+        self._side_by_side = side_by_side
         self._compared: defaultdict[str, Pairs] = defaultdict(list)
         self.both_right: defaultdict[str, Pairs] = defaultdict(list)
 
@@ -39,7 +40,7 @@ class Disagreements:
         pairs = [
             (coerce(show(each.value), field).value, rival.value, different(field, each, place))
             for field in fields
-            if (each := found[field.name]) is not None
+            if (each := found[field.name]) is not None and field.name not in self._side_by_side
             for place, rival in enumerate(each.conflict)
         ]
         pairs = [pair for pair in pairs if not among(pair[0], pair[1], self._compared[pair[2].field.name])]

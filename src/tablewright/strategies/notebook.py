@@ -45,6 +45,7 @@ DOUBTED = 0.75
 SURE_ENOUGH = 0.8
 """With cascade, what the built-in reader must score for a model not to be asked."""
 QUOTED = 140
+NOT_SEARCHED = "No search was made for it, which would change nothing."
 NOTHING: Mapping[str, tuple[str, ...]] = {}
 READ_ROW = ReadRow()
 
@@ -65,6 +66,7 @@ class Notebook:
         only: Sequence[str] = (),
         seat: Seat | None = None,
         examples: Mapping[str, tuple[str, ...]] = NOTHING,
+        side_by_side: Collection[str] = (),
     ) -> None:
         self.subject = subject
         self.fields = tuple(fields)
@@ -96,7 +98,7 @@ class Notebook:
         self._unverified: dict[str, str] = {}
         self._degraded: dict[str, str] = {}
         self._reads: dict[str, list[ReadCandidate]] = {field.name: [] for field in fields}
-        self._disagreements = Disagreements(subject)
+        self._disagreements = Disagreements(subject, side_by_side)
         self._failed_search = ""
         self._left: set[str] = set()
         self._absent: dict[str, Evidence] = {}
@@ -361,7 +363,7 @@ class Notebook:
         return {field.name: found for field in fields if (found := self._weighed(field)) is not None}
 
     def leave(self, fields: Sequence[Field]) -> None:
-        """These are not looked for any further."""
+        """For these no search is made."""
         self._left |= {field.name for field in fields}
 
     def score(self, field: Field) -> float:
@@ -493,15 +495,13 @@ class Notebook:
         if there := self._absent.get(field.name):
             said = f"{there.domain or there.title} says that there is none: “{shortened(there.quote, QUOTED)}”"
             return Finding(field=field.name, reason="not_applicable", error=said, evidence=(there,))
-        if field.name in self._left:
-            return Finding(field=field.name, is_left=True)
         blocked = [refusal for refusal in self._refusals if refusal.reason == "blocked"]
         reason: Reason = "blocked" if blocked else "not_found"
         if self.over_budget:
             reason = "over_budget"
         elif self._nothing_answered():
             reason = "error"
-        said = self._looked_at()
+        said = f"{self._looked_at()} {NOT_SEARCHED}" if field.name in self._left else self._looked_at()
         if unverified := self._unverified.get(field.name):
             said = f"The model's answer could not be verified and was left out: {unverified.rstrip('.')}. {said}"
         return Finding(field=field.name, reason=reason, error=said)

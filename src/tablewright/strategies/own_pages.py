@@ -26,7 +26,7 @@ def the_weak(row: Row, found: Mapping[str, Finding], weak: Sequence[str]) -> Col
 
 class OwnPages(PipelineStrategy):
     """`pages` are the addresses of each row's own pages, the best first; without `searches` nothing else is read.
-    What `worth_searching` leaves out stays PENDING where its own pages do not say it."""
+    Different values of columns that go `side_by_side` do not count against each other."""
 
     def __init__(
         self,
@@ -34,36 +34,29 @@ class OwnPages(PipelineStrategy):
         *,
         searches: bool = True,
         worth_searching: WorthSearching = the_weak,
+        side_by_side: Collection[str] = (),
     ) -> None:
-        self._pages = pages
-        self._searches = searches
-        self._worth_searching = worth_searching
+        self.pages = pages
+        self.searches = searches
+        self.worth_searching = worth_searching
+        self.side_by_side = side_by_side
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:
-        return OwnPagesFirst(task, tools, self._pages, self._worth_searching, searches=self._searches)
+        return OwnPagesFirst(task, tools, self)
 
 
 class OwnPagesFirst(Pipeline):
-    def __init__(
-        self,
-        task: Task,
-        tools: Tools,
-        pages: Mapping[RowId, Sequence[str]],
-        worth_searching: WorthSearching,
-        *,
-        searches: bool,
-    ) -> None:
+    def __init__(self, task: Task, tools: Tools, how: OwnPages) -> None:
         super().__init__(task, tools)
-        self._own = pages
-        self._worth_searching = worth_searching
-        self._searches = searches
+        self._how = how
+        self._side_by_side = frozenset(how.side_by_side)
 
     async def run(self, message: Message, plan: PatternStage) -> None:
-        is_further = message.feedback.attempt > 1 and self._searches
+        is_further = message.feedback.attempt > 1 and self._how.searches
         if not is_further:
-            own = await message.notebook.open(self._own.get(message.row.id, ()))
+            own = await message.notebook.open(self._how.pages.get(message.row.id, ()))
             await message.notebook.read(message.fields, own)
-        if not self._searches:
+        if not self._how.searches:
             return
         if message.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
             await super().run(message, plan)
@@ -85,5 +78,5 @@ class OwnPagesFirst(Pipeline):
 
     def _worth(self, message: Message, weak: Sequence[Field]) -> tuple[Field, ...]:
         found = message.notebook.so_far(message.notebook.fields)
-        worth = self._worth_searching(message.row, found, [field.name for field in weak])
+        worth = self._how.worth_searching(message.row, found, [field.name for field in weak])
         return tuple(field for field in message.fields if field.name in worth)

@@ -59,6 +59,7 @@ class Pipeline:
         self.has_stronger = tools.strong is not None
         self._task = task
         self._tools = tools
+        self._side_by_side: frozenset[str] = frozenset()
         self._web = web_of(tools)
         self._packer = Packer(tools.model, rows=rows_a_call(task)) if tools.model is not None else None
         generator = PatternGenerator(tools.model, tools.patterns)
@@ -77,7 +78,16 @@ class Pipeline:
             subject = subject_of(self._task.table, row, column, asked)
             wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
             seat = Seat(self._packer) if self._packer is not None else None
-            notebook = Notebook(subject, wanted, self._tools, self._web, tell, seat=seat, examples=self._task.examples)
+            notebook = Notebook(
+                subject,
+                wanted,
+                self._tools,
+                self._web,
+                tell,
+                seat=seat,
+                examples=self._task.examples,
+                side_by_side=self._side_by_side,
+            )
             parts.append(RowPart(self, row, notebook, pattern))
         return PipelineRow(parts)
 

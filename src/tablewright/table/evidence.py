@@ -329,13 +329,15 @@ _WORD_BEHIND = re.compile(r"\s?[^\W\d_]{2}")
 _BETWEEN_CELLS = re.compile(r" ?\| ?")
 """A figure and its unit may stand in two cells of a row."""
 ROUNDED = 0.01
-"""What a conversion may lose when it is rounded, of the value."""
+"""What a conversion may lose when it is rounded to a single digit, or to a whole number, of the value."""
 
 
 def rounds_to(exact: int | float, written: int | float) -> bool:
     """Whether it is written as it comes out, or rounded to the digits it has: 2,000 lb are 907.2 kg."""
-    _, _, decimals = f"{written:f}".rstrip("0").partition(".")
-    lost = min(0.5 * 10 ** -len(decimals), ROUNDED * abs(exact))
+    whole, _, decimals = f"{written:f}".rstrip("0").partition(".")
+    lost = 0.5 * 10 ** -len(decimals)
+    if not decimals or len((whole + decimals).lstrip("-0")) < 2:
+        lost = min(lost, ROUNDED * abs(exact))
     return abs(exact - written) <= lost * (1 + 1e-6) or _close(exact, written)
 
 

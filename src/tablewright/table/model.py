@@ -241,5 +241,3 @@ class Finding(Noun, frozen=True):
     exact: bool = False
     attempt: int = 1
     """In which look at the row it was found, or given up."""
-    is_left: bool = False
-    """Not looked for to the end, because it would change nothing: an empty cell stays PENDING."""

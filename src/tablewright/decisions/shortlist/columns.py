@@ -24,7 +24,8 @@ estimates of your own, nothing that is the same for all. At most {{most}} column
 Each has a short `name`, in the language of the wishes; `type`; `unit` for numbers ("l", "kg", "min"), one for all \
 products, else ""; `options` for a select; and a `question`, in the language of the pages, that a page about one \
 single product answers ("What is the capacity of {{Product}}?"). \
-What is measured is a number with its unit, a property that is there or not is yes/no, several things are a list. \
+What is measured is a number with its unit, or a text where some products state a word instead (stepless); a property \
+that is there or not is yes/no, several things are a list. \
 Where tests by others are among the pages, one text column for what testers found is welcome.
 
 {WARNING}"""
@@ -76,10 +77,11 @@ class ProposeColumns:
 
 
 def price_field(requirements: Requirements) -> Field:
-    """Of a product that costs something else in each country, the price where it is to be bought, or else in the
-    currency of the budget."""
+    """Of a product that costs something else in each country, the price where it is to be bought, in the currency of
+    the budget."""
     currency = budget_currency(requirements)
-    wanted = f"for buyers in {requirements.region}" if requirements.region else f"in {currency}" if currency else ""
+    region = f"for buyers in {requirements.region}" if requirements.region else ""
+    wanted = ", ".join(filter(None, (region, f"in {currency}" if currency else "")))
     if not wanted:
         return PRICE_FIELD
     return structs.replace(PRICE_FIELD, question=f"{PRICE_FIELD.question} Only prices {wanted}, if there are any.")

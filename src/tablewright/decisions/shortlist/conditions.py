@@ -20,8 +20,9 @@ it); "specification" (a filter such as second hand, or a size). `hard`: true if 
 the question for the user, which is usual for budget, must and avoid; false for nice and priority.
 - The condition that checks it on one column: `column`, `operator`, `values`. Numbers and amounts with the user's \
 own unit or currency ("50 GBP", "1.5 l", "3 min"); yes/no as "yes"; several values mean any of them; "between" takes \
-two. "lowest" and "highest", without values, for what to optimise. "contains" and "not contains" compare words in a \
-text or a list. A property that pages word in many ways ("variable temperature", "no plastic inside"), and a part or \
+two. A size that is only named ("30 litres") means about that: between, some 15 % either way. "lowest" and "highest", \
+without values, for what to optimise. "contains" and "not contains" compare words in a text or a list. A property \
+that pages word in many ways ("variable temperature", "no plastic inside"), and a part or \
 function that a product may lack altogether, is a yes/no column with a clear question ("Does a 15 inch laptop fit \
 into {Product}?"), never a comparison of texts: a number could not say that there is none.
 - Nothing that pages state as a fact answers to it ("beautiful", "good quality" as such)? Then choose facts that \
@@ -32,8 +33,8 @@ none: `column` "", `operator` "", no values; the user is told that it cannot be 
 language; `type`; `unit` for numbers ("l", "kg", "min"), else ""; `options` for a select; `question`, in the language \
 of the shops, answered by a page about one single product \
 ("What is the capacity of {Product}?", "Can the temperature of {Product} be set?"). Only what pages state, as data \
-sheets of such goods state it ("speed" may be the time for one litre, lowest): no rating or score of your own; what \
-testers found may be a text column."""
+sheets of such goods usually state it, in their unit and never one that must be worked out ("speed" is the time for \
+one litre, lowest): no rating or score of your own; what testers found may be a text column."""
 
 
 class WishedColumn(BaseModel):

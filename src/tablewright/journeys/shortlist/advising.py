@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +101,7 @@ class Adviser:
         ranking = rank(table, self._state.requirements, self._rates, self._state.language)
         await self._comparison.judge(table, ranking)
         fields = asked_fields(table)
-        ranked = {each.row_id for each in ranking.ranked}
-        waiting = pending([row for row in table.rows if row.id in ranked], fields)
+        waiting = pending(table, fields)
         said = (*lines(heading), *said)
         if (
             fields
@@ -122,7 +121,7 @@ class Adviser:
         texts = [
             *ranking.notes,
             *notes,
-            *problems(table, self._state, ranked),
+            *problems(table, self._state),
             unchecked_line(self._state),
             unverified(advice.left_out, self._state),
             problem,
@@ -324,9 +323,10 @@ class Adviser:
         return reply_of((*turn.said, *(said or lines(self._say("which value")))))
 
     async def look_up(self, turn: TurnTaken, columns: Sequence[str]) -> ChatReply:
-        """What is not known yet of these columns, of the products that were asked about alone."""
+        """What is not known of these columns, of the products that were asked about alone."""
         rows = rows_of(await self._comparison.table(), turn.products)
-        wanted = {(row.id, name) for row in rows for name in columns if row.cell(name).needs_work}
+        cells = {(row.id, name): row.cell(name) for row in rows for name in columns}
+        wanted = {at for at, cell in cells.items() if cell.value is None and not is_absent(cell)}
         notes = await self._comparison.fill(fields=columns, only=wanted) if wanted else []
         reply = await self.source(msgspec.structs.replace(turn, about_columns=tuple(columns)))
         return reply_of(reply.said, *notes)
@@ -415,20 +415,21 @@ def unverified(count: int, state: ShortlistState) -> str:
     return say(state, "unverified", count=count) if count else ""
 
 
-def problems(table: Table, state: ShortlistState, ranked: Collection[RowId]) -> list[str]:
-    """Columns that hardly any candidate has: the column is the problem, not the products. What was not looked for is
-    not absent."""
-    found = []
+def problems(table: Table, state: ShortlistState) -> list[str]:
+    """Columns that hardly any candidate has: the column is the problem, not the products."""
+    found, all_ = [], len(table.rows)
     for field in asked_fields(table):
-        if field not in table.shown_fields or pending([row for row in table.rows if row.id in ranked], [field]):
+        if field not in table.shown_fields:
             continue
         column = column_name(field.name, state.language)
-        cells = [cell for row in table.rows if not (cell := row.cell(field.name)).needs_work]
+        cells = [row.cell(field.name) for row in table.rows]
         known = sum(cell.value is not None or is_absent(cell) for cell in cells)
-        if cells and not known:
+        if pending(table, [field]):
+            continue  # not looked for is not absent
+        if table.rows and not known:
             found.append(say(state, "found for none", column=column))
-        elif len(cells) - known >= EMPTY * len(cells) > 0:
-            found.append(say(state, "found for few", column=column, count=known, all=len(cells)))
+        elif all_ - known >= EMPTY * all_:
+            found.append(say(state, "found for few", column=column, count=known, all=all_))
     return found
 
 

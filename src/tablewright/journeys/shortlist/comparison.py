@@ -51,7 +51,7 @@ from tablewright.table.text import cell_text
 
 FOUND = (KEY, MAKER, PAGE, OFFERED_AS, FOUND_AT)
 """What is known of a candidate when it is found."""
-OWN_PAGES = 4
+OWN_PAGES = 6
 SURE = 0.9
 
 
@@ -147,14 +147,13 @@ class Comparison:
 
     async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> list[str]:
         """Each product from its own pages, and what they do not say from a search, unless the product is out already.
-        With `only` these cells are looked for again; without `fields`, what was looked at and is out is left alone.
-        What the person should know about it: that something never answered."""
+        With `only` these cells are looked for again. What the person should know about it: that something never
+        answered."""
         table = await self.table()
         asked = asked_fields(table, fields)
-        rows = table.rows if fields else self._open_rows(table)
-        if not asked or (only is None and not pending(rows, asked)):
+        if not asked or (only is None and not pending(table, asked)):
             return []
-        fill = self._fill(table, asked, only=only, row_ids=[row.id for row in rows])
+        fill = self._fill(table, asked, only=only)
         filled = await fill.run_within(self._limits.seconds)
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
         await self.settle_prices()
@@ -180,6 +179,24 @@ class Comparison:
         if edits:
             await Changes(self._store, self._actor).edit(self.table_id, edits, "found official pages")
 
+    async def reopen(self, before: Requirements) -> None:
+        """What nobody knows, of wishes, of products that were out by the requirements of before: their own pages were
+        read, but no search was made for them, so that it is still to be looked for."""
+        table = await self.table()
+        was_in = {each.row_id for each in rank(table, before, self._rates).ranked}
+        now_in = {each.row_id for each in rank(table, self._requirements, self._rates).ranked}
+        wished = {column_key(wish.column) for wish in self._requirements.wishes}
+        edits: list[Edit] = [
+            SetCell(row_id=row.id, field=field.name, cell=PENDING)
+            for row in table.rows
+            for field in asked_fields(table)
+            if row.id in now_in - was_in
+            and column_key(field.name) in wished
+            and row.cell(field.name).reason == "not_found"
+        ]
+        if edits:
+            await self._commit(edits, "reopened what was not searched for")
+
     async def settle_prices(self) -> None:
         """Of several sellers' prices, the lowest is the price."""
         edits: list[Edit] = []
@@ -195,21 +212,11 @@ class Comparison:
         """What filling these columns is likely to take."""
         return await self._fill(await self.table(), fields).estimate()
 
-    def _open_rows(self, table: Table) -> list[Row]:
-        """Products that are not out, and those that nothing is known of yet."""
-        fields = asked_fields(table)
-        ranked = {each.row_id for each in rank(table, self._requirements, self._rates).ranked}
-        return [
-            row for row in table.rows if row.id in ranked or all(row.cell(field.name).value is None for field in fields)
-        ]
-
     def _fill(
         self,
         table: Table,
         fields: Sequence[Field],
-        *,
         only: Collection[CellAt] | None = None,
-        row_ids: Sequence[RowId] | None = None,
     ) -> Fill:
         return Fill(
             self._store,
@@ -217,11 +224,11 @@ class Comparison:
             fields,
             OwnPages(
                 {row.id: own_pages(row) for row in table.rows},
+                side_by_side=(PRICE,),
                 worth_searching=partial(worth_searching, table, self._requirements, self._rates),
             ),
             tools=self._tools,
             only=only,
-            row_ids=row_ids,
             concurrency=self._concurrency,
             retry=RetryPolicy(attempts=1 + self._limits.retries),
             terms=self._terms,
@@ -256,8 +263,8 @@ def asked_fields(table: Table, names: Collection[str] = ()) -> list[Field]:
     ]
 
 
-def pending(rows: Sequence[Row], fields: Sequence[Field]) -> int:
-    return sum(row.cell(field.name).needs_work for row in rows for field in fields)
+def pending(table: Table, fields: Sequence[Field]) -> int:
+    return sum(row.cell(field.name).needs_work for row in table.rows for field in fields)
 
 
 def worth_searching(

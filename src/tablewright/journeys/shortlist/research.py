@@ -139,9 +139,8 @@ class ProductSearch:
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
         table = await comparison.table()
-        ranked = {each.row_id for each in self._context.ranking(table, state).ranked}
-        cells = [(row.id in ranked, row.cell(name)) for row in table.rows for name in names]
-        if any(cell.value is not None or (is_ranked and cell.needs_work) for is_ranked, cell in cells):
+        cells = [row.cell(name) for row in table.rows for name in names]
+        if any(cell.value is not None or cell.needs_work for cell in cells):
             return await self._context.present(state, said, heading=heading, notes=notes, new=names)
         none = [say(state, "found for none", column=name) for name in names]
         return state, reply_of((*lines(heading), *said), *none, *notes)  # the order and the advice stay as they are

@@ -226,6 +226,7 @@ class Shortlist:
         return await self._where_we_are(state, said or lines(say(state, "stays")))
 
     async def _confirmed(self, state: ShortlistState) -> Taken:
+        before = state.before
         state = structs.replace(state, waiting="", before=None)
         if not state.has_presented:
             return await self._research.search(state)
@@ -233,7 +234,8 @@ class Shortlist:
         notes = []
         if new := await comparison.add_fields(state.columns):
             notes = await comparison.fill(fields=new)
-        notes += await comparison.fill()  # what was out before was not looked for to the end
+        if before is not None:
+            await comparison.reopen(before)
         state = structs.replace(state, columns=())
         ranking = self._context.ranking(await comparison.table(), state)
         if len(ranking.ranked) >= TOP:
