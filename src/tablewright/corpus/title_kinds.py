@@ -1,7 +1,7 @@
 """What documents seem to be by the words that head them, where neither a model nor a person has said it.
 
-Only form counts: a heading falls into parts at numbers, dates and punctuation marks, and the first part that heads
-another document as well is the kind of both. What the words mean is not known, so this is a guess, and called one.
+Only form counts: a heading falls into parts at numbers, dates and punctuation marks, and the part that heads the most
+other documents is the kind, the first of equals. What the words mean is not known, so this is a guess, and called one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def title_kinds(documents: Sequence[Document]) -> dict[str, str]:
     kinds = {}
     for each in documents:
         if not each.is_sorted and (not each.kind or each.kind_by == "title"):
-            kind = next((part for part in parts[each.id] if shared[part] > 1), "")
+            kind = max((part for part in parts[each.id] if shared[part] > 1), key=lambda part: shared[part], default="")
             agreed = said.get(kind, set())
             kinds[each.id] = next(iter(agreed)) if len(agreed) == 1 else kind
     return kinds

@@ -169,18 +169,12 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
         (t("Distinct values"), f"{len(texts):,}"),
     ]
     if figures and field.type in ("number", "money"):
-        lines += [(t(name), grouped(of(figures), field.unit)) for name, of in FIGURES.items()]
+        lines += [(t(name), with_unit(show_float(round(of(figures), 4)), field.unit)) for name, of in FIGURES.items()]
     elif texts:
         common = texts.most_common(MOST_COMMON)
         lines.append((t("Most common"), "\n".join(f"{shortened(value, 60)}: {count:,}" for value, count in common)))
     lines += [(t(SURENESS[name]), f"{marks[name]:,}") for name in SURENESS if marks[name]]
     return lines
-
-
-def grouped(figure: float, unit: str) -> str:
-    rounded = round(figure, 4)
-    shown = f"{int(rounded):,}" if rounded.is_integer() else show_float(rounded)
-    return with_unit(shown, unit)
 
 
 async def show_statistics(tablewright: Tablewright, table: Table, field: Field) -> None:

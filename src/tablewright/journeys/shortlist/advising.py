@@ -405,9 +405,9 @@ def with_values(ranking: Ranking, table: Table) -> Ranking:
 
 
 def reasons(product: Ranked) -> Iterator[ReplySentence]:
-    """What its score is made of, where nobody advises in words."""
+    """What its score is made of, where nobody advises in words; what is not known has a line of its own."""
     for part in product.parts:
-        if part.why:
+        if part.why and not any(part.why in each for each in product.unknown):
             yield ReplySentence(text=part.why, cells=(CellRef(row_id=product.row_id, field=part.field),))
 
 
