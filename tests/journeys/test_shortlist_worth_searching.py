@@ -112,6 +112,30 @@ async def test_a_question_about_one_product_is_answered_before_anything_is_fille
         assert [card.name for card in reply.cards] == ["Zorbler 3", "Zorbler 4"]
 
 
+async def test_what_was_looked_up_for_a_question_is_answered_and_not_only_listed(tmp_path: Path) -> None:
+    asks = turn("columns", columns=[WEIGHT], products=[1, 2], reply=[])
+    said = {"text": "The Zorbler 4 is the lighter one, at 0.8 kg.", "calculation": ""}
+    answers = turn("question", reply=[said | {"cells": [{"product": 2, "column": "Weight"}]}])
+    replies = {"TurnReply": [turn(), asks, answers], "ProposedColumns": {"columns": []}}
+    async with scripted(tmp_path, ZORBLERS, **replies) as (chat, _, script):
+        await chat.say("a zorbler", CONFIRM, ENRICH)
+        reply = await chat.say("which of the two is lighter?")
+        assert reply.text == "The Zorbler 4 is the lighter one, at 0.8 kg."
+        assert "Weight: 0.8 kg" in script.prompts("TurnReply")[-1]
+
+
+async def test_a_column_that_was_dropped_comes_back_with_its_values(tmp_path: Path) -> None:
+    turns = [turn("columns", drop_columns=["Weight"]), turn("columns", about_columns=["Weight"])]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=turns) as (chat, web, script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH, "no weight please")
+        searched = len(web.queries)
+        reply = await chat.say("put it back after all")
+        assert "not shown any more: Weight" in script.prompts("TurnReply")[-1]
+        assert "Now part of the comparison: Weight." in reply.text
+        assert "Weight" in reply.columns
+        assert len(web.queries) == searched, "nothing is looked for again"
+
+
 async def test_columns_that_the_wishes_of_another_product_use_are_kept(tmp_path: Path) -> None:
     kettle = turn("other product", product_type="kettle", wishes=[LIGHT])
     pages = ZORBLERS | {"/k": Page("Kettle 9", "<p>The Kettle 9 by Zorb weighs 700 g.</p>")}

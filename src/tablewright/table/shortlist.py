@@ -74,7 +74,7 @@ class Wish(Noun, frozen=True):
 
     def wanted(self, language: str = "") -> str:
         """ "< 50 GBP", "= ja"."""
-        is_word = self.operator in ("!=", "contains", "not contains", "known", "lowest", "highest")
+        is_word = self.operator in ("!=", "between", "contains", "not contains", "known", "lowest", "highest")
         sign = message(f"shortlist: {self.operator}", language) if is_word else self.operator
         joint = message("and" if self.operator == "between" else "or", language)
         values = (message(f"shortlist: {each}", language) if each in ("yes", "no") else each for each in self.values)

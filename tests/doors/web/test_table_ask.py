@@ -15,6 +15,22 @@ expect.set_options(timeout=PATIENCE)
 SEVEN = "Name,Price,Weight\n" + "".join(f"Kettle {number},{number},2\n" for number in range(1, 8))
 
 
+async def test_a_question_counts_as_it_stands_when_enter_is_pressed(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    """However fast it was typed."""
+    table_id = await new_table(site, tmp_path, SEVEN, "Typed fast")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.get_by_role("button", name="Add columns").click()
+        dialog = page.get_by_role("dialog").first
+        await dialog.get_by_label("Column name").fill("Double")
+        await dialog.get_by_label("Question or formula").focus()
+        await page.keyboard.type("{Price} * 2")
+        await page.keyboard.press("Enter")
+        await expect(cell(page, 7, "Double")).to_contain_text("14")
+
+
 async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_anew(
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:

@@ -34,7 +34,7 @@ first; no product where a page names none.
 or about its series where the model has none; an address of one of the texts or of its links; "" if there is none. A \
 shop's, marketplace's or magazine's page is never official.
 - `offered_as`: where used or refurbished goods are wanted and a page offers it so, that; else "discontinued" if a \
-page says that it is no longer made; "used" or "refurbished" if all offers of it that you see are; else "new".
+page says that it is no longer made; else "new".
 - `mentions`: up to three texts that say most about it, the maker's own first, then one that sells it where it is to \
 be bought, or in the currency of the budget: the number of the text and a `quote`, the words that name the product \
 there, copied exactly from the text itself, not from its links. None where all that is new of a known product is its \

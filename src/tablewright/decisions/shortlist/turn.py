@@ -64,7 +64,8 @@ want to know counts, also in passing (the country, who it is for). Offer a sensi
 `intent`:
 - "wish": says, answers, corrects, relaxes or withdraws what is wanted, or wants the search to start with what is said.
 - "agree": agrees to what the conversation waits for. "take back": does not want the last change after all.
-- "columns": wants something compared beside what is wanted, or columns gone (`drop_columns`), and nothing else. Also \
+- "columns": wants something compared beside what is wanted, or columns gone (`drop_columns`) or back \
+(`about_columns`), and nothing else. Also \
 a question about a fact that no column has, or whose cells were not looked up: add the column, or name it in \
 `about_columns`, and give the `products` that it is asked of; it is looked up for these alone, and code answers. A \
 rating or an opinion as a column is declined, with the facts that could stand for it ("talk"): no page proves it.
@@ -118,6 +119,8 @@ class TurnToTake(Noun, frozen=True, gc=True):
     requirements: Requirements
     messages: tuple[ChatMessage, ...] = ()
     fields: tuple[Field, ...] = ()
+    hidden: tuple[str, ...] = ()
+    """Columns that were shown and are not any more."""
     rows: tuple[ComparedRow, ...] = ()
     notes: tuple[str, ...] = ()
     is_undecided: bool = False
@@ -169,7 +172,8 @@ class TakeTurn:
             parts.append(f"The conversation so far:\n{conversation_block(1, asked.messages, asked.room // 2)}")
         parts.append(f"The requirements so far:\n{block(2, requirements_text(asked.requirements), 'requirements')}")
         if asked.fields:
-            parts.append(f"The columns:\n{block(3, columns_text(asked.fields), 'columns')}")
+            gone = f"\nnot shown any more: {', '.join(asked.hidden)}" if asked.hidden else ""
+            parts.append(f"The columns:\n{block(3, f'{columns_text(asked.fields)}{gone}', 'columns')}")
         if asked.rows:
             parts.append(f"The comparison:\n{comparison_block(4, asked.rows, names, asked.room)}")
         parts += asked.notes

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from nicegui import ui
+from nicegui import events, ui
 
 from tablewright.app import Fill
 from tablewright.doors.web.frame import tell, text
@@ -91,11 +91,16 @@ class AskedColumn:
                         ui.menu_item(shortened(name, 60), on_click=partial(self._insert, name))
                 self.remove = ui.button(t("Remove"), icon="close").props("flat dense")
         self.question.on_value_change(self._check_formula)
-        self.question.on("keydown.enter.exact.prevent", asking.run)
+        self.question.on("keydown.enter.exact.prevent", self._entered, js_handler="(event) => emit(event.target.value)")
         self.name.on("keydown.enter", asking.run)
         if fixed:
             for each in (self.name, self._type, self._detail):
                 each.disable()
+
+    async def _entered(self, event: events.GenericEventArguments) -> None:
+        """With the words as they are: those that were just typed may not have arrived yet."""
+        self.question.value = str(event.args)
+        await self._asking.run()
 
     @property
     def is_empty(self) -> bool:

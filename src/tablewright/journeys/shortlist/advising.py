@@ -329,7 +329,7 @@ class Adviser:
         wanted = {at for at, cell in cells.items() if cell.value is None and not is_absent(cell)}
         notes = await self._comparison.fill(fields=columns, only=wanted) if wanted else []
         reply = await self.source(msgspec.structs.replace(turn, about_columns=tuple(columns)))
-        return reply_of(reply.said, *notes)
+        return msgspec.structs.replace(reply, notes=lines(*notes))
 
     async def look_again(self, turn: TurnTaken, why: str) -> ChatReply:
         """Doubted, and looked for again: those cells alone."""

@@ -119,7 +119,7 @@ class Comparison:
         return names
 
     async def add_fields(self, fields: Sequence[Field]) -> list[str]:
-        """The names of those that were not there; one that was hidden is shown again."""
+        """The names of those that were not there, or not shown: one that was hidden is shown again."""
         table = await self._store.tables.find(self.table_id)
         new = [field for field in fields if table.field(field.name) is None]
         hidden = [each for field in fields if (each := table.field(field.name)) and each.role == "qualification"]
@@ -127,7 +127,7 @@ class Comparison:
         edits += [ChangeField(name=each.name, field=structs.replace(each, role="user")) for each in hidden]
         if edits:
             await self._commit(edits, f"added {', '.join(field.name for field in (*new, *hidden))}")
-        return [field.name for field in new]
+        return [field.name for field in (*new, *hidden)]
 
     async def hide(self, names: Sequence[str]) -> list[str]:
         """Not shown any more; what was found stays, and a wish is still judged by it."""

@@ -13,7 +13,7 @@ from tablewright.decisions.shortlist.turn import TurnTaken
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
-from tablewright.journeys.shortlist.understanding import missing
+from tablewright.journeys.shortlist.understanding import missing, understood
 from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
 from tablewright.table.messages import column_name
 from tablewright.table.model import Step, column_key
@@ -24,6 +24,7 @@ from tablewright.table.shortlist import (
     MODIFY,
     PRICE_FIELD,
     TRY_AGAIN,
+    ChatReply,
     Phase,
     ReplySentence,
     ShortlistState,
@@ -119,8 +120,7 @@ class ProductSearch:
             about = {column_key(name) for name in (*turn.about_columns, *(field.name for field in turn.columns))}
             of_them = [field for field in proposed if not about or column_key(field.name) in about]
             await comparison.add_fields(of_them)
-            names = [field.name for field in of_them]
-            return state, await self._context.advising(state, comparison).look_up(turn, names)
+            return state, await self._looked_up(state, turn, message, [field.name for field in of_them])
         hidden = await comparison.hide(turn.drop_columns) if drop else []
         said = [*turn.said]
         if hidden:
@@ -134,7 +134,7 @@ class ProductSearch:
         state = refined(state, f"added {', '.join(new)}", message)
         names = list(dict.fromkeys((*new, *(field.name for field in wanted))))
         if turn.products:
-            return state, await self._context.advising(state, comparison).look_up(turn, names)
+            return state, await self._looked_up(state, turn, message, names)
         state = structs.replace(state, columns=())
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
@@ -144,6 +144,20 @@ class ProductSearch:
             return await self._context.present(state, said, heading=heading, notes=notes, new=names)
         none = [say(state, "found for none", column=name) for name in names]
         return state, reply_of((*lines(heading), *said), *none, *notes)  # the order and the advice stay as they are
+
+    async def _looked_up(self, state: ShortlistState, turn: TurnTaken, message: str, columns: list[str]) -> ChatReply:
+        """What was looked up for a question, and then the answer to it, where the model gives one from what is there
+        now."""
+        context = self._context
+        comparison = await context.comparison(state)
+        found = await context.advising(state, comparison).look_up(turn, columns)
+        table = await comparison.table()
+        filled = structs.replace(state, has_presented=True)
+        ranking = context.ranking(table, state)
+        tools = context.tools
+        answer, _ = await understood(filled, message, table, ranking, tools.model, context.tell, context.rates)
+        is_answered = answer.intent == "question" and answer.said
+        return structs.replace(found, said=answer.said) if is_answered else found
 
     async def more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         comparison = await self._context.comparison(state)

@@ -52,6 +52,11 @@ async def understood(
             *(each for each in table.fields if each in table.shown_fields or column_key(each.name) in wished),
             *missing(table, (*state.columns, *state.proposed)),
         ),
+        hidden=tuple(
+            field.name
+            for field in table.fields
+            if field.is_asked and field not in table.shown_fields and column_key(field.name) not in wished
+        ),
         rows=rows,
         notes=(*ranking.notes, *offers_block(state)),
         is_undecided=state.is_undecided,
