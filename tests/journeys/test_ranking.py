@@ -271,3 +271,16 @@ def test_what_a_page_says_there_is_none_of_is_known(
     assert ("out" if found.excluded else "open" if found.ranked[0].unknown else "in") == expected
     (shown,) = compared_rows(products, found)
     assert shown.cells[column] == "none"
+
+
+def test_a_discontinued_product_says_what_else_it_misses_and_is_no_near_miss() -> None:
+    """So that it is not told before one that misses a single wish."""
+    products = table(
+        Gone={"Offered as": "discontinued", "Capacity": 0.5},
+        Near={"Capacity": 0.9},
+    )
+    found = ranked(products, wish("Capacity", ">=", "1 l"))
+    near, gone = found.excluded
+    assert (near.name, near.near, near.missed) == ("Near", True, 1)
+    assert (gone.name, gone.near, gone.missed) == ("Gone", False, 2)
+    assert gone.reason == "it is discontinued; Capacity is 0.5 l, wanted >= 1 l"

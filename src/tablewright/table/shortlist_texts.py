@@ -64,7 +64,7 @@ SHORTLIST_ENGLISH = {
     # the comparison
     "shortlist: compared": "{count} candidate compared{out}.|{count} candidates compared{out}.",
     "shortlist: do not meet": "; {count} does not meet the requirements|; {count} do not meet the requirements",
-    "shortlist: not known of": "; whether {count} of them meets every must is not known|; whether {count} of them meet every must is not known",
+    "shortlist: not known of": "; of {count} it is not known whether it meets every must|; of {count} it is not known whether they meet every must",
     "shortlist: the first": "The first {count}:",
     "shortlist: few left": "Fewer than {count} are left: ask for more, or relax a requirement.",
     "shortlist: nothing found": "Nothing was found. Which requirement may change?",
@@ -206,7 +206,7 @@ SHORTLIST_GERMAN = {
     # the comparison
     "shortlist: compared": "{count} Kandidat verglichen{out}.|{count} Kandidaten verglichen{out}.",
     "shortlist: do not meet": "; {count} erfüllt die Anforderungen nicht|; {count} erfüllen die Anforderungen nicht",
-    "shortlist: not known of": "; ob {count} davon jede Bedingung erfüllt, ist nicht bekannt|; ob {count} davon jede Bedingung erfüllen, ist nicht bekannt",
+    "shortlist: not known of": "; von {count} ist nicht bekannt, ob er jedes Muss erfüllt|; von {count} ist nicht bekannt, ob sie jedes Muss erfüllen",
     "shortlist: the first": "Die ersten {count}:",
     "shortlist: few left": "Es bleiben weniger als {count}: fragen Sie nach weiteren, oder lockern Sie eine Anforderung.",
     "shortlist: nothing found": "Es wurde nichts gefunden. Welche Anforderung darf sich ändern?",

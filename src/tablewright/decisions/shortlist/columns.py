@@ -25,11 +25,10 @@ Each has a short `name`, in the language of the wishes; `type`; `unit` for numbe
 products, else ""; `options` for a select; and a `question`, in the language of the pages, that a page about one \
 single product answers ("What is the capacity of {{Product}}?"). \
 What is measured is a number with its unit, or a text where some products state a word instead (stepless); a property \
-that is there or not is yes/no, several things are a list. \
-Where tests by others are among the pages, one text column for what testers found is welcome.
+that is there or not is yes/no, several things are a list. Where tests by others are among the pages, one text column for what testers found is welcome.
 
 {WARNING}"""
-MOST = 6
+MOST = 8
 EXAMPLES = 4
 
 
@@ -67,7 +66,8 @@ class ProposeColumns:
         if problem := wrong_with((), reply.columns, ()):
             raise Unusable(problem, usable=self.fallback(asked))
         there = {column_key(field.name) for field in (PRICE_FIELD, *asked.fields)}
-        new = {column_key(field.name): field for field in map(as_field, reply.columns)}
+        proposed = (structs.replace(as_field(column), role="category") for column in reply.columns)
+        new = {column_key(field.name): field for field in proposed}
         return (*self.fallback(asked), *(field for key, field in new.items() if key not in there))[: MOST + 12]
 
     def fallback(self, asked: ColumnsToPropose) -> tuple[Field, ...]:

@@ -65,15 +65,16 @@ want to know counts, also in passing (the country, who it is for). Offer a sensi
 - "wish": says, answers, corrects, relaxes or withdraws what is wanted, or wants the search to start with what is said.
 - "agree": agrees to what the conversation waits for. "take back": does not want the last change after all.
 - "columns": wants something compared beside what is wanted, or columns gone (`drop_columns`) or back \
-(`about_columns`), and nothing else. Also \
-a question about a fact that no column has, or whose cells were not looked up: add the column, or name it in \
-`about_columns`, and give the `products` that it is asked of; it is looked up for these alone, and code answers. A \
-rating or an opinion as a column is declined, with the facts that could stand for it ("talk"): no page proves it.
+(`about_columns`), and nothing else. Also a question about a fact that no column has, or whose cells were not looked \
+up: add the column, or name it in `about_columns`, and give the `products` that it is asked of; it is looked up for \
+these alone, and then answered. A rating or an opinion as a column is declined, with the facts that could stand for it \
+("talk"): no page proves it.
 - "more": more or other products than those in the table. `count`: how many, 0 if not said; `like`: the number of \
 the product they are to resemble, or 0. "More like 2, but cheaper" also changes the wishes: state limits from that \
 product's own cells.
 - "question": about products, the comparison, what was left out and why, or buying such a thing: your reply answers \
-it, from the table where it is about products, and says whether what it names meets the requirements.
+it, from the table where it is about products, and says whether what it names meets the requirements; a comparison \
+of products names every column in which they differ.
 - "source": where values come from; "wrong value": doubts values, which are then looked up again. `products` and \
 `about_columns` say which cells.
 - "show": wants to see the table, sorted or only some of it: `products` in the order to show, all if empty.
@@ -102,7 +103,8 @@ always there. Only new goods are shown unless a wish on "Offered as" asks for ot
 
 `ready`: true once the product and at least one wish are known, and the user has said what matters most, has had one \
 chance to say it, or does not want more questions. Then do not ask further: the reply says in one sentence what you \
-understood, and code shows the list with buttons to confirm. While it is not ready, ask.
+understood, and what stays open if they leave it to you, and code shows the list with buttons to confirm. While it \
+is not ready, ask.
 
 `language`: the user's language as a code, such as "en" or "de". `reply`: sentences in it. {SENTENCES} A product is \
 named by its name, not by its number.

@@ -144,13 +144,18 @@ class Adviser:
         model = self._tools.model
         if model is None:
             return Advice(), ""
+        rows = compared_rows(table, ranking)
+        unseen = len(rows) - COMPARED
         asked = AdviceToGive(
             requirements=self._state.requirements,
-            rows=compared_rows(table, ranking)[:COMPARED],
+            rows=rows[:COMPARED],
             columns=tuple(field.name for field in table.shown_fields if field.name not in (KEY, PAGE)),
             top=top,
             said=user_messages(self._state),
-            notes=ranking.notes,
+            notes=(
+                *ranking.notes,
+                *([f"{unseen} more products, further behind, are not shown."] if unseen > 0 else []),
+            ),
             room=model.text_room,
         )
         outcome = await decide(GiveAdvice(), asked, model, self._tell)
@@ -169,15 +174,18 @@ class Adviser:
         return " ".join(told)
 
     def _columns(self, table: Table, top: Sequence[Row], new: Sequence[str]) -> list[Field]:
-        """What is wanted and what was just asked for comes first; what is the same for all goods, that they are new, is
-        left out."""
+        """What was just asked for comes first, then what is wanted, then what the user asked for otherwise; what is the
+        same for all goods, that they are new, is left out."""
         wanted = [KEY, *new, PRICE, *(wish.column for wish in self._state.requirements.wishes)]
         places = {column_key(name): place for place, name in reversed(list(enumerate(wanted)))}
         hidden = {MAKER, PAGE, FOUND_AT} | (
             {OFFERED_AS} if {cell_text(row.cell(OFFERED_AS)) for row in top} <= {"", "new"} else set()
         )
         fields = [field for field in table.shown_fields if field.name not in hidden]
-        return sorted(fields, key=lambda field: places.get(column_key(field.name), len(wanted)))[:SHOWN]
+        last = len(wanted)
+        return sorted(fields, key=lambda field: places.get(column_key(field.name), last + (field.role != "user")))[
+            :SHOWN
+        ]
 
     def _named(self, columns: Sequence[Field]) -> tuple[str, ...]:
         return tuple(column_name(field.name, self._state.language) for field in columns)

@@ -94,23 +94,24 @@ class Judging:
         """Why it is out: hard wishes that surely fail; that it is used or discontinued, unless that is asked for."""
         name = cell_text(row.cell(KEY))
         state = cell_text(row.cell(OFFERED_AS))
-        if state and state not in self._states:
-            return Excluded(
-                row_id=row.id,
-                name=name,
-                reason=shortlist_message("it is", self._language, state=state_name(state, self._language)),
-                field=OFFERED_AS,
-            )
+        is_other = bool(state) and state not in self._states
         failed = [wish for wish in self._filters if self.verdict(row, wish).truth == "no match"]
-        if not failed:
+        if not failed and not is_other:
             return None
-        first = failed[0]
-        reason = "; ".join(
+        reasons = [
             self._message("is", each, value=self.shown(row, each), wanted=wanted(each, self._language))
             for each in failed
+        ]
+        if is_other:
+            reasons.insert(0, shortlist_message("it is", self._language, state=state_name(state, self._language)))
+        return Excluded(
+            row_id=row.id,
+            name=name,
+            reason="; ".join(reasons),
+            field=OFFERED_AS if is_other else failed[0].column,
+            near=not is_other and len(failed) == 1 and self._is_near(row, failed[0]),
+            missed=len(reasons),
         )
-        near = len(failed) == 1 and self._is_near(row, first)
-        return Excluded(row_id=row.id, name=name, reason=reason, field=first.column, near=near, missed=len(failed))
 
     def ranked(self, row: Row) -> Ranked:
         parts: list[ScorePart] = []
