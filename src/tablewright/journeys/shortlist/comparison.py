@@ -166,13 +166,13 @@ class Comparison:
         sites = {
             cell_text(row.cell(MAKER)).casefold(): registrable_domain(cell_text(row.cell(PAGE)))
             for row in table.rows
-            if cell_text(row.cell(PAGE))
+            if cell_text(row.cell(MAKER)) and cell_text(row.cell(PAGE))
         }
         edits: list[Edit] = []
         for row in table.rows:
             site = sites.get(cell_text(row.cell(MAKER)).casefold(), "")
             there = [each for cell in row.cells.values() for each in cell.evidence if site and each.domain == site]
-            if there and table.field(PAGE) is not None and not cell_text(row.cell(PAGE)):
+            if there and not cell_text(row.cell(PAGE)):
                 page, _ = Counter(each.origin for each in there).most_common(1)[0]
                 cited = [each for each in there if each.origin == page]
                 edits.append(SetCell(row_id=row.id, field=PAGE, cell=read(page, cited[:1], judged=True)))
@@ -212,12 +212,7 @@ class Comparison:
         """What filling these columns is likely to take."""
         return await self._fill(await self.table(), fields).estimate()
 
-    def _fill(
-        self,
-        table: Table,
-        fields: Sequence[Field],
-        only: Collection[CellAt] | None = None,
-    ) -> Fill:
+    def _fill(self, table: Table, fields: Sequence[Field], only: Collection[CellAt] | None = None) -> Fill:
         return Fill(
             self._store,
             table,
