@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,10 @@ async def post(url: str, question: dict[str, Any]) -> dict[str, Any]:
     async with httpx2.AsyncClient(trust_env=False) as client:
         said: dict[str, Any] = (await client.post(f"{url}/chat/completions", json=question)).json()
         return said
+
+
+@pytest.mark.parametrize("name", ["shortlist_kettle", "shortlist_lamp", "shortlist_follow_ups"])
+def test_the_transcripts_are_those_of_the_recordings(name: str) -> None:
+    """If this fails: python evals/transcripts.py"""
+    transcripts = runpy.run_path(str(Path(__file__).parents[1] / "evals" / "transcripts.py"))
+    assert transcripts["path_of"](name).read_text(encoding="utf-8") == transcripts["written"](name)
