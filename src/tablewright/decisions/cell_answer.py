@@ -125,16 +125,18 @@ def verified(
         if (rule := follows(value, whole, field)) and rule not in concluded:  # the parts of a list, each with its quote
             proved = [(spans[0][0], rule)]
     if proved:
-        beside = {span.source: [other for other, _ in spans if other.source == span.source] for span, _ in proved}
+        first = first_of_each_source(proved)
+        apart = {span.source for span, _ in first[1:]}  # the first has also what shows it in other words elsewhere
         return [
             candidate(
                 field,
                 in_source_precision(value, sources[span.source].text[span.start : span.end], field),
-                [span, *beside[span.source]],
+                [span, *(other for other, _ in spans if other.source == span.source)]
+                + [other for other, _ in spans if place == 0 and other.source not in apart],
                 rule,
                 verdicts,
             )
-            for span, rule in first_of_each_source(proved)
+            for place, (span, rule) in enumerate(first)
         ], ""
     if calculation and field.type in COMPUTED_TYPES and (field.type != "text" or read_numbers(value)):
         if "+" in calculation and field.type != "date" and not is_whole:
