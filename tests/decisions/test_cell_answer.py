@@ -133,3 +133,36 @@ def test_a_value_that_stands_only_in_the_title_of_a_page_is_proved_by_it() -> No
     assert evidence.quote == "Maren 40 rowing boat"
     snippet = Retrieved(origin=page.origin, title=page.title, text=page.text, kind="snippet")  # its title is not stored
     assert "does not stand in text 1" in verified(name, answer, [snippet], {})[1]
+
+
+def test_a_source_that_shows_the_value_in_another_language_is_cited_too() -> None:
+    """Only the forum has the words; the maker says the same, and nobody may say that the forum alone does."""
+    material = Field(name="Material", type="text")
+    sources = [
+        Retrieved(origin="https://maker.example", text="Material: Baumwolle, gewachst", domain="maker.example"),
+        Retrieved(origin="https://forum.example", text="It is waxed cotton, they say.", domain="forum.example"),
+    ]
+    quotes = [Quoted(text=1, quote="Baumwolle, gewachst"), Quoted(text=2, quote="waxed cotton")]
+    answer = CellAnswer(value="waxed cotton", basis="stated", quotes=quotes, calculation="")
+    (found,), problem = verified(material, answer, sources, {})
+    assert (found.value, found.source, found.basis, problem) == ("waxed cotton", 1, "stated", "")
+    assert [span.source for span in found.more] == [0]
+
+
+@pytest.mark.parametrize(("written", "is_right"), [("0.13", True), ("0.128", True), ("0.12", False), ("0.1", False)])
+def test_a_result_may_be_rounded_to_two_digits(written: str, is_right: bool) -> None:
+    speed = Field(name="Speed", type="number", unit="g/s")
+    value, _, problem = computed(speed, written, "18 / 141", "18 g take 141 s")
+    assert (bool(value), not problem) == (is_right, is_right)
+
+
+def test_none_with_its_quote_is_an_option_where_there_is_one_and_else_an_absence() -> None:
+    text = "Hip belt: None. Weight: 900 g."
+    sources = [Retrieved(origin="https://maker.example", text=text)]
+    answer = CellAnswer(value="None", basis="stated", quotes=[Quoted(text=1, quote="Hip belt: None")], calculation="")
+    chosen = Field(name="Hip belt", type="select", options=("fixed", "removable", "none"))
+    for field in (chosen, Field(name="Hip belt"), Field(name="Hip belts", type="number")):
+        (found,), problem = verified(field, answer, sources, {})
+        assert (found.value.casefold(), problem) == ("none", "")
+    unquoted = answer.model_copy(update={"quotes": []})
+    assert verified(Field(name="Hip belt"), unquoted, sources, {}) == ([], "")
