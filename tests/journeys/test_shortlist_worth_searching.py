@@ -167,3 +167,46 @@ async def test_a_page_of_the_maker_that_was_read_for_a_product_becomes_its_offic
         after = {row.cell(KEY).value: row.cell(PAGE) for row in (await chat.table()).rows}
         assert after["Zorbler 4"].value == web.url("/4")
         assert after["Zorbler 4"].basis == "judged"
+
+
+async def test_another_currency_of_the_budget_has_the_known_pages_asked_for_prices_in_it(tmp_path: Path) -> None:
+    """The shop asks euros and pounds; who first thinks in euros and then in pounds gets the price in pounds."""
+    pages = {
+        f"/{n}": Page(f"Zorbler {n}", f"<p>The Zorbler {n} by Zorb costs $7{n}.00. Here it costs £4{n}.00.</p>")
+        for n in range(3, 9)
+    }
+    budget = {"words": "under $90", "kind": "budget", "hard": True, "column": PRICE, "operator": "<"}
+    turns = [
+        turn(wishes=[budget | {"values": ["90 USD"]}]),
+        turn(wishes=[budget | {"words": "under £60", "values": ["60 GBP"]}]),
+    ]
+
+    def read_rows(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
+        sign = "£" if "in GBP" in script.asked[-1][1] else "$"
+        names = [name for name in form["properties"] if name.startswith("row ")]
+        sections = re.split(r"=== ROW \d+ ===", prompt)[1:] or [prompt]
+        found = [one(text, sign, form) for text in sections]
+        return dict(zip(names, found, strict=True)) if names else found[0]
+
+    def one(text: str, sign: str, form: dict[str, Any]) -> dict[str, Any]:
+        if "Cells" not in form["$defs"]:
+            return {"numbers": []}
+        number, price = re.findall(rf"<<TEXT (\d+) [^<]*?costs ({re.escape(sign)}[\d.]+)\.", text)[0]
+        quotes = [{"text": int(number), "quote": f"costs {price}"}]
+        prices = [{"value": price, "basis": "stated", "quotes": quotes, "calculation": ""}]
+        return {"texts": [{"text": int(number), "same_row": "same", "reason": "named"}], "cells": {PRICE: prices}}
+
+    names = products(*(f"Zorbler {n}" for n in range(3, 9)))
+    replies = {"TurnReply": turns, "ProposedColumns": {"columns": []}, "ProductsReply": names}
+    async with scripted(tmp_path, pages, **replies, RowReply=read_rows, Rows=read_rows) as (chat, web, script):
+        await chat.say("under $90", CONFIRM, ENRICH)
+        assert {row.cell(PRICE).value.currency for row in (await chat.table()).rows} == {"USD"}  # type: ignore[union-attr]
+        searched = len(web.queries)
+        reply = await chat.say("I meant pounds: under £60", CONFIRM)
+        assert "the known pages were asked again" in reply.text
+        assert "Only prices in GBP, if there are any." in "".join(
+            script.prompts("Rows")[-1:] + script.prompts("RowReply")[-1:]
+        )
+        assert {row.cell(PRICE).value.currency for row in (await chat.table()).rows} == {"GBP"}  # type: ignore[union-attr]
+        assert [card.is_open for card in reply.cards] == [False] * 5
+        assert len(web.queries) == searched

@@ -12,6 +12,7 @@ from functools import partial
 
 from msgspec import structs
 
+from tablewright.decisions.shortlist.columns import price_field
 from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Estimate
@@ -145,7 +146,9 @@ class Comparison:
 
     # ── filling ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> list[str]:
+    async def fill(
+        self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None, searches: bool = True
+    ) -> list[str]:
         """Each product from its own pages, and what they do not say from a search, unless the product is out already.
         With `only` these cells are looked for again. What the person should know about it: that something never
         answered."""
@@ -153,7 +156,7 @@ class Comparison:
         asked = asked_fields(table, fields)
         if not asked or (only is None and not pending(table, asked)):
             return []
-        fill = self._fill(table, asked, only=only)
+        fill = self._fill(table, asked, only=only, searches=searches)
         filled = await fill.run_within(self._limits.seconds)
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
         await self.settle_prices()
@@ -178,6 +181,19 @@ class Comparison:
                 edits.append(SetCell(row_id=row.id, field=PAGE, cell=read(page, cited[:1], judged=True)))
         if edits:
             await Changes(self._store, self._actor).edit(self.table_id, edits, "found official pages")
+
+    async def read_prices_again(self, before: Requirements) -> list[str] | None:
+        """In another currency than before, where the budget has changed it: of products without a price in it, their
+        own pages are asked once more. What the person should know about it; None where there is nothing to ask."""
+        currency = budget_currency(self._requirements)
+        table = await self.table()
+        field = table.field(PRICE)
+        if field is None or not currency or currency == budget_currency(before):
+            return None
+        asked = structs.replace(field, question=price_field(self._requirements).question)
+        await self._commit([ChangeField(name=PRICE, field=asked)], f"asked for prices in {currency}")
+        foreign = {(row.id, PRICE) for row in table.rows if (named := currencies(row)) and currency not in named}
+        return await self.fill(fields=[PRICE], only=foreign, searches=False) if foreign else None
 
     async def reopen(self, before: Requirements) -> None:
         """What nobody knows, of wishes, of products that were out by the requirements of before: their own pages were
@@ -212,13 +228,21 @@ class Comparison:
         """What filling these columns is likely to take."""
         return await self._fill(await self.table(), fields).estimate()
 
-    def _fill(self, table: Table, fields: Sequence[Field], only: Collection[CellAt] | None = None) -> Fill:
+    def _fill(
+        self,
+        table: Table,
+        fields: Sequence[Field],
+        *,
+        only: Collection[CellAt] | None = None,
+        searches: bool = True,
+    ) -> Fill:
         return Fill(
             self._store,
             table,
             fields,
             OwnPages(
                 {row.id: own_pages(row) for row in table.rows},
+                searches=searches,
                 side_by_side=(PRICE,),
                 worth_searching=partial(worth_searching, table, self._requirements, self._rates),
             ),
@@ -275,13 +299,18 @@ def worth_searching(
     read = {name: as_cell(field, finding) for name, finding in found.items() if (field := table.field(name))}
     row = structs.replace(row, cells={**row.cells, **read})
     out = rank(structs.replace(table, rows=(row,)), requirements, rates).excluded
-    price, currency = row.cell(PRICE), budget_currency(requirements)
-    prices = (price.value, *(other.value for other in price.conflict))
-    named = {each.currency for each in prices if isinstance(each, Money)}
-    is_foreign = bool(named) and currency not in ("", *named)
+    named = currencies(row)
+    is_foreign = bool(named) and budget_currency(requirements) not in ("", *named)
     if out and not (is_foreign and out[0].near and out[0].field == PRICE):
         return ()
     return {*weak, PRICE} if is_foreign else weak
+
+
+def currencies(row: Row) -> set[str]:
+    """Of the prices that are known of a product."""
+    price = row.cell(PRICE)
+    prices = (price.value, *(other.value for other in price.conflict))
+    return {each.currency for each in prices if isinstance(each, Money)}
 
 
 def own_pages(row: Row) -> list[str]:

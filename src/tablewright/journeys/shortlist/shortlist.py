@@ -234,12 +234,15 @@ class Shortlist:
         notes = []
         if new := await comparison.add_fields(state.columns):
             notes = await comparison.fill(fields=new)
+        prices = None
         if before is not None:
+            prices = await comparison.read_prices_again(before)
             await comparison.reopen(before)
         state = structs.replace(state, columns=())
         ranking = self._context.ranking(await comparison.table(), state)
         if len(ranking.ranked) >= TOP:
-            return await self._context.present(state, heading=say(state, "ranked again"), notes=notes)
+            heading = say(state, "ranked again" if prices is None else "prices again")
+            return await self._context.present(state, heading=heading, notes=[*notes, *(prices or ())])
         return await self._research.search(state)
 
 
