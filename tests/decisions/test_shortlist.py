@@ -416,3 +416,13 @@ def test_a_name_that_ends_in_a_number_is_no_end_of_a_price(line: str, price: str
     assert listing.price == coerce(price, Field(name="Price", type="money")).value
     (listing,) = ReadOffers().fallback(asked)
     assert str(listing.price) == alone
+
+
+def test_a_converted_figure_needs_no_calculation_and_a_factor_in_one_does_no_harm() -> None:
+    """A factor between two units is no fact of a product: by a named conversion the figure stands in the cell."""
+    text = "It holds about 0.4 gallons."
+    for calculation in ("", "1.5 / 3.785"):
+        said = sentence(text, (1, "Capacity"), calculation=calculation)
+        assert [each.text for each in TakeTurn().check(ASKED, turn(reply=[said])).said] == [text]
+    problem, _ = refused(turn(reply=[sentence("It holds 9 pints.", (1, "Capacity"), calculation="1.5 / 0.17")]))
+    assert "0.17" in problem

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.journeys.shortlist.comparison import own_pages
+from tablewright.journeys.shortlist.comparison import OWN_PAGES, own_pages
+from tablewright.journeys.shortlist.explore import spread
+from tablewright.table.model import Evidence
 from tablewright.table.shortlist import CONFIRM, ENRICH, KEY
 
 from ..pages import Page
@@ -57,3 +59,28 @@ async def test_a_further_search_says_what_it_left_out_and_not_that_only_some_are
         assert "1 more was found and left out; the limit allows no more at once." in reply.text
         assert "2 candidates compared" in reply.text
         assert "is compared" not in reply.text
+
+
+def test_a_page_about_one_product_is_looked_at_before_lists_and_other_pages_of_its_site() -> None:
+    """However many pages name it: the advertisement is the only page that says how worn it is."""
+
+    def at(*addresses: str) -> list[Evidence]:
+        return [Evidence(origin=f"https://{address}", quote="Zorb", start=0, end=4) for address in addresses]
+
+    readings = [
+        at("maker.example/zorb", "ads.example/7", "shop.example/list"),
+        at("shop.example/zorb", "lists.example/all"),
+        at("forum.example/old", "magazine.example/index", "more.example/all"),
+        at("magazine.example/zorb"),
+    ]
+    listed = {"shop.example/list", "lists.example/all", "more.example/all", "magazine.example/index"}
+    named = {f"https://{address}": 9 for address in listed}
+    found = [each.origin.removeprefix("https://") for each in spread(readings, "https://maker.example/zorb", named)]
+    assert set(found[:OWN_PAGES]) == {
+        "maker.example/zorb",
+        "ads.example/7",
+        "shop.example/zorb",
+        "forum.example/old",
+        "magazine.example/zorb",
+        "lists.example/all",
+    }

@@ -176,9 +176,9 @@ def cited(
 def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int = 0) -> str:
     results = [float(counts)] if counts else []
     worked_out, _, problem = work_out_all(calculation.split(";"), texts)
-    if problem:
-        return problem
-    results += worked_out
-    if missing := unproved(text, texts, results):
-        return f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
-    return ""
+    results += [] if problem else worked_out
+    missing = unproved(text, texts, results)
+    if not missing:  # also where a calculation is none, such as one with a factor between two units
+        return ""
+    told = f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
+    return problem or told

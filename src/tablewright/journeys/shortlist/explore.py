@@ -7,7 +7,8 @@ searched for once more. The model decides each step, code proves its quotes and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -220,8 +221,10 @@ class _Search:
                 key = row_key(each.name)
                 self._places[key] = min(place, self._places.get(key, place))
                 self._mentions.setdefault(key, []).append(each.evidence)
+            pages_of = ({each.origin for reading in of for each in reading} for of in self._mentions.values())
+            named = Counter(origin for pages_named in pages_of for origin in pages_named)
             self.products = [
-                replace(each, evidence=spread(self._mentions[row_key(each.name)], each.official_url))
+                replace(each, evidence=spread(self._mentions[row_key(each.name)], each.official_url, named))
                 for each in merged(self.products, new, self._states)
             ]
             queries += found.queries
@@ -264,14 +267,15 @@ class _Search:
         )
 
 
-def spread(readings: Sequence[Sequence[Evidence]], official: str) -> tuple[Evidence, ...]:
-    """In the order in which they were found, but those that are looked at come first: beside the official page, the
-    first of each reading before the second of any, and a page of another site before a second one of a site."""
+def spread(readings: Sequence[Sequence[Evidence]], official: str, named: Mapping[str, int]) -> tuple[Evidence, ...]:
+    """In the order in which they were found, but those that are looked at come first: the official page, then of each
+    site the page that names the fewest products, and of these the ones that are about fewest; `named` counts them. The
+    first of each reading comes before the second of any."""
     found = one_a_page([each for reading in readings for each in reading])
     turns = [each.origin for turn in zip_longest(*readings) for each in turn if each is not None]
-    origins = list(dict.fromkeys(filter(None, (official, *turns))))
+    origins = sorted(dict.fromkeys(turns), key=lambda origin: named.get(origin, 0))
     first = {registrable_domain(origin): origin for origin in reversed(origins)}
-    looked_at = sorted(origins, key=lambda origin: origin not in first.values())[:OWN_PAGES]
+    looked_at = sorted(origins, key=lambda origin: (origin != official, origin not in first.values()))[:OWN_PAGES]
     return tuple(sorted(found, key=lambda each: each.origin not in looked_at))
 
 
