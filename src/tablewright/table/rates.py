@@ -13,7 +13,7 @@ from tablewright.errors import BadFile
 from tablewright.table.corpus import Typed
 from tablewright.table.currencies import CODES
 from tablewright.table.messages import figure, message
-from tablewright.table.model import Noun
+from tablewright.table.model import Money, Noun
 from tablewright.table.text import show_float
 
 # Units of a currency for one euro about that day, rounded. They were written down by hand and come from no feed, so
@@ -70,6 +70,11 @@ class Rates(Noun, frozen=True):
         """Rates are approximate, so no more digits are told than mean something."""
         amount = round(amount) if amount >= LEAST_WHOLE else float(f"{amount:.2g}")
         return message("rates: about", language, amount=f"{figure(f'{amount:,}', language)} {currency}")
+
+    def about_money(self, price: Money, currency: str, language: str = "") -> str:
+        """A price in another currency: "about 44 CHF"; "" where it is in that one, or no rate is known."""
+        there = self.convert(price.amount, price.currency, currency) if currency not in ("", price.currency) else None
+        return self.about(there, currency, language) if there is not None else ""
 
     def used(self, pairs: Iterable[str], language: str = "") -> str:
         """What a reader should know: "Prices in other currencies are compared at rates of …"."""

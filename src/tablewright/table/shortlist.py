@@ -139,13 +139,20 @@ class ShopListing(Noun, frozen=True):
     product: str = ""
     misses: tuple[str, ...] = ()
     """The wishes about the price that it does not meet, in the user's words."""
+    about: str = ""
+    """The price in the currency of the budget, where it is in another one."""
 
     def text(self, language: str = "") -> str:
         """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
         state = state_name(self.offered_as, language) if self.offered_as != "new" else ""
-        price = str(self.price) if self.price else message("shortlist: no price", language)
+        price = self.price_text or message("shortlist: no price", language)
         place = ", ".join(filter(None, (self.product, self.shop)))
         return f"{place}: {', '.join(filter(None, (price, state, self.stock, self.missed(language))))}"
+
+    @property
+    def price_text(self) -> str:
+        """ "39.00 GBP, about 44 CHF"."""
+        return ", ".join(filter(None, (str(self.price or ""), self.about)))
 
     def missed(self, language: str = "") -> str:
         wishes = ", ".join(f"“{words}”" for words in self.misses)

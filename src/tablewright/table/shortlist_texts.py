@@ -122,7 +122,7 @@ SHORTLIST_ENGLISH = {
     "rates: about": "about {amount}",
     "and": " and ",
     # offers, sources, files
-    "shortlist: asked just now": "{product}, asked just now:",
+    "shortlist: asked just now": "{product}, asked just now, the cheapest first:",
     "shortlist: nobody asked": "{product}: the search failed, so nobody was asked: {why}",
     "shortlist: no price": "no price named",
     "shortlist: does not meet": "does not meet {wishes}",
@@ -265,7 +265,7 @@ SHORTLIST_GERMAN = {
     "rates: about": "etwa {amount}",
     "and": " und ",
     # offers, sources, files
-    "shortlist: asked just now": "{product}, gerade nachgefragt:",
+    "shortlist: asked just now": "{product}, gerade nachgefragt, das Günstigste zuerst:",
     "shortlist: nobody asked": "{product}: die Suche schlug fehl, also wurde niemand gefragt: {why}",
     "shortlist: no price": "ohne Preisangabe",
     "shortlist: does not meet": "erfüllt {wishes} nicht",

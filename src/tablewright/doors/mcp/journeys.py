@@ -227,7 +227,7 @@ def turn_taken(state: ShortlistState, reply: ChatReply) -> Answer:
         "columns": list(reply.columns),
         "rows": [list(row) for row in reply.rows],
         "offers": [
-            {"shop": each.shop, "url": each.url, "price": str(each.price or ""), "stock": each.stock}
+            {"shop": each.shop, "url": each.url, "price": each.price_text, "stock": each.stock}
             for each in reply.listings
         ],
         "table_id": state.table_id,

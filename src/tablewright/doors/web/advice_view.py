@@ -101,6 +101,6 @@ def listing_line(offer: ShopListing) -> Sequence[Shown]:
             quiet(f"“{' '.join(offer.evidence.quote.split())[:160]}”")
 
     state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
-    price = str(offer.price) if offer.price else t("not stated")
+    price = offer.price_text or t("not stated")
     missed = f"; {offer.missed(language())}" if offer.misses else ""
     return [offer.product, shop, f"{price}{state}{missed}", offer.stock or t("not stated"), when(offer.at)]

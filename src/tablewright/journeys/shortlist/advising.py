@@ -295,6 +295,7 @@ class Adviser:
                     self._tools,
                     self._rates,
                     self._tell,
+                    self._state.language,
                 )
             except SearchError as error:
                 said.append(ReplySentence(text=self._say("nobody asked", product=name, why=error.what), cells=cells))

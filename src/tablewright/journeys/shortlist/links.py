@@ -7,6 +7,7 @@ import asyncio
 import msgspec
 
 from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist.ranking import missed_by, states_asked_for
@@ -24,7 +25,13 @@ OPENED = 12
 
 
 async def listings(
-    name: str, requirements: Requirements, known: tuple[str, ...], tools: Tools, rates: Rates, tell: Tell
+    name: str,
+    requirements: Requirements,
+    known: tuple[str, ...],
+    tools: Tools,
+    rates: Rates,
+    tell: Tell,
+    language: str = "",
 ) -> tuple[ShopListing, ...]:
     """The cheapest first, in the state that is wanted before others; new, if nothing is said. What is
     over the budget is marked. `known` are pages that named the product before. Raises SearchError where no search
@@ -60,8 +67,11 @@ async def listings(
         return offer.offered_as not in wanted, offer.price.amount if euros is None else euros
 
     def marked(offer: ShopListing) -> ShopListing:
-        misses = missed_by(offer.price, requirements, rates) if offer.price is not None else ()
-        return msgspec.structs.replace(offer, at=asked_at, misses=misses)
+        if offer.price is None:
+            return msgspec.structs.replace(offer, at=asked_at)
+        misses = missed_by(offer.price, requirements, rates)
+        about = rates.about_money(offer.price, budget_currency(requirements), language)
+        return msgspec.structs.replace(offer, at=asked_at, misses=misses, about=about)
 
     best = {offer.url: marked(offer) for offer in sorted(offers, key=order)}
     return tuple(best.values())[:MOST_LISTINGS]

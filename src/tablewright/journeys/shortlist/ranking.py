@@ -196,10 +196,7 @@ class Judging:
     def about(self, row: Row) -> str:
         """The price in the currency of the budget, where it is in another one; else ""."""
         value = row.cell(PRICE).value
-        if not isinstance(value, Money) or not self._currency or value.currency == self._currency:
-            return ""
-        there = self._rates.convert(value.amount, value.currency, self._currency)
-        return self._rates.about(there, self._currency, self._language) if there is not None else ""
+        return self._rates.about_money(value, self._currency, self._language) if isinstance(value, Money) else ""
 
     def price_order(self, row: Row) -> tuple[int, float]:
         """Among equals: prices in the currency of the budget, then those in others, then what is not known."""
