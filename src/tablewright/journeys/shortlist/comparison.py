@@ -195,23 +195,24 @@ class Comparison:
         foreign = {(row.id, PRICE) for row in table.rows if (named := currencies(row)) and currency not in named}
         return await self.fill(fields=[PRICE], only=foreign, searches=False) if foreign else None
 
-    async def reopen(self, before: Requirements) -> None:
-        """What nobody knows, of wishes, of products that were out by the requirements of before: their own pages were
-        read, but no search was made for them, so that it is still to be looked for."""
+    async def look_at_let_in(self, before: Requirements) -> list[str] | None:
+        """What nobody knows, of hard wishes, of products that were out by the requirements of before: no search was
+        made for them. What the person should know about it; None where there is nothing to look for. Not without a
+        model, where most is unknown and a search seldom helps."""
+        if self._tools.model is None:
+            return None
         table = await self.table()
         was_in = {each.row_id for each in rank(table, before, self._rates).ranked}
         now_in = {each.row_id for each in rank(table, self._requirements, self._rates).ranked}
-        wished = {column_key(wish.column) for wish in self._requirements.wishes}
-        edits: list[Edit] = [
-            SetCell(row_id=row.id, field=field.name, cell=PENDING)
+        hard = {column_key(wish.column) for wish in self._requirements.wishes if wish.hard}
+        fields = [field.name for field in asked_fields(table) if column_key(field.name) in hard]
+        cells = {
+            (row.id, name)
             for row in table.rows
-            for field in asked_fields(table)
-            if row.id in now_in - was_in
-            and column_key(field.name) in wished
-            and row.cell(field.name).reason == "not_found"
-        ]
-        if edits:
-            await self._commit(edits, "reopened what was not searched for")
+            for name in fields
+            if row.id in now_in - was_in and row.cell(name).reason == "not_found"
+        }
+        return await self.fill(fields=fields, only=cells) if cells else None
 
     async def settle_prices(self) -> None:
         """Of several sellers' prices, the lowest is the price."""

@@ -234,15 +234,17 @@ class Shortlist:
         notes = []
         if new := await comparison.add_fields(state.columns):
             notes = await comparison.fill(fields=new)
-        prices = None
+        prices = let_in = None
         if before is not None:
             prices = await comparison.read_prices_again(before)
-            await comparison.reopen(before)
+            let_in = await comparison.look_at_let_in(before)
         state = structs.replace(state, columns=())
         ranking = self._context.ranking(await comparison.table(), state)
         if len(ranking.ranked) >= TOP:
-            heading = say(state, "ranked again" if prices is None else "prices again")
-            return await self._context.present(state, heading=heading, notes=[*notes, *(prices or ())])
+            asked = say(state, "prices again") if prices is not None else ""
+            heading = asked or (say(state, "ranked again") if let_in is None and not new else "")
+            notes += [*(prices or ()), *(let_in or ())]
+            return await self._context.present(state, heading=heading, notes=notes)
         return await self._research.search(state)
 
 
