@@ -249,7 +249,7 @@ class Comparison:
             ),
             tools=self._tools,
             only=only,
-            concurrency=self._concurrency,
+            concurrency=self._concurrency or len(table.rows) or None,  # all at once, so that they share calls
             retry=RetryPolicy(attempts=1 + self._limits.retries),
             terms=self._terms,
             watch=self._watch,
