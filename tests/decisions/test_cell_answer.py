@@ -166,3 +166,18 @@ def test_none_with_its_quote_is_an_option_where_there_is_one_and_else_an_absence
         assert (found.value.casefold(), problem) == ("none", "")
     unquoted = answer.model_copy(update={"quotes": []})
     assert verified(Field(name="Hip belt"), unquoted, sources, {}) == ([], "")
+
+
+def test_figures_of_a_summary_may_stand_in_the_title_or_in_the_head_of_the_table() -> None:
+    text = "Six grinders.\nModel | 18 g in | Noise\nBadger | 8 s | 71 dB\nOtter | 12 s | 75 dB\nThat is all."
+    sources = [Retrieved(origin="https://test.example", title="Grinders of 2026", text=text)]
+    quotes = [Quoted(text=1, quote="Otter | 12 s | 75 dB")]
+
+    def said(value: str) -> tuple[list[str], str]:
+        answer = CellAnswer(value=value, basis="judged", quotes=quotes, calculation="")
+        found, problem = verified(Field(name="Test findings"), answer, sources, {})
+        return [each.value for each in found], problem
+
+    right = "In the test of 2026 it took 12 s for 18 g."
+    assert said(right) == ([right], "")
+    assert said("It took 8 s for 18 g in 2025.")[1].startswith("the figures 8, 2025 in 'It took")
