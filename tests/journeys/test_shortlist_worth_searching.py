@@ -134,6 +134,17 @@ async def test_a_column_that_was_dropped_comes_back_with_its_values(tmp_path: Pa
         assert len(web.queries) == searched, "nothing is looked for again"
 
 
+async def test_a_column_that_is_there_is_shown_without_advice_on_the_same_table(tmp_path: Path) -> None:
+    adds = turn("columns", columns=[WEIGHT], about_columns=["Weight"])
+    async with scripted(tmp_path, ZORBLERS, TurnReply=adds) as (chat, _, script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        advised = len(script.prompts("AdviceReply"))
+        reply = await chat.say("add the weight")
+        assert "Weight" in reply.columns
+        assert "Now part of the comparison" not in reply.text
+        assert len(script.prompts("AdviceReply")) == advised
+
+
 async def test_columns_that_the_wishes_of_another_product_use_are_kept(tmp_path: Path) -> None:
     kettle = turn("other product", product_type="kettle", wishes=[LIGHT])
     pages = ZORBLERS | {"/k": Page("Kettle 9", "<p>The Kettle 9 by Zorb weighs 700 g.</p>")}

@@ -10,6 +10,7 @@ from msgspec import structs
 from tablewright.decisions.decision import decide
 from tablewright.decisions.shortlist.columns import EXAMPLES, ColumnsToPropose, ProposeColumns
 from tablewright.decisions.shortlist.turn import TurnTaken
+from tablewright.journeys.shortlist.comparison import pending
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
@@ -135,6 +136,8 @@ class ProductSearch:
         names = list(dict.fromkeys((*new, *(field.name for field in wanted))))
         if turn.products:
             return state, await self._looked_up(state, turn, message, names)
+        if not new and not pending(await comparison.table(), wanted):  # it is there, if perhaps not among those shown
+            return state, await self._context.advising(state, comparison).show(turn)
         state = structs.replace(state, columns=())
         notes = await comparison.fill(fields=names)
         heading = say(state, "now compared", columns=", ".join(names))
