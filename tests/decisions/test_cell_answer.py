@@ -139,45 +139,45 @@ def test_a_source_that_shows_the_value_in_another_language_is_cited_too() -> Non
     """Only the forum has the words; the maker says the same, and nobody may say that the forum alone does."""
     material = Field(name="Material", type="text")
     sources = [
-        Retrieved(origin="https://maker.example", text="Material: Baumwolle, gewachst", domain="maker.example"),
-        Retrieved(origin="https://forum.example", text="It is waxed cotton, they say.", domain="forum.example"),
+        Retrieved(origin="https://maker.example", text="Material: Glas, mundgeblasen", domain="maker.example"),
+        Retrieved(origin="https://forum.example", text="It is hand-blown glass, they say.", domain="forum.example"),
     ]
-    quotes = [Quoted(text=1, quote="Baumwolle, gewachst"), Quoted(text=2, quote="waxed cotton")]
-    answer = CellAnswer(value="waxed cotton", basis="stated", quotes=quotes, calculation="")
+    quotes = [Quoted(text=1, quote="Glas, mundgeblasen"), Quoted(text=2, quote="hand-blown glass")]
+    answer = CellAnswer(value="hand-blown glass", basis="stated", quotes=quotes, calculation="")
     (found,), problem = verified(material, answer, sources, {})
-    assert (found.value, found.source, found.basis, problem) == ("waxed cotton", 1, "stated", "")
+    assert (found.value, found.source, found.basis, problem) == ("hand-blown glass", 1, "stated", "")
     assert [span.source for span in found.more] == [0]
 
 
 @pytest.mark.parametrize(("written", "is_right"), [("0.13", True), ("0.128", True), ("0.12", False), ("0.1", False)])
 def test_a_result_may_be_rounded_to_two_digits(written: str, is_right: bool) -> None:
-    speed = Field(name="Speed", type="number", unit="g/s")
-    value, _, problem = computed(speed, written, "18 / 141", "18 g take 141 s")
+    speed = Field(name="Speed", type="number", unit="l/s")
+    value, _, problem = computed(speed, written, "18 / 141", "18 l take 141 s")
     assert (bool(value), not problem) == (is_right, is_right)
 
 
 def test_none_with_its_quote_is_an_option_where_there_is_one_and_else_an_absence() -> None:
-    text = "Hip belt: None. Weight: 900 g."
+    text = "Filter: None. Weight: 900 g."
     sources = [Retrieved(origin="https://maker.example", text=text)]
-    answer = CellAnswer(value="None", basis="stated", quotes=[Quoted(text=1, quote="Hip belt: None")], calculation="")
-    chosen = Field(name="Hip belt", type="select", options=("fixed", "removable", "none"))
-    for field in (chosen, Field(name="Hip belt"), Field(name="Hip belts", type="number")):
+    answer = CellAnswer(value="None", basis="stated", quotes=[Quoted(text=1, quote="Filter: None")], calculation="")
+    chosen = Field(name="Filter", type="select", options=("fixed", "removable", "none"))
+    for field in (chosen, Field(name="Filter"), Field(name="Filters", type="number")):
         (found,), problem = verified(field, answer, sources, {})
         assert (found.value.casefold(), problem) == ("none", "")
     unquoted = answer.model_copy(update={"quotes": []})
-    assert verified(Field(name="Hip belt"), unquoted, sources, {}) == ([], "")
+    assert verified(Field(name="Filter"), unquoted, sources, {}) == ([], "")
 
 
 def test_figures_of_a_summary_may_stand_in_the_title_or_in_the_head_of_the_table() -> None:
-    text = "Six grinders.\nModel | 18 g in | Noise\nBadger | 8 s | 71 dB\nOtter | 12 s | 75 dB\nThat is all."
-    sources = [Retrieved(origin="https://test.example", title="Grinders of 2026", text=text)]
-    quotes = [Quoted(text=1, quote="Otter | 12 s | 75 dB")]
+    text = "Six kettles.\nModel | 3 l in | Noise\nZorb 1 | 8 s | 71 dB\nZorb 2 | 12 s | 75 dB\nThat is all."
+    sources = [Retrieved(origin="https://test.example", title="Kettles of 2026", text=text)]
+    quotes = [Quoted(text=1, quote="Zorb 2 | 12 s | 75 dB")]
 
     def said(value: str) -> tuple[list[str], str]:
         answer = CellAnswer(value=value, basis="judged", quotes=quotes, calculation="")
         found, problem = verified(Field(name="Test findings"), answer, sources, {})
         return [each.value for each in found], problem
 
-    right = "In the test of 2026 it took 12 s for 18 g."
+    right = "In the test of 2026 it took 12 s for 3 l."
     assert said(right) == ([right], "")
-    assert said("It took 8 s for 18 g in 2025.")[1].startswith("the figures 8, 2025 in 'It took")
+    assert said("It took 8 s for 3 l in 2025.")[1].startswith("the figures 8, 2025 in 'It took")

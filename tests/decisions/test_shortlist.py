@@ -165,8 +165,8 @@ def test_a_quantity_may_be_told_in_another_unit_and_no_other_quantity() -> None:
 
 
 def test_the_figures_of_names_of_products_and_columns_need_no_cell() -> None:
-    timed = msgspec.structs.replace(ASKED, fields=(*FIELDS, Field(name="Time for 18 g", type="number", unit="s")))
-    said = [sentence("How long the Kettle 15 takes for 18 g is not known.", (1, "Time for 18 g"))]
+    timed = msgspec.structs.replace(ASKED, fields=(*FIELDS, Field(name="Time for 3 l", type="number", unit="s")))
+    said = [sentence("How long the Kettle 15 takes for 3 l is not known.", (1, "Time for 3 l"))]
     assert TakeTurn().check(timed, turn(reply=said)).left_out == 0
 
 

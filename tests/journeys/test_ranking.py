@@ -261,7 +261,7 @@ def test_what_nobody_knows_counts_no_more_than_the_least_that_is_known() -> None
 def test_what_a_page_says_there_is_none_of_is_known(
     column: str, operator: WishOperator, wanted: str, expected: str
 ) -> None:
-    said = Evidence(origin="https://zorb.example", quote="Hip belt: none", start=0, end=14)
+    said = Evidence(origin="https://zorb.example", quote="Filter: none", start=0, end=12)
     absent = Cell(status="FAILED", reason="not_applicable", evidence=(said,))
     products = table(A={})
     row = products.rows[0]

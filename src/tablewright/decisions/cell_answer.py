@@ -309,7 +309,7 @@ def unjudgeable(
 
 def passage(source: Retrieved, span: SourceSpan) -> Iterator[str]:
     """A quote, with what says what its figures are: the title of the page, and the head of a table that it is a row of,
-    "Model | 18 g in | Noise"."""
+    "Model | 1 l in | Noise"."""
     yield source.words_at(span.start, span.end)
     yield source.title
     lines = source.text[: span.start].split("\n")[:-1]

@@ -24,7 +24,7 @@ estimates of your own, nothing that is the same for all. At most {{most}} column
 Each has a short `name`, in the language of the wishes; `type`; `unit` for numbers ("l", "kg", "min"), one for all \
 products, else ""; `options` for a select; and a `question`, in the language of the pages, that a page about one \
 single product answers ("What is the capacity of {{Product}}?"). What is measured is a number with its unit, or a text \
-where some products state a word instead (stepless); a property that is there or not is yes/no, several things \
+where some products state a word instead ("unlimited"); a property that is there or not is yes/no, several things \
 are a list. Where tests by others are among the pages, one text column for what testers found is welcome.
 
 {WARNING}"""

@@ -18,13 +18,13 @@ WISHES = """\
 - `kind`: "budget"; "must" (needs it); "nice" (prefers it); "priority" (what to optimise); "avoid" (does not want \
 it); "specification" (a filter such as second hand, or a size). `hard`: true if a product that fails it is out of \
 the question for the user, which is usual for budget, must and avoid; false for nice and priority, and for a use it \
-is meant for ("for hiking"), which pages seldom rule out.
+is meant for ("for the office"), which pages seldom rule out.
 - The condition that checks it on one column: `column`, `operator`, `values`. Numbers and amounts with the user's \
 own unit or currency ("50 GBP", "1.5 l", "3 min"); yes/no as "yes"; several values mean any of them; "between" takes \
-two. A size that is only named ("30 litres") means about that: between, some 15 % either way. "lowest" and "highest", \
+two. A size that is only named ("1.5 litres") means about that: between, some 15 % either way. "lowest" and "highest", \
 without values, for what to optimise. "contains" and "not contains" compare words in a text or a list. A property \
 that pages word in many ways ("variable temperature", "no plastic inside"), and a part or function that a product may \
-lack altogether, is a yes/no column with a clear question ("Does a 15 inch laptop fit into {Product}?"), never a \
+lack altogether, is a yes/no column with a clear question ("Does {Product} fit under a 40 cm shelf?"), never a \
 comparison of texts: a number could not say that there is none.
 - Nothing that pages state as a fact answers to it ("beautiful", "good quality" as such)? Then choose facts that \
 stand for it, each a wish of its own with the same words (build quality: material, warranty). Only if there are \

@@ -136,7 +136,7 @@ def verified(
             problems.append(f"{shortened(text, 80)!r} gives orders to machines.")
             continue
         cells, texts = cited(sentence.cells, rows, names)
-        texts += [*known, *columns]  # "the time for 18 g"
+        texts += [*known, *columns]  # "the time for 1 l"
         problem = wrong_figures(without_names(text, rows), sentence.calculation, texts, counts=len(rows))
         if problem and not (is_question(text) and not rows):
             problems.append(f"{shortened(text, 80)!r}: {problem}")

@@ -90,8 +90,8 @@ unhappy with the results: acknowledge it without excuses, and offer two or three
 limit to relax, another column, or more products of other makers.
 
 The requirements as they are after this message, complete, whatever the intent: `product_type` (the kind of \
-goods, as general as a department of a shop, in the language of the shops to search: "kettle", "rucksack"; whatever \
-narrows it down, such as electric, foldable, for travel or 60 litres, is a wish with its condition, so that it is \
+goods, as general as a department of a shop, in the language of the shops to search: "kettle", "toaster"; whatever \
+narrows it down, such as electric, cordless, for the office or 1.5 l, is a wish with its condition, so that it is \
 checked and can change; of a word that can mean several kinds of goods, the likeliest, and the reply says which you \
 take), `region` ("UK", if said, plain from the message, or proposed by you and left to stand; else "") and `wishes`. \
 Keep all that the user did not change; take out what they withdrew; a new limit replaces the old one. Personal data \
