@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from fastapi import FastAPI
 from tablewright.app import Tablewright
 from tablewright.doors.server.app import create_app
 from tablewright.doors.server.limits import ServerLimits
-from tablewright.doors.server.run import configured
+from tablewright.doors.server.run import bind, configured
 from tablewright.settings import Settings
 from tablewright.table.access import Role
 from tests.homes import new_home
@@ -28,9 +29,17 @@ UNHURRIED = ServerLimits(requests_per_second=100_000, burst=100_000, login_delay
 
 
 class Served:
-    def __init__(self, tablewright: Tablewright, app: FastAPI, loop: asyncio.AbstractEventLoop, port: int) -> None:
+    def __init__(
+        self,
+        tablewright: Tablewright,
+        app: FastAPI,
+        loop: asyncio.AbstractEventLoop,
+        port: int,
+        server: uvicorn.Server,
+    ) -> None:
         self._tablewright = tablewright
         self._loop = loop
+        self._server = server
         self.app = app
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
@@ -42,6 +51,14 @@ class Served:
             return await work(self._tablewright)
 
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(PATIENCE)
+
+    def accepted_sockets(self) -> list[socket.socket]:
+        """Return the sockets of the connections that are open now."""
+
+        async def list_sockets(_: Tablewright) -> list[socket.socket]:
+            return [each.transport.get_extra_info("socket") for each in self._server.server_state.connections]
+
+        return self.do(list_sockets)
 
     def add_user(self, name: str, role: Role) -> str:
         return self.do(lambda tablewright: tablewright.users.add(name, role))[1]
@@ -86,11 +103,12 @@ def served(
             more(app)
             server = uvicorn.Server(configured(app, limits, proxied=bool(public_hosts), grace=1))
             servers.append(server)
-            serving = asyncio.create_task(server.serve())
+            bound = bind("127.0.0.1", 0)
+            serving = asyncio.create_task(server.serve(sockets=[bound]))
             while not server.started and not serving.done():  # noqa: ASYNC110  # uvicorn has no event for it
                 await asyncio.sleep(0.01)
-            port = server.servers[0].sockets[0].getsockname()[1]
-            started.append(Served(tablewright, app, asyncio.get_running_loop(), port))
+            port = bound.getsockname()[1]
+            started.append(Served(tablewright, app, asyncio.get_running_loop(), port, server))
             ready.set()
             await serving
 

@@ -197,6 +197,34 @@ def test_websockets_do_not_count_as_connections(tmp_path: Path) -> None:
             assert client.get("/api/v1/version").status_code == 200
 
 
+@pytest.mark.parametrize("talks", [True, False], ids=["talking", "silent"])
+def test_a_websocket_outlives_the_deadlines_of_requests(tmp_path: Path, talks: bool) -> None:
+    from tests.doors.server.test_limits import with_routes as with_talk
+
+    brief = limits(body_seconds=0.3, body_rate=1e9, read_answer_seconds=0.3)
+    address = "ws://127.0.0.1:{port}/talk"
+    with served(tmp_path, limits=brief, more=with_talk) as server:
+        opened = connect(address.format(port=server.port), origin=server.url, proxy=None, open_timeout=PATIENCE)  # type: ignore[arg-type]
+        with opened as talk:
+            until = time.monotonic() + 4 * brief.body_seconds
+            while time.monotonic() < until:
+                if talks:
+                    talk.send("still here")
+                    assert talk.recv(timeout=LONGEST) == "still here"
+                with pytest.raises(TimeoutError):  # nothing else is written into it, and it stays open
+                    talk.recv(timeout=brief.body_seconds / 6)
+            talk.send("last")
+            assert talk.recv(timeout=LONGEST) == "last"
+
+
+def test_accepted_connections_send_at_once(tmp_path: Path) -> None:
+    with served(tmp_path) as server, server.client() as client:
+        assert client.get("/api/v1/version").status_code == 200
+        accepted = server.accepted_sockets()
+        assert accepted
+        assert all(each.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for each in accepted)
+
+
 def test_headers_without_end_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
     with served(tmp_path) as server, raw(server, HEAD + b"x" * 200_000) as large:
         assert b" 400 " in large.recv(1_000)

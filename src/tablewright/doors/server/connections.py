@@ -16,6 +16,7 @@ A websocket leaves these rules with its handshake; the guard counts those of eac
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import defaultdict
 from typing import Any, ClassVar
 
@@ -89,6 +90,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        send_at_once(transport)
         self.address = self.client[0] if self.client else ""
         self._entered = self.open.enter(self)
         if self._entered:
@@ -103,6 +105,8 @@ class Connection(H11Protocol):
         if self._reading is None:
             self._expect(self.limits.head_seconds)
         super().data_received(data)
+        if self.transport.get_protocol() is not self:  # a websocket by now; h11 would wait for a body that never comes
+            return
         state = self.conn.their_state
         if state is h11.SEND_BODY:
             if not self._in_body:
@@ -191,6 +195,14 @@ class Connection(H11Protocol):
         if self._entered:
             self._entered = False
             self.open.leave(self)
+
+
+def send_at_once(transport: asyncio.Transport) -> None:
+    """Set TCP_NODELAY. asyncio sets it only on sockets made with IPPROTO_TCP, which `socket.create_server` does not do;
+    without it the kernel keeps the body of an answer back until the client acknowledges its head (40 ms)."""
+    opened = transport.get_extra_info("socket")
+    if opened is not None and opened.family in (socket.AF_INET, socket.AF_INET6):
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def connections(limits: ServerLimits, *, proxied: bool = False) -> type[Connection]:
