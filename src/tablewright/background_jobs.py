@@ -19,10 +19,11 @@ from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import Cancelled, ModelError, Paused, UsageError
+from tablewright.jobs.authority import check_authority
 from tablewright.journeys import enrich, refresh
 from tablewright.policies import acting_for, rates_of, research_extent, retry_policy, terms_of
 from tablewright.settings import Settings
-from tablewright.store.runs import Run
+from tablewright.store.runs import ACTOR, Run
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
 from tablewright.table.listing import FindEvent, FoundRows
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 
 Event = TypeVar("Event", ResearchEvent, FindEvent)
-
-ACTOR = "actor"
-"""In what a run is to do: in whose name."""
 
 
 class BackgroundJobs:
@@ -116,9 +114,10 @@ class BackgroundJobs:
             watch(progress)
             doing.tell(progress)
 
+        store = await self._seen(run)
         recheck = Recheck(
-            self._store,
-            await self._store.tables.find(run.table_id),
+            store,
+            await store.tables.find(run.table_id),
             await (await self._tools_for(run.table_id)).open_pages(),
             actor=self._actor_of(run),
             fields=run.spec["fields"],
@@ -176,7 +175,8 @@ class BackgroundJobs:
         if filled.status == "paused":
             raise Paused(filled.problem, kept="What it had come to is kept.")
         if run.spec["apply"] and filled.status == "done":
-            await Changes(self._store, self._actor_of(run)).apply_unseen(filled.proposal_id)
+            await check_authority(self._store, run)
+            await Changes(await self._seen(run), self._actor_of(run)).apply_unseen(filled.proposal_id)
 
     async def research(
         self, run: Run, doing: BackgroundRun, watch: Callable[[ResearchEvent], None] = lambda _: None

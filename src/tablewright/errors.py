@@ -17,6 +17,7 @@ TablewrightError              something a person should read; says what happened
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
 │   ├── Paused                the search, the web or the model failed again and again; the run can be resumed
+│   │   └── AuthorityLost     the person in whose name it runs may no longer do it; somebody who may can resume it
 │   ├── SearchError           a search provider refused, failed or answered nonsense
 │   │   └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent (a ModelError too)
 │   └── ModelError            a language model did not give a usable answer
@@ -118,6 +119,10 @@ class EditConflict(RunError):
 
 
 class Paused(RunError):
+    pass
+
+
+class AuthorityLost(Paused):
     pass
 
 

@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tablewright.application.base import AnyPath, Application
-from tablewright.errors import BadField, NotFound, UsageError
+from tablewright.errors import BadField, Forbidden, NotFound, UsageError
 from tablewright.journeys import enrich
 from tablewright.journeys.files import (
     Exported,
@@ -35,7 +35,7 @@ from tablewright.settings import SAMPLE_WEB
 from tablewright.store.imports import SAMPLE
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.tables import TableActivity, TableSummary
-from tablewright.table.access import Person, Shareable, Shared
+from tablewright.table.access import OWNER, Person, Shareable, Shared
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Field, Row, RowId, Table
 from tablewright.table.text import plural
@@ -254,11 +254,15 @@ class TableVerbs(Application):
         return await self._store.sharing.share(kind, id, people, everyone=everyone, only=only)
 
     async def viewer_link(self, kind: Shareable, name_or_id: str) -> tuple[Person, str]:
-        """Somebody new who may look at this and nothing else, and the token by which whoever has it is let in. It ends
-        like other tokens, and with its user."""
+        """Return a viewer of this thing alone, and the token that lets in whoever has it. It ends like other tokens,
+        with its user, and once its author is no longer an admin."""
+        author = self._store.database.acting.person
+        if author is not None and not author.may_administer:
+            raise Forbidden("Only an admin makes share links.", advice="Share it with people by name.")
         shared = await self.shared(kind, name_or_id)
         name = f"link-{shared.id[:30]}-{token_hex(3)}"
-        person, token = await self._store.users.add(name, "viewer", expires_at=self.settings.token_expiry())
+        by, expiry = OWNER.id if author is None else author.id, self.settings.token_expiry()
+        person, token = await self._store.users.add_link(name, by, expires_at=expiry)
         await self.share(kind, shared.id, [person.name])
         return person, token
 

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from tablewright.engine.cancellation import to_its_end
-from tablewright.errors import Cancelled, RunError, TablewrightError, unforeseen
+from tablewright.errors import AuthorityLost, Cancelled, RunError, TablewrightError, unforeseen
+from tablewright.jobs.authority import check_authority
 from tablewright.observe import working_on
 from tablewright.store.records import new_id
 from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
@@ -25,6 +26,8 @@ T = TypeVar("T")
 RESUME = "tablewright runs resume"
 NEWS = 0.4
 """Seconds after which those who watch are told what is new."""
+AUTHORITY = 5.0
+"""Seconds between two looks at whether the person in whose name a run is may still do it."""
 Work: TypeAlias = "Callable[[Run, BackgroundRun], Awaitable[Any]]"
 """Begun again, it finds by itself what it had done already."""
 
@@ -39,6 +42,8 @@ class BackgroundRun:
     stopped: bool = False
     lost: bool = False
     """Somebody else does it by now."""
+    refused: AuthorityLost | None = None
+    """Why it was broken off: the person in whose name it is done may no longer do it."""
     halt: Callable[[], None] | None = None
     """How to stop it so that what it has come to counts; else it is broken off."""
     spec: dict[str, Any] | None = None
@@ -94,7 +99,7 @@ class BackgroundRunner:
             await self._store.runs.finish(run.id, "failed", run.usage, why, holder=holder)
             raise RunError(why, advice=f"Resume it: {RESUME} {run.id}.")
         with metered(meter):
-            task: asyncio.Future[T] = asyncio.ensure_future(working(run, work(run, doing)))
+            task: asyncio.Future[T] = asyncio.ensure_future(working(run, self._authorised(run, doing, work)))
         telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
         doing.task = task
         self._doing[run.id] = doing
@@ -109,6 +114,9 @@ class BackgroundRunner:
             waiting = asyncio.current_task()
             if waiting is not None and waiting.cancelling():  # not the work was stopped, but who waits for it
                 raise
+            if doing.refused is not None:
+                status, problem = "paused", str(doing.refused)
+                raise doing.refused from None
             if doing.lost:
                 raise Cancelled(f"Run {run.id} is done by somebody else by now.") from None
             raise Cancelled(
@@ -117,7 +125,8 @@ class BackgroundRunner:
                 advice=f"Resume it: {RESUME} {run.id}.",
             ) from None
         except Exception as error:
-            status = "cancelled" if isinstance(error, Cancelled) else "failed"
+            paused = isinstance(error, AuthorityLost)
+            status = "cancelled" if isinstance(error, Cancelled) else "paused" if paused else "failed"
             problem = str(error) if isinstance(error, TablewrightError) else unforeseen(error)
             raise
         finally:
@@ -127,6 +136,28 @@ class BackgroundRunner:
                 await to_its_end(self._store.quotas.spend(run.person, meter.usage.cost_usd))
             finally:
                 del self._doing[run.id]
+
+    async def _authorised(
+        self, run: Run, doing: BackgroundRun, work: Callable[[Run, BackgroundRun], Awaitable[T]]
+    ) -> T:
+        """Do the work while the person in whose name it is may do it: asked first, then again and again."""
+        await check_authority(self._store, run)
+        watching = asyncio.create_task(self._watch_authority(run, doing))
+        try:
+            return await work(run, doing)
+        finally:
+            watching.cancel()
+
+    async def _watch_authority(self, run: Run, doing: BackgroundRun) -> None:
+        while doing.refused is None:
+            await asyncio.sleep(AUTHORITY)
+            try:
+                await check_authority(self._store, run)
+            except AuthorityLost as lost:
+                doing.refused = lost
+                doing.break_off()
+            except TablewrightError:  # the database is away; it is asked again
+                continue
 
     async def _end(
         self,

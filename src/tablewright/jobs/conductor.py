@@ -22,7 +22,17 @@ from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
 from tablewright.engine.rows import SLICE
-from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, Unreachable, UsageError, unforeseen
+from tablewright.errors import (
+    AuthorityLost,
+    BadSetting,
+    NotFound,
+    Superseded,
+    TablewrightError,
+    Unreachable,
+    UsageError,
+    unforeseen,
+)
+from tablewright.jobs.authority import check_authority
 from tablewright.jobs.background import BackgroundRun, BackgroundRunner, Work, set_aside
 from tablewright.jobs.gate import Gate
 from tablewright.jobs.ownership import Ownership
@@ -30,7 +40,7 @@ from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Budget, Spend, amount
 from tablewright.store.records import new_id
-from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
+from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus
 from tablewright.store.slices import Slice, Todo, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
@@ -157,12 +167,15 @@ class Conductor:
                 run = await self._store.runs.get(run_id)
                 if ongoing.stopping or self._draining or not run.goes_on_as(owner):
                     return STOPPED
+                await check_authority(self._store, run)
                 part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
                 return "" if part.finished else await self._try(ongoing, part)
         except Superseded:
             return ""
         except Unreachable:
             raise
+        except AuthorityLost as lost:
+            return f"{PAUSED}{lost}"
         except BadSetting as error:
             return str(error) if self.ownership.kind == "command" else f"On {platform.node()}: {error}"
         except TablewrightError as error:
@@ -381,11 +394,17 @@ class Conductor:
         return await self._do(await self._store.runs.get(run_id), work)
 
     async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str | None:
-        """The run; empty while the last one goes on, None where there is no such table any more."""
+        """The run; empty while the last one goes on, or is paused because its author may no longer run it and may not
+        yet again; None where there is no such table any more."""
         try:
             running = await self._store.runs.all(table_id, status="running")
             if any(run.kind == routine for run in running):
                 return ""
+            person = spec.get(PERSON, "")
+            if await self._store.users.lost_authority(person, table_id):  # said once, by a run that pauses at once
+                before = await self._store.runs.all(table_id, status="paused")
+                if any((run.kind, run.person) == (routine, person) for run in before):
+                    return ""
             return await self._store.runs.start(table_id, routine, spec, owner=self.id)
         except NotFound:
             return None

@@ -14,6 +14,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import TablewrightError, UsageError
+from tablewright.jobs.authority import paused_schedule
 from tablewright.jobs.report import run_report
 from tablewright.settings import JOBS_FILE, SAMPLE_WEB, Settings
 from tablewright.store.home import make_private_file
@@ -110,14 +111,14 @@ class Jobs:
 
     async def resume_in_background(self, run_id: str, *, with_current_settings: bool = False) -> None:
         """With the settings that it was begun with; or with the model and the search that are set by now, where those
-        were what failed."""
+        were what failed. In the name of whoever resumes it, if the person who began it may no longer do it."""
         run = await self._store.runs.get(run_id)
         now: dict[str, str] = {}
         if with_current_settings and "settings" in run.spec:
             now = {name: self.settings.shared[name] for name in REACHED_BY}
             if run.table_id and await self._store.imports.is_sample(run.table_id):
                 now |= SAMPLE_WEB
-        await (await self._conduct()).ownership.take(run_id, now)
+        await (await self._conduct()).ownership.take(run_id, now, self._store.database.acting)
         await self._hand_over(run_id)
 
     async def _hand_over(self, run_id: str) -> None:
@@ -199,7 +200,7 @@ class Jobs:
     async def take(self, run_id: str) -> None:
         """To go on with a run that was interrupted, stopped or failed; refused where it is done, or being done."""
         await self._store.runs.get(run_id)
-        await (await self._conduct()).ownership.take(run_id)
+        await (await self._conduct()).ownership.take(run_id, by=self._store.database.acting)
 
     async def go_on(self, run_id: str) -> None:
         """With a run that was taken, to its end; workers do it where some are up."""
@@ -238,7 +239,13 @@ class Jobs:
         return await self._schedules.put(table_id, routine, every, spec)
 
     async def schedules(self, table_id: str = "") -> list[Schedule]:
-        return await self._schedules.all(table_id)
+        """Those of a table, or all; each says if it is paused, because its author may no longer run it."""
+        found = await self._schedules.all(table_id)
+        return [
+            msgspec.structs.replace(each, paused=paused_schedule(lost) if lost else "")
+            for each in found
+            for lost in [await self._store.users.lost_authority(each.person, each.table_id)]
+        ]
 
     async def unschedule(self, table_id: str) -> int:
         """All routines of a table; how many there were."""

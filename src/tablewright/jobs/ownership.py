@@ -16,6 +16,7 @@ from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.store.runs import MOST_SETBACKS, Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
+from tablewright.table.access import Acting
 
 BEAT = 2.0
 """Seconds between two signs of life."""
@@ -93,8 +94,9 @@ class Ownership:
         """Whether it was begun as one that another process can go on with."""
         return "retry" in run.spec if run.kind == "enrich" else run.kind in self._kinds
 
-    async def take(self, run_id: str, settings: Mapping[str, str] | None = None) -> None:
-        """To go on with a run that was interrupted, stopped or failed; with `settings` over those it began with."""
+    async def take(self, run_id: str, settings: Mapping[str, str] | None = None, by: Acting | None = None) -> None:
+        """To go on with a run that was interrupted, stopped or failed; with `settings` over those it began with. It
+        goes on in the name of `by` if the person who began it may no longer do it."""
         async with self._taking:
             run = await self._store.runs.get(run_id)
             if run.status in ("done", "over_budget"):
@@ -110,7 +112,7 @@ class Ownership:
                 )
             if run.kind == "enrich":
                 await self._store.proposals.reopen(await self._store.proposals.of_run(run_id))
-            if not await self._store.runs.take(run, self.id, anew=True, settings=settings):
+            if not await self._store.runs.take(run, self.id, anew=True, settings=settings, by=by):
                 raise being_done(run_id)
 
     async def _is_surely_left(self, run: Run) -> bool:

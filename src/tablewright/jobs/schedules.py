@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from tablewright.errors import UsageError
 from tablewright.jobs.queue import RUNS, SCHEDULED
 from tablewright.jobs.queue_database import queue_client
+from tablewright.store.runs import ACTOR, PERSON
 from tablewright.table.feed import Routine
 from tablewright.table.model import Noun
 
@@ -28,6 +29,18 @@ class Schedule(Noun, frozen=True):
     cron: str
     spec: dict[str, Any]
     last_at: str | None = None
+    paused: str = ""
+    """Why it does not run at present; "" if it does."""
+
+    @property
+    def person(self) -> str:
+        """The id of the user in whose name it runs; "" for the installation's own."""
+        return str(self.spec.get(PERSON, ""))
+
+    @property
+    def author(self) -> str:
+        """The name of the one who set it last."""
+        return str(self.spec.get(ACTOR, ""))
 
 
 class Schedules:

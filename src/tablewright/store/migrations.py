@@ -304,6 +304,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     ("ALTER TABLE tables ADD COLUMN tags TEXT NOT NULL DEFAULT '[]'",),
+    (
+        "ALTER TABLE users ADD COLUMN link_by TEXT NOT NULL DEFAULT ''",
+        # Who made the links that are there is not known: they count as the owner's.
+        """UPDATE users SET link_by = 'owner' WHERE role = 'viewer' AND EXISTS (
+            SELECT 1 FROM shares WHERE shares.user_id = users.id
+            AND users.name LIKE 'link-' || substr(shares.thing_id, 1, 30) || '-%'
+        )""",
+    ),
 )
 
 

@@ -33,4 +33,5 @@ def as_person(connection: Connection, record: Any, token: Token | None = None) -
         limits={each.what: each.most for each in limits},
         scopes=EVERY_SCOPE if token is None else frozenset(token.scopes),
         expires_at="" if token is None else token.expires_at,
+        link_by=record.link_by,
     )

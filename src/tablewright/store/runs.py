@@ -16,6 +16,7 @@ from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
+from tablewright.store.authority import lost_authority
 from tablewright.store.database import Database
 from tablewright.store.feed import append_events
 from tablewright.store.operations import create_proposal
@@ -24,6 +25,7 @@ from tablewright.store.sharing import owner_of, visible
 from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
 from tablewright.store.workers import QUEUED
+from tablewright.table.access import Acting
 from tablewright.table.feed import Progress
 from tablewright.table.model import Field, Noun
 from tablewright.table.usage import Usage
@@ -36,8 +38,8 @@ NEWEST = 500
 NO_TABLE = 0
 SINCE = "since"
 HOLDER = "holder"
-PERSON = "person"
-"""In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom."""
+PERSON, ACTOR = "person", "actor"
+"""In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom, and their name."""
 SETBACKS = "setbacks"
 """In the spec: how often whoever worked on the run as a whole was lost."""
 MOST_SETBACKS = 2
@@ -207,10 +209,17 @@ class Runs:
         return await self._database.write(work, repeatable=True)
 
     async def take(
-        self, run: Run, owner: str, *, anew: bool = False, settings: Mapping[str, str] | None = None
+        self,
+        run: Run,
+        owner: str,
+        *,
+        anew: bool = False,
+        settings: Mapping[str, str] | None = None,
+        by: Acting | None = None,
     ) -> bool:
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
-        faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run."""
+        faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run. It goes
+        on in the name of `by`, who resumes it, if the person who began it may no longer do it."""
 
         def work(connection: Connection) -> bool:
             runs, events = schema.runs, schema.run_events
@@ -225,6 +234,10 @@ class Runs:
             if settings:
                 spec["settings"] = {**spec["settings"], **settings}
             values: dict[str, Any] = {"owner": owner}
+            if by is not None and lost_authority(connection, present.person, present.table_id):
+                person = by.person.id if by.person else ""
+                values["person"] = person
+                spec |= {name: new for name, new in ((PERSON, person), (ACTOR, by.actor)) if name in spec}
             if anew:
                 spec |= {HOLDER: "", SETBACKS: 0}
                 give_back_slices(connection, run.id, anew=True)

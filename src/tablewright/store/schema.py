@@ -424,6 +424,7 @@ users = Table(
     Column("name", Text, nullable=False),
     Column("role", Text, nullable=False),
     Column("created_at", Text, nullable=False),
+    Column("link_by", Text, nullable=False, default=""),
 )
 tokens = Table(
     "tokens",

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.audit import note
+from tablewright.store.authority import lost_link
 from tablewright.store.database import Database
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
@@ -41,7 +42,8 @@ class Tokens:
             users = schema.users
             user = connection.execute(select(users).where(users.c.id == record.user_id)).one()
             token = as_token(record, user.name)
-            return Holder(person=as_person(connection, user, token), token=token)
+            ended = lost_link(connection, user.link_by)
+            return Holder(person=as_person(connection, user, token), token=token, ended=ended)
 
         return await self._database.read(work)
 

@@ -12,12 +12,13 @@ from sqlalchemy import Connection, delete, insert, select, update
 from tablewright.errors import UsageError
 from tablewright.store import schema
 from tablewright.store.audit import Action, note
+from tablewright.store.authority import is_installation, lost_authority
 from tablewright.store.database import Database
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
 from tablewright.store.tokens import new_secret, put
-from tablewright.table.access import Person, Role
+from tablewright.table.access import OWNER, Person, Role, Scope
 from tablewright.table.naming import check_user_name, look_alike
 
 RESERVED = frozenset({"owner", "assistant"})
@@ -31,8 +32,16 @@ class Users:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def lost_authority(self, user_id: str, table_id: str = "") -> str:
+        """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
+        if is_installation(user_id):  # nothing is looked up for work that no user is behind
+            return ""
+        return await self._database.read(lambda connection: lost_authority(connection, user_id, table_id))
+
     async def by_id(self, user_id: str) -> Person:
         """Who began something; one who is a user no longer may do and see nothing of their own any more."""
+        if user_id == OWNER.id:
+            return OWNER
 
         def work(connection: Connection) -> Person:
             record = connection.execute(select(schema.users).where(schema.users.c.id == user_id)).one_or_none()
@@ -56,6 +65,16 @@ class Users:
 
         return await self._add(name, role, let_in), token
 
+    async def add_link(self, name: str, link_by: str, *, expires_at: str = "") -> tuple[Person, str]:
+        """Add the viewer of a share link, whose token only reads; return both. `link_by` is the id of its author."""
+        token = new_secret()
+        scopes: tuple[Scope, ...] = ("read",)
+
+        def let_in(connection: Connection, user_id: str, name: str) -> None:
+            put(connection, user_id, name, token, scopes=scopes, expires_at=expires_at)
+
+        return await self._add(name, "viewer", let_in, link_by), token
+
     async def add_signed_in(self, name: str, role: Role, issuer: str, subject: str) -> Person:
         """Somebody for whom a provider vouches; they have no token until they make one."""
 
@@ -64,7 +83,9 @@ class Users:
 
         return await self._add(name, role, let_in)
 
-    async def _add(self, name: str, role: Role, let_in: Callable[[Connection, str, str], None]) -> Person:
+    async def _add(
+        self, name: str, role: Role, let_in: Callable[[Connection, str, str], None], link_by: str = ""
+    ) -> Person:
         name = name.strip()
         check_user_name(name)
         if any(look_alike(name, taken) for taken in RESERVED):
@@ -78,10 +99,11 @@ class Users:
                     same = "already" if name == taken else f"who would look like {name!r}"
                     raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
             user_id = new_id("u")
-            connection.execute(insert(users).values(id=user_id, name=name, role=role, created_at=now()))
+            record = {"id": user_id, "name": name, "role": role, "created_at": now(), "link_by": link_by}
+            connection.execute(insert(users).values(record))
             let_in(connection, user_id, name)
             note(connection, "user", f"user {name}", f"added as {role}")
-            return Person(id=user_id, name=name, role=role)
+            return Person(id=user_id, name=name, role=role, link_by=link_by)
 
         return await self._database.write(work)
 
@@ -106,7 +128,9 @@ class Users:
             users, known = schema.users, schema.identities
             record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
             theirs = (known.c.user_id == record.id) & (known.c.issuer == issuer) if record else None
-            if record is None or theirs is None or connection.execute(select(known).where(theirs)).first():
+            if record is None or record.link_by or theirs is None:
+                return None
+            if connection.execute(select(known).where(theirs)).first():
                 return None
             link(connection, record.id, name, issuer, subject)
             return as_person(connection, record)
@@ -129,6 +153,9 @@ class Users:
     async def _change(self, name: str, action: Action, said: str, **values: str) -> None:
         def work(connection: Connection) -> None:
             user_id = find(connection, name)
+            link_by = select(schema.users.c.link_by).where(schema.users.c.id == user_id)
+            if connection.execute(link_by).scalar():
+                raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
             connection.execute(update(schema.users).where(schema.users.c.id == user_id).values(values))
             note(connection, action, f"user {name}", said)
 

@@ -45,6 +45,8 @@ class Person(Noun, frozen=True):
     """What the token allows by which they came."""
     expires_at: str = ""
     """When it ends; empty where it does not."""
+    link_by: str = ""
+    """The id of the admin who made the share link that this is the viewer of; empty for people."""
 
     def sees(self, table_id: str) -> bool:
         return self.role == "admin" or table_id in self.tables
@@ -90,6 +92,8 @@ class Holder(Noun, frozen=True):
 
     person: Person
     token: Token
+    ended: str = ""
+    """Why the token lets nobody in any more, although it has not expired."""
 
 
 class Acting(Noun, frozen=True):

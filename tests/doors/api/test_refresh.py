@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import text
 
-from tests.doors.api.using import FOUNDED, Api
+from tests.doors.api.using import FOUNDED, Api, served_api
+from tests.patience import PATIENCE
 
 
 def test_sources_are_asked_again(api: Api) -> None:
@@ -91,3 +95,64 @@ def test_which_tables_have_a_problem_is_told_to_admins_only(api: Api) -> None:
 def database(checks: Any) -> Any:
     (found,) = [check for check in checks["checks"] if check["name"] == "Database"]
     return found
+
+
+EVERY_SECOND = "* * * * * *"
+
+
+def test_the_scheduler_pauses_what_a_viewer_set_as_an_editor_and_tells_the_editors(tmp_path: Path) -> None:
+    with served_api(tmp_path / "home", works=True) as owner:
+        ann, bob = owner.of("ann", "editor"), owner.of("bob", "editor")
+        table_id = ann.bring_in("Name,Price\nKettle,12\n")
+        run = ann.run(table_id, "Double:number={Price}*2")
+        ann.post(f"/proposals/{run['proposal_id']}/apply")
+        owner.put(f"/shares/table/{table_id}", {"people": ["bob"]})
+
+        def set_by(api: Api) -> Any:
+            asked = {"routine": "refresh", "every": EVERY_SECOND, "apply": True}
+            return api.put(f"/tables/{table_id}/schedules", asked)["schedules"][0]
+
+        assert set_by(ann)["paused"] == ""
+        owner.put("/users/ann", {"role": "viewer"})
+        double = f"/tables/{table_id}/rows/1/cells/Double"
+        wait_until(lambda: paused(bob, table_id))
+        ann_said = "ann, in whose name it runs, is only a viewer now"
+        assert ann_said in paused(bob, table_id)[0]["error"]
+        (shown,) = bob.get(f"/tables/{table_id}/schedules")["schedules"]
+        assert (shown["author"], ann_said in shown["paused"]) == ("ann", True)
+        bob.put(f"/tables/{table_id}/rows/1/cells/Price", {"value": "50"})
+        assert owner.get(double)["cell"]["value"] == 24
+        assert set_by(bob) | {"last_at": None} == {
+            "table_id": table_id,
+            "routine": "refresh",
+            "cron": EVERY_SECOND,
+            "apply": True,
+            "last_at": None,
+            "author": "bob",
+            "paused": "",
+        }
+        wait_until(lambda: owner.get(double)["cell"]["value"] == 100)
+        assert len(paused(bob, table_id)) == 1, "said once, however often it was time"
+
+
+def test_a_token_that_may_only_run_schedules_nothing_that_changes_the_table(api: Api) -> None:
+    table_id = api.bring_in()
+    api.server.add_user("ann", "editor")
+    api.put(f"/shares/table/{table_id}", {"people": ["ann"]})
+    secret = api.post("/users/ann/tokens", {"scopes": ["run"]}, 201)["secret"]
+    with api.server.client(secret) as ann:
+        path = f"/api/v1/tables/{table_id}/schedules"
+        assert ann.put(path, json={"every": "day"}).status_code == 200
+        assert ann.put(path, json={"every": "day", "routine": "refresh", "apply": True}).status_code == 403
+
+
+def paused(api: Api, table_id: str) -> list[Any]:
+    runs = api.get("/runs", table=table_id)["runs"]
+    return [run for run in runs if run["kind"] == "refresh" and run["status"] == "paused"]
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.1)

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from tablewright.app import Tablewright
 from tablewright.doors.api.routes import router
+from tablewright.errors import Forbidden
 from tablewright.store.database import make_engine
 from tablewright.store.migrations import MIGRATIONS, migrate
 from tablewright.table.access import Scope
@@ -162,3 +163,70 @@ def test_tokens_of_an_older_database_go_on_and_never_expire(tmp_path: Path, monk
     with served(tmp_path, token=TOKEN) as server, server.client("password") as ann:
         assert ann.get("/api/v1/version").json()["user"] == "ann"
         assert [each["expires_at"] for each in ann.get("/api/v1/tokens").json()["tokens"]] == [""]
+
+
+@pytest.mark.parametrize("how", ["demoted", "removed"])
+def test_a_share_link_makes_no_tokens_and_ends_with_the_authority_of_its_author(tmp_path: Path, how: str) -> None:
+    with served(tmp_path, token=TOKEN) as server:
+        admin = server.add_user("ada", "admin")
+        with server.client(admin) as ada:
+            table_id = ada.post("/api/v1/tables", json=TABLE).json()["table_id"]
+
+        async def link(tablewright: Tablewright) -> str:
+            (author,) = await tablewright.users.all()
+            return (await tablewright.acting("ada", author).viewer_link("table", table_id))[1]
+
+        secret = server.do(link)
+        with server.client(secret) as guest, server.browser(secret) as page:
+            assert guest.get(f"/api/v1/tables/{table_id}").status_code == 200
+            (own,) = guest.get("/api/v1/tokens").json()["tokens"]
+            assert own["scopes"] == ["read"]
+            refused = guest.post("/api/v1/tokens", json={})
+            assert (refused.status_code, "share link" in error_of(refused)["message"]) == (403, True)
+            assert guest.delete(f"/api/v1/tokens/{own['id']}").status_code == 403
+            assert page.get(f"/api/v1/tables/{table_id}").status_code == 200, "still there"
+            with server.client(TOKEN) as owner:
+                assert owner.put(f"/api/v1/users/{own['user']}", json={"role": "editor"}).status_code == 400
+                if how == "demoted":
+                    assert owner.put("/api/v1/users/ada", json={"role": "editor"}).status_code == 200
+                else:
+                    assert owner.delete("/api/v1/users/ada").status_code == 200
+            ended = guest.get(f"/api/v1/tables/{table_id}")
+            assert (ended.status_code, "This link no longer works" in error_of(ended)["message"]) == (401, True)
+            assert page.get(f"/api/v1/tables/{table_id}").status_code == 401
+
+
+def test_only_an_admin_makes_share_links(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.client(server.add_user("eve", "editor")) as client:
+        table_id = client.post("/api/v1/tables", json=TABLE).json()["table_id"]
+
+        async def link(tablewright: Tablewright) -> None:
+            (author,) = await tablewright.users.all()
+            await tablewright.acting("eve", author).viewer_link("table", table_id)
+
+        with pytest.raises(Forbidden, match="Only an admin"):
+            server.do(link)
+
+
+def test_share_links_of_an_older_database_count_as_the_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = next(number for number, each in enumerate(MIGRATIONS) if any("ADD COLUMN link_by" in one for one in each))
+    engine = make_engine(f"sqlite:///{tmp_path / 'tablewright.db'}")
+    with monkeypatch.context() as patch, engine.connect() as connection:
+        patch.setattr("tablewright.store.migrations.MIGRATIONS", MIGRATIONS[:before])
+        connection.execution_options(tablewright_write=True)
+        connection.begin()
+        migrate(connection)
+        for user, name in (("u1", "link-towns-ab12-c0ffee"), ("u2", "link-farmer")):
+            user_values = {"id": user, "name": name, "at": "2024"}
+            new_user = "INSERT INTO users (id, name, role, created_at) VALUES (:id, :name, 'viewer', :at)"
+            connection.execute(text(new_user), user_values)
+            shared = "INSERT INTO shares (kind, thing_id, user_id, owns) VALUES ('table', 'towns-ab12', :id, false)"
+            connection.execute(text(shared), {"id": user})
+        connection.commit()
+    with engine.connect() as connection:
+        connection.execution_options(tablewright_write=True)
+        connection.begin()
+        migrate(connection)
+        found = connection.execute(text("SELECT id, link_by FROM users ORDER BY id")).all()
+        assert [tuple(each) for each in found] == [("u1", "owner"), ("u2", "")]
+    engine.dispose()

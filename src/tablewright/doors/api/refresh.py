@@ -54,13 +54,15 @@ class RefreshEstimates(Noun, frozen=True):
 
 
 class ScheduleShown(Noun, frozen=True):
-    """`cron` is in UTC."""
+    """`cron` is in UTC. It runs in the name of `author`; `paused` says why it does not run at present, or is empty."""
 
     table_id: str
     routine: Routine
     cron: str
     apply: bool
     last_at: str | None
+    author: str
+    paused: str
 
 
 class ScheduleList(Noun, frozen=True):
@@ -176,8 +178,11 @@ async def list_schedules(visit: Visiting, table_id: TableId) -> Json:
 
 @router.put("/tables/{table_id}/schedules", response_model=described(ScheduleList))
 async def set_schedule(visit: Visiting, table_id: TableId, asked: AskedSchedule) -> Json:
-    """Schedules a recheck or a refresh; a table has at most one schedule of each kind."""
+    """Schedules a recheck or a refresh; a table has at most one schedule of each kind. It runs in your name, also if
+    somebody else had set it before."""
     visit.must_run()
+    if asked.apply:
+        visit.must_change()
     table = await seen_table(visit, table_id)
     await visit.tablewright.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
     return await scheduled(visit, table.id)
@@ -202,6 +207,8 @@ async def scheduled(visit: Visit, table_id: str) -> Json:
                     cron=each.cron,
                     apply=bool(each.spec.get("apply")),
                     last_at=each.last_at,
+                    author=each.author,
+                    paused=each.paused,
                 )
                 for each in found
             )

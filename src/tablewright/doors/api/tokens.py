@@ -56,6 +56,7 @@ async def make_own_token(visit: Visiting, asked: NewToken) -> Json:
     create any."""
     if visit.person.id == OWNER.id:
         raise UsageError("The owner has the token of the settings.", advice="Make a token for a user.")
+    must_be_no_link(visit)
     if visit.person.scopes != EVERY_SCOPE:
         raise Forbidden("This token may not make tokens.", advice="Log in, or use a token with all scopes.")
     return await made(visit, visit.person.name, asked, no_longer_than=visit.person.expires_at)
@@ -64,6 +65,7 @@ async def make_own_token(visit: Visiting, asked: NewToken) -> Json:
 @router.delete("/tokens/{token_id}", response_model=described(Removed))
 async def remove_token(visit: Visiting, token_id: TokenId) -> Json:
     """Revokes a token: your own, or, as an admin, anyone's."""
+    must_be_no_link(visit)
     await visit.tablewright.tokens.remove(token_id, "" if visit.person.may_administer else visit.person.name)
     return Json(Removed(removed=token_id))
 
@@ -80,6 +82,12 @@ async def make_token(visit: Visiting, name: UserName, asked: NewToken) -> Json:
     """Creates another token for a user, for admins."""
     visit.must_administer()
     return await made(visit, name, asked)
+
+
+def must_be_no_link(visit: Visit) -> None:
+    """Raise if whoever asks came by a share link: it is not theirs to copy, prolong or end."""
+    if visit.person.link_by:
+        raise Forbidden("A share link makes and removes no tokens.", advice="Ask an admin for an account of your own.")
 
 
 async def made(visit: Visit, user: str, asked: NewToken, *, no_longer_than: str = "") -> Json:

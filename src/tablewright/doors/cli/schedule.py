@@ -64,6 +64,7 @@ def schedule(
     if json:
         output.print_json({"schedules": found, "removed": removed})
     elif found:
+        output.warn([each.paused for each in found if each.paused])
         lines = [[each.table_id, each.routine, each.cron, each.last_at or "never"] for each in found]
         output.stdout().print(output.grid("", ["Table", "What", "When (UTC)", "Last"], lines))
     elif not remove:

@@ -154,7 +154,7 @@ class BearerGuard:
         self._app = served_at(server, host)
         self._host = host
         self._entrance = entrance
-        self._personal: dict[tuple[str, Role, frozenset[str]], Personal] = {}
+        self._personal: dict[tuple[str, Role, frozenset[str], frozenset[tuple[str, float]]], Personal] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -175,7 +175,7 @@ class BearerGuard:
     async def _app_of(self, person: Person) -> ASGIApp:
         if person.may_administer and person.scopes == EVERY_SCOPE:
             return self._app
-        key = person.id, person.role, person.scopes
+        key = person.id, person.role, person.scopes, frozenset(person.limits.items())
         if key not in self._personal:
             server = server_for(person, self._server.context.tablewright)
             self._personal[key] = Personal(server, served_at(server, self._host))

@@ -103,6 +103,8 @@ class Authentication:
             raise NotLoggedIn(
                 f"This token expired on {found.token.expires_at[:10]}.", advice="Ask an admin for a new one, or log in."
             )
+        if found.ended:
+            raise NotLoggedIn(found.ended, advice="Ask for a new one.")
         self._note_use(found.token)
         return found.person
 

@@ -35,6 +35,8 @@ async def dialog(table: Table, column: str = "") -> None:
         text(t("Schedule"), "tw-h2")
         for each in known:
             text(in_words(each), "tw-small")
+            if each.paused:
+                text(each.paused, "tw-small")
         routine = ui.radio({name: t(label) for name, label in ROUTINES.items()}, value="recheck")
         routine.props["aria-label"] = t("Action")
         every = ui.select({name: t(label) for name, label in TIMES.items()}, value="week", label=t("How often"))

@@ -1,0 +1,45 @@
+"""Authority at use: whether a person may still do what was begun, scheduled or shared in their name.
+
+Roles, users and shares change after a run, a schedule or a link was made. So this is asked whenever one of them is
+used: when a schedule fires, when a run or a slice of it begins or resumes, before its result is applied, and when a
+share link is opened.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from tablewright.store import schema
+from tablewright.table.access import EVERYONE, OWNER
+
+
+def is_installation(user_id: str) -> bool:
+    """Return True for the owner and for the installation itself (no id), who always may."""
+    return user_id in ("", OWNER.id)
+
+
+def lost_authority(connection: Connection, user_id: str, table_id: str = "") -> str:
+    """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
+    if is_installation(user_id):
+        return ""
+    users, shares = schema.users, schema.shares
+    user = connection.execute(select(users.c.name, users.c.role).where(users.c.id == user_id)).one_or_none()
+    if user is None:
+        return "the user in whose name it runs was removed"
+    if user.role == "viewer":
+        return f"{user.name}, in whose name it runs, is only a viewer now"
+    if table_id and user.role != "admin":
+        theirs = (shares.c.kind == "table") & (shares.c.thing_id == table_id)
+        theirs &= shares.c.user_id.in_((user_id, EVERYONE))
+        if connection.execute(select(shares.c.user_id).where(theirs)).first() is None:
+            return f"{user.name}, in whose name it runs, no longer has access to the table"
+    return ""
+
+
+def lost_link(connection: Connection, link_by: str) -> str:
+    """Return why a share link that this user made lets nobody in any more, or "" if it still does."""
+    if is_installation(link_by):
+        return ""
+    users = schema.users
+    role = connection.execute(select(users.c.role).where(users.c.id == link_by)).scalar()
+    return "" if role == "admin" else "This link no longer works: the person who made it may no longer share."
