@@ -18,6 +18,7 @@ from tablewright.table.edits import SetCell
 from tablewright.table.model import Cell, Conflict, Evidence, Field, Step, given
 from tests.doors.conftest import TABLEWRIGHT, Shell
 from tests.patience import PATIENCE
+from tests.proposing import not_found, propose
 
 FOUNDED = Field(name="Founded", type="number", question="When was {Name} founded?")
 SIZE = Field(name="Size", type="select", options=("small", "large"), question="How large is {Name}?")
@@ -273,3 +274,25 @@ def test_a_decided_proposal_is_not_asked_about(shell: Shell) -> None:
     assert "no such open cells" in shell("proposal", "review", proposal, "--row", "1").stderr
     kept(shell, lambda store: store.proposals.reject(proposal))
     assert "already applied" in shell("proposal", "review", proposal, stdin=lines("a"), code=2).stderr
+
+
+def test_a_value_stays_where_nothing_was_found_unless_the_person_clears_it(any_shell: Shell) -> None:
+    shell = any_shell
+
+    async def again() -> list[str]:
+        async with await Store.open(location(shell)) as store:
+            rows = [(given("Acme"), given(1998)), (given("Bolt"), given(2003))]
+            await store.tables.create("firms", (Field(name="Name"), FOUNDED), rows, key_field="Name")
+            nothing = {(row, "Founded"): not_found() for row in (1, 2)}
+            return [await propose(store, "firms", nothing) for _ in range(2)]
+
+    whole, single = asyncio.run(again())
+    said = shell("proposals", "apply", whole)
+    assert "Not found, so the present value stays: 2 cells." in said.stderr
+    assert "undo" not in said.stderr
+    shown = shell("proposals", "show", single).stdout
+    assert "not found; the present value stays" in " ".join(shown.split())
+    done = shell("proposals", "review", single, "--json", stdin=lines("s", "c", "q"))
+    assert json.loads(done.stdout)["accepted"] == 1
+    rows = kept(shell, lambda store: store.tables.load("firms")).rows
+    assert [row.cell("Founded").value for row in rows] == [1998, None]

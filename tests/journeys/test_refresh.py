@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Filled, Tablewright
+from tablewright.background_jobs import recheck_spec
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
@@ -281,3 +282,16 @@ async def test_two_numbers_for_one_are_a_guess_that_a_person_is_not_made_to_take
 ) -> None:
     with pytest.raises(UsageError, match="may be"):
         await tablewright.changes.set_value("sales", 1, "Price", text)
+
+
+async def test_a_scheduled_refresh_that_finds_nothing_keeps_the_value(tmp_path: Path) -> None:
+    """Whatever a schedule applies by itself, it does not take away what somebody had found."""
+    async with renamed_company(tmp_path) as (web, settings):
+        web.pages.clear()
+        async with Tablewright.open(settings) as opened:
+            spec = {**recheck_spec("ann"), "apply": True}
+            await opened.jobs.perform("refresh", "companies", spec, opened._background.refresh)
+            (cell,) = await cells(opened, "Founded", "companies")
+            heads = await opened.proposals("companies")
+    assert (cell.value, cell.stale or cell.status == "FLAGGED") == (1987, True)
+    assert [head.status for head in heads if head.counts.get("kept")] == ["applied"]

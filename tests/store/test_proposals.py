@@ -4,19 +4,22 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec import structs
 from sqlalchemy import Connection, text
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import migrations, tables
-from tablewright.store.applying import Review
+from tablewright.store.applying import ApplyKind, Review
 from tablewright.store.operations import Operation
 from tablewright.store.proposal import EVERYTHING, Selection
 from tablewright.store.runs import Runs
 from tablewright.store.store import Store
 from tablewright.table.edits import RemoveField, RemoveRow, SetCell
-from tablewright.table.model import Cell, Field, Step
+from tablewright.table.model import Cell, Field, Reason, Step
 from tablewright.table.model import given as given_cell
 from tablewright.table.usage import Usage
+
+from ..proposing import newly_found, not_found, propose
 
 FIELDS = (Field(name="Name"),)
 TOTAL = Field(name="Total", type="number", question="{Name}")
@@ -360,3 +363,88 @@ async def test_rows_are_read_by_their_numbers_with_and_without_gaps(store: Store
     await store.log.commit(table_id, [RemoveRow(row_id=3)])
     for wanted, there in (((4, 2, 3), [2, 4]), ((5, 1, 1), [1, 5]), ((3,), []), ((6, 7), [])):
         assert [row.id for row in (await store.tables.rows(table_id, wanted)).rows] == there
+
+
+async def table_of_totals(store: Store, cells: list[Cell]) -> str:
+    rows = [(given_cell(str(number)), cell) for number, cell in enumerate(cells, 1)]
+    return (await store.tables.create("t", (*FIELDS, TOTAL), rows, key_field="Name")).id
+
+
+PRESENT = {
+    "given": given_cell(11),
+    "found": found(12),
+    "typed": Cell(value=13, status="ENRICHED", confidence=1.0, basis="given", updated_at="t"),
+    "flagged": Cell(value=14, status="FLAGGED", confidence=0.9, run_id="r0", updated_at="t", error="doubted"),
+}
+
+
+@pytest.mark.parametrize("way", ["accept all", "by force", "unseen", "cell by cell"])
+@pytest.mark.parametrize("reason", ["not_found", "blocked", "error", "not_applicable", "over_budget"])
+async def test_a_value_that_is_there_is_never_replaced_by_nothing(store: Store, way: str, reason: Reason) -> None:
+    before = list(PRESENT.values())
+    table_id = await table_of_totals(store, [*before, Cell()])
+    nothing = not_found(reason)
+    proposed = {(row, "Total"): nothing for row in range(1, 6)} | {(1, "Also"): nothing}
+    proposal_id = await propose(store, table_id, proposed, [Field(name="Also")])
+    if way == "cell by cell":
+        done = await store.proposals.decide(proposal_id, Review(accepted=tuple(proposed)))
+    else:
+        kind: ApplyKind = "auto_apply" if way == "unseen" else "apply"
+        done = await store.proposals.apply(proposal_id, force=way == "by force", kind=kind)
+    assert (done.cells, done.kept, done.conflicts) == (2, 4, 0)
+    rows = (await store.tables.load(table_id)).rows
+    assert [row.cell("Total") for row in rows] == [*before, nothing]
+    assert rows[0].cell("Also") == nothing
+    said = {(op.row_id, op.field): op.decision for op in await store.proposals.operations(proposal_id)}
+    assert said == {**{(row, "Total"): "kept" for row in range(1, 5)}, (5, "Total"): "applied", (1, "Also"): "applied"}
+    assert (await store.proposals.get(proposal_id)).status == "applied"
+    assert await store.log.problems(table_id) == []
+
+
+async def test_where_all_values_stay_nothing_is_written_and_the_proposal_is_decided(store: Store) -> None:
+    table_id = await table_of_totals(store, [found(12)] * 1_203)
+    changes = len(await store.log.changes(table_id))
+    proposal_id = await propose(store, table_id, {(row, "Total"): not_found() for row in range(1, 1_204)})
+    done = await store.proposals.apply(proposal_id)
+    assert (done.cells, done.kept, done.change) == (0, 1_203, None)
+    assert len(await store.log.changes(table_id)) == changes
+    head = await store.proposals.get(proposal_id)
+    assert (head.status, head.counts["kept"]) == ("applied", 1_203)
+
+
+async def test_a_person_may_empty_a_cell_by_name_and_undo_it(store: Store) -> None:
+    table_id = await table_of_totals(store, [given_cell(11), given_cell(12)])
+    nothing = not_found()
+    proposal_id = await propose(store, table_id, {(row, "Total"): nothing for row in (1, 2)})
+    done = await store.proposals.decide(proposal_id, Review(accepted=((1, "Total"),), emptied=((2, "Total"),)))
+    assert (done.cells, done.kept) == (1, 1)
+    assert await totals(store, table_id) == [given_cell(11), nothing]
+    assert await decisions(store, proposal_id) == {1: "kept", 2: "applied"}
+    assert done.change is not None
+    await store.history.undo_change(table_id, done.change.number)
+    assert await totals(store, table_id) == [given_cell(11), given_cell(12)]
+
+
+async def test_only_a_cell_without_a_finding_can_be_emptied(store: Store) -> None:
+    table_id = await table_of_totals(store, [given_cell(11)])
+    proposal_id = await propose(store, table_id, {(1, "Total"): newly_found(12)})
+    with pytest.raises(UsageError, match="nothing to empty"):
+        await store.proposals.decide(proposal_id, Review(emptied=((1, "Total"),)))
+    assert await decisions(store, proposal_id) == {1: "open"}
+
+
+async def test_what_a_formula_gave_goes_only_when_its_inputs_have_changed(store: Store) -> None:
+    computed = found(12)
+    computed = structs.replace(computed, basis="computed")
+    outdated = structs.replace(computed, stale=True)
+    table_id = await table_of_totals(store, [computed, outdated])
+    nothing = not_found("error")
+    await store.proposals.apply(await propose(store, table_id, {(row, "Total"): nothing for row in (1, 2)}))
+    assert await totals(store, table_id) == [computed, nothing]
+
+
+async def test_a_table_that_mirrors_documents_forgets_what_they_no_longer_say(store: Store) -> None:
+    table_id = await table_of_totals(store, [found(12)])
+    nothing = not_found()
+    await store.proposals.apply(await propose(store, table_id, {(1, "Total"): nothing}), empties=True)
+    assert await totals(store, table_id) == [nothing]

@@ -43,11 +43,14 @@ class Changes:
         self._actor = actor
 
     async def apply(self, proposal_id: str, selection: Selection = EVERYTHING, *, force: bool = False) -> Applied:
+        """Write what was found. Where nothing was, a value that is there stays, also with `force`: only `decide` can
+        empty a cell, by its name."""
         return await self._store.proposals.apply(proposal_id, selection, actor=self._actor, force=force)
 
-    async def apply_unseen(self, proposal_id: str) -> Applied:
-        """All of it, without anybody having looked: its values are no examples for later runs."""
-        return await self._store.proposals.apply(proposal_id, actor=self._actor, kind="auto_apply")
+    async def apply_unseen(self, proposal_id: str, *, empties: bool = False) -> Applied:
+        """All of it, without anybody having looked: its values are no examples for later runs. `empties` is for tables
+        that only mirror what was read: a value that a changed document no longer states goes."""
+        return await self._store.proposals.apply(proposal_id, actor=self._actor, kind="auto_apply", empties=empties)
 
     async def decide(
         self, proposal_id: str, review: Review, *, force: bool = False, kind: ApplyKind = "apply"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, case, func, literal, null, select, update
@@ -25,30 +25,36 @@ from tablewright.store.proposal import (
 )
 from tablewright.store.records import to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
-from tablewright.store.tables import TableHead, chunks, head, possible
+from tablewright.store.tables import TableHead, chunks, head, possible, read_rows
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Noun, RowId
 
 ApplyKind: TypeAlias = Literal["apply", "auto_apply"]
 """How the history calls it: somebody saw the values and accepted them, or they were applied without a look."""
 
-CHOSEN = "chosen"
-"""What is being written, inside a transaction; no reader ever sees it."""
+CHOSEN, EMPTIED = "chosen", "emptied"
+"""What is being written, inside a transaction, and which of it empties a cell; no reader ever sees these."""
+KEPT_AT_ONCE = 500
+"""Cells without a finding that are compared with their rows in one query."""
 
 
 class Review(Noun, frozen=True):
-    """A person's answers, cell by cell. What is not named stays open."""
+    """A person's answers, cell by cell. What is not named stays open.
+
+    An accepted cell for which nothing was found keeps the value that it has; only `emptied` takes that value away."""
 
     accepted: tuple[CellAt, ...] = ()
     refused: tuple[CellAt, ...] = ()
     edited: Mapping[CellAt, Cell] = {}
+    emptied: tuple[CellAt, ...] = ()
 
 
 class Applied(Noun, frozen=True):
     """`conflicts` are cells that somebody changed since the run read them: kept as they are, still open here.
 
     Of the `cells` that were written, `edited` hold a person's own value. `gone` are cells of rows that were removed
-    since, and `too_late` those that somebody else had decided in the meantime: their decision stands.
+    since, and `too_late` those that somebody else had decided in the meantime: their decision stands. For `kept` cells
+    nothing was found, so the value that they have stays.
     """
 
     change: Change | None
@@ -58,17 +64,25 @@ class Applied(Noun, frozen=True):
     refused: int = 0
     gone: int = 0
     too_late: int = 0
+    kept: int = 0
 
 
 def apply_operations(
-    connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool, kind: ApplyKind
+    connection: Connection,
+    proposal_id: str,
+    selection: Selection,
+    *,
+    actor: str,
+    force: bool,
+    kind: ApplyKind,
+    empties: bool = False,
 ) -> Applied:
     if read_head(connection, proposal_id, counted=False).status == "rejected" and is_empty(connection, proposal_id):
         return Applied(change=None, cells=0, conflicts=0)
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
-    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind)
+    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind, empties=empties)
     settle(connection, proposal_id)
     return applied
 
@@ -84,17 +98,24 @@ def decide_operations(
     for at in wanted:
         if at not in standing:
             raise unknown_cell(proposal_id, at)
+    for row_id, field in review.emptied:
+        if standing[row_id, field].status != "FAILED":
+            raise UsageError(
+                f"Row {row_id}, {field} has a proposed value, so there is nothing to empty.",
+                kept="Nothing was changed.",
+                advice="Accept, reject or edit it.",
+            )
     timely = [
         {"at_row": at[0], "at_field": at[1], "decided": decision, "written": written}
         for at, (decision, written) in wanted.items()
-        if standing[at] == "open"
+        if standing[at].decision == "open"
     ]
     own = operations.c.proposal_id == proposal_id
     if timely:
         here = (operations.c.row_id == bindparam("at_row")) & (operations.c.field == bindparam("at_field"))
         marked = update(operations).where(own, here)
         connection.execute(marked.values(decision=bindparam("decided"), edited=bindparam("written")), timely)
-    chosen = own & (operations.c.decision == CHOSEN)
+    chosen = own & operations.c.decision.in_((CHOSEN, EMPTIED))
     by_hand = any(answer["written"] for answer in timely)
     applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=by_hand)
     connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
@@ -111,20 +132,26 @@ def answers(review: Review) -> dict[CellAt, tuple[str, str | None]]:
     wanted: dict[CellAt, tuple[str, str | None]] = {
         **dict.fromkeys(review.refused, ("refused", None)),
         **dict.fromkeys(review.accepted, (CHOSEN, None)),
+        **dict.fromkeys(review.emptied, (EMPTIED, None)),
         **{at: (CHOSEN, to_text(cell)) for at, cell in review.edited.items()},
     }
-    if len(wanted) < len(review.refused) + len(review.accepted) + len(review.edited):
+    if len(wanted) < len(review.refused) + len(review.accepted) + len(review.emptied) + len(review.edited):
         raise UsageError("A cell was answered twice.", kept="Nothing was changed.")
     return wanted
 
 
-def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, str]:
+class Standing(NamedTuple):
+    decision: str
+    status: str
+
+
+def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, Standing]:
     operations = schema.operations
-    query = select(operations.c.row_id, operations.c.field, operations.c.decision)
+    query = select(operations.c.row_id, operations.c.field, operations.c.decision, operations.c.status)
     return {
-        (row_id, field): decision
+        (row_id, field): Standing(decision, status)
         for chunk in chunks(possible(row_ids), 500)
-        for row_id, field, decision in connection.execute(
+        for row_id, field, decision, status in connection.execute(
             query.where(operations.c.proposal_id == proposal_id, operations.c.row_id.in_(chunk))
         )
     }
@@ -140,9 +167,12 @@ def write_chosen(
     force: bool,
     kind: ApplyKind,
     by_hand: bool = False,
+    empties: bool = False,
 ) -> Applied:
-    """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them."""
+    """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them; `empties`: what
+    was not found takes the place of a value that is there."""
     operations = schema.operations
+    known = [field.name for field in found.table.fields]
     entries, found = write_fields(connection, found, proposal, chosen)
     conflicts = 0
     read_first = connection.execute(select(func.min(operations.c.as_of)).where(chosen)).scalar()
@@ -150,6 +180,7 @@ def write_chosen(
         later = changed_since(found)
         conflicts = connection.execute(select(func.count()).select_from(operations).where(chosen, later)).scalar_one()
         chosen = chosen & ~later
+    kept = 0 if empties else keep_present_values(connection, found, chosen, known)
     number = found.last_change + 1
     gone = row_is_gone(found)
     settled = connection.execute(
@@ -184,7 +215,46 @@ def write_chosen(
             note=f"{proposal.reasoning}; {edited} edited by hand" if edited else proposal.reasoning,
             each_cell_once=not outdated,
         )
-    return Applied(change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written)
+    return Applied(change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written, kept=kept)
+
+
+def keep_present_values(
+    connection: Connection, found: TableHead, chosen: ColumnElement[bool], names: Sequence[str]
+) -> int:
+    """Settle the chosen cells that would erase a value as "kept", and return how many there are: that a run found
+    nothing says nothing against what somebody else has found or typed. A person may have `EMPTIED` a cell, though.
+    `names` are the columns that the table had before: cells of new ones have no value yet."""
+    operations = schema.operations
+    unfound = (
+        select(operations.c.proposal_id, operations.c.row_id, operations.c.field)
+        .where(chosen, operations.c.status == "FAILED", operations.c.decision != EMPTIED)
+        .where(operations.c.edited.is_(None), operations.c.field.in_(names))
+        .order_by(operations.c.row_id, operations.c.field)
+        .limit(KEPT_AT_ONCE)
+    )
+    row_id, field = operations.c.row_id, operations.c.field
+    keep = (
+        update(operations)
+        .where(operations.c.proposal_id == bindparam("at_proposal"), row_id == bindparam("at_row"))
+        .where(field == bindparam("at_field"))
+        .values(decision="kept")
+    )
+    count = 0
+    page = connection.execute(unfound).all()
+    while page:
+        rows = {row.id: row for row in read_rows(connection, found, [at.row_id for at in page])}
+        kept = [
+            {"at_proposal": at.proposal_id, "at_row": at.row_id, "at_field": at.field}
+            for at in page
+            if at.row_id in rows and rows[at.row_id].cell(at.field).stays_if_not_found
+        ]
+        if kept:
+            connection.execute(keep, kept)
+        count += len(kept)
+        last = page[-1]
+        later = (row_id > last.row_id) | ((row_id == last.row_id) & (field > last.field))
+        page = connection.execute(unfound.where(later)).all()
+    return count
 
 
 def write_fields(

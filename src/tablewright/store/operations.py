@@ -12,7 +12,8 @@ from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.records import decode_cell, decode_steps, new_id, now, to_text
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
-Decision: TypeAlias = Literal["open", "applied", "refused", "edited"]
+Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
+"""Of a `kept` one nothing was found, and the value that the cell has stayed."""
 CellAt: TypeAlias = tuple[RowId, str]
 """A row and the name of a field."""
 

@@ -101,12 +101,12 @@ def is_empty(connection: Connection, proposal_id: str) -> bool:
 
 
 def settle(connection: Connection, proposal_id: str) -> None:
-    """A proposal without open operations is decided."""
+    """A proposal without open operations is decided; where all that was accepted was kept, it is applied too."""
     operations = schema.operations
     own = operations.c.proposal_id == proposal_id
     if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
         return
-    written = operations.c.decision.in_(("applied", "edited"))
+    written = operations.c.decision.in_(("applied", "edited", "kept"))
     applied = connection.execute(select(exists().where(own, written))).scalar()
     status: ProposalStatus = "applied" if applied else "rejected"
     proposals = schema.proposals

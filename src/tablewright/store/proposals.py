@@ -194,11 +194,15 @@ class Proposals:
         actor: str = "",
         force: bool = False,
         kind: ApplyKind = "apply",
+        empties: bool = False,
     ) -> Applied:
-        """Writes the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
-        what a run that never finished had found."""
+        """Write the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
+        what a run that never finished had found. A cell for which nothing was found keeps the value that it has, unless
+        `empties`."""
         return await self._database.write(
-            lambda connection: apply_operations(connection, proposal_id, selection, actor=actor, force=force, kind=kind)
+            lambda connection: apply_operations(
+                connection, proposal_id, selection, actor=actor, force=force, kind=kind, empties=empties
+            )
         )
 
     async def decide(

@@ -137,6 +137,17 @@ class Cell(Noun, frozen=True):
         return self.needs_work or self.status == "FAILED"
 
     @property
+    def stays_if_not_found(self) -> bool:
+        """True if it has a value that no failed search may take away. What a formula gave goes once its inputs have
+        changed: that the formula fails now is its answer."""
+        is_outdated_formula = self.stale and self.basis == "computed" and not self.converted_by
+        return self.value is not None and not is_outdated_formula
+
+    def keeps_its_value(self, proposed: Cell) -> bool:
+        """True if applying `proposed`, for which nothing was found, leaves this cell as it is."""
+        return proposed.value is None and self.stays_if_not_found
+
+    @property
     def is_given(self) -> bool:
         """The owner's own value, as imported: no run and no later edit has touched it."""
         return self.status == "ENRICHED" and self.run_id is None and self.updated_at is None

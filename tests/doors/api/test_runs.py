@@ -28,6 +28,7 @@ from tablewright.table.access import OWNER
 from tests.doors.api.using import FOUNDED, Api, served_api
 from tests.doors.api.using import events as told_in
 from tests.patience import PATIENCE
+from tests.proposing import not_found, propose
 
 
 def test_a_column_is_asked_watched_reviewed_and_shows_its_evidence(api: Api) -> None:
@@ -302,3 +303,21 @@ def test_a_run_is_stopped_keeps_what_it_found_and_goes_on(slow: Api) -> None:
     slow.post(f"/runs/{started['run_id']}/resume", {}, 202)
     assert slow.get(f"/runs/{started['run_id']}")["status"] in ("running", "done")
     slow.post(f"/runs/{started['run_id']}/cancel", {}, 202)
+
+
+def test_a_value_stays_where_nothing_was_found_unless_it_is_emptied_by_name(api: Api) -> None:
+    table_id = api.bring_in()
+
+    async def again(tablewright: Any) -> list[str]:
+        nothing = {(row, "Country"): not_found() for row in (1, 2)}
+        return [await propose(tablewright._store, table_id, nothing) for _ in range(2)]
+
+    whole, single = api.server.do(again)
+    applied = api.post(f"/proposals/{whole}/apply", {"force": True})
+    assert (applied["applied"]["kept"], applied["applied"]["cells"], applied["applied"]["change"]) == (2, 0, None)
+    assert applied["proposal"]["counts"]["kept"] == 2
+    cells = [{"row_id": 1, "field": "Country"}, {"row_id": 2, "field": "Country"}]
+    decided = api.post(f"/proposals/{single}/decide", {"accepted": cells[:1], "emptied": cells[1:]})
+    assert (decided["applied"]["kept"], decided["applied"]["cells"]) == (1, 1)
+    found = [api.get(f"/tables/{table_id}/rows/{row}/cells/Country")["cell"]["value"] for row in (1, 2)]
+    assert found == ["United Kingdom", None]

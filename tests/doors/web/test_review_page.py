@@ -6,8 +6,9 @@ from pathlib import Path
 
 from tablewright.table.fieldspec import parse_field
 
+from ...proposing import newly_found, not_found, propose
 from .conftest import PATIENCE, NewPage, Site, playwright
-from .test_tables_page import filled_table, new_table
+from .test_tables_page import cell, filled_table, new_table, open_table
 
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
@@ -123,3 +124,56 @@ async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
         await proposed.press("ArrowDown")
         await expect(proposed).not_to_have_attribute("aria-activedescendant", told or "")
         assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+async def not_found_again(site: Site, folder: Path, name: str) -> tuple[str, str]:
+    """A table with a price in each row, and an open proposal that found one of them, and nothing for the others."""
+    table_id = await new_table(site, folder, "Name,Price\nNut,1\nBolt,2\nPin,3\n", name)
+    async with site.open() as tablewright:
+        found = {(1, "Price"): newly_found(10), (2, "Price"): not_found(), (3, "Price"): not_found("blocked")}
+        return table_id, await propose(tablewright._store, table_id, found)
+
+
+async def prices(site: Site, table_id: str) -> list[object]:
+    async with site.open() as tablewright:
+        return [row.cell("Price").value for row in (await tablewright.load(table_id)).rows]
+
+
+async def test_accept_all_keeps_the_values_for_which_nothing_was_found(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    table_id, _ = await not_found_again(site, tmp_path, "To accept whole")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await expect(cell(page, 1, "Price")).to_contain_text("10")
+        await expect(cell(page, 2, "Price").locator(".tw-value")).to_have_text("2")
+        await cell(page, 3, "Price").click()
+        panel = page.get_by_role("complementary", name="Evidence of the cell")
+        await expect(panel).to_contain_text("Looked up again: blocked; the present value stays")
+        await page.get_by_role("button", name="Accept all").click()
+        await expect(page.get_by_text("Nothing was found for 2 cells, so their values stay.")).to_be_visible()
+        await expect(page.locator(".tw-waiting")).to_have_count(0)
+        await expect(cell(page, 3, "Price").locator(".tw-value")).to_have_text("3")
+    assert await prices(site, table_id) == [10, 2, 3]
+
+
+async def test_a_review_shows_what_stays_and_empties_a_cell_only_on_request(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    table_id, proposal_id = await not_found_again(site, tmp_path, "To empty one")
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        empty, lines = page.get_by_role("button", name="Empty the cell"), page.locator(".tw-line")
+        await expect(page.locator(".tw-cursor")).to_contain_text("Nut")
+        await expect(empty).to_be_hidden()
+        await expect(lines.nth(1)).to_contain_text("not found; the present value stays")
+        await expect(lines.nth(2)).to_contain_text("blocked; the present value stays")
+        for key in ("x", "a", "a"):  # nothing is emptied where a value was found
+            await page.keyboard.press(key)
+        await expect(page.locator(".tw-cursor")).to_contain_text("Pin")
+        await empty.click()
+        status = page.get_by_role("status").first
+        await expect(status).to_have_text("2 to accept, 1 to empty, 0 open")
+        await page.get_by_role("button", name="Apply").click()
+        await page.wait_for_url(f"**/tables/{table_id}")
+    assert await prices(site, table_id) == [10, 2, None]

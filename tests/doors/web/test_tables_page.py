@@ -232,7 +232,7 @@ async def test_only_what_failed_is_shown(site: Site, browser: NewPage, tmp_path:
         await cell(page, 1, "Founded").click()
         await page.get_by_role("button", name="Find this value").click()
         await page.get_by_role("button", name="Start").click()
-        await expect(page.locator(".tw-waiting")).to_contain_text("1 cell still empty")
+        await expect(page.locator(".tw-waiting")).to_contain_text("1 cell without a result")
         await page.get_by_role("button", name="Discard").click()
         await expect(page.locator(".tw-waiting")).to_be_hidden()
         await page.get_by_role("button", name="All rows").click()

@@ -65,6 +65,7 @@ APPLIED = {
     "refused": 0,
     "gone": 0,
     "too_late": 0,
+    "kept": 0,
 }
 
 EXAMPLES: dict[type, Any] = {Field: COMPANY, Evidence: QUOTED, Cell: FILLED, Change: CHANGE, Applied: APPLIED}

@@ -80,6 +80,11 @@ class Deciding(Body):
     accepted: list[Place] = Value([], max_length=100_000)
     refused: list[Place] = Value([], max_length=100_000)
     edited: list[OwnCell] = Value([], max_length=10_000)
+    emptied: list[Place] = Value(
+        [],
+        max_length=100_000,
+        description="Cells for which nothing was found and whose present value shall go; accepted ones keep it.",
+    )
     force: bool = Value(False, description="Also overwrite what was changed since; also apply an unfinished run.")
 
     model_config = ConfigDict(
@@ -136,7 +141,9 @@ async def list_operations(
 
 @router.post("/proposals/{proposal_id}/apply", response_model=described(Decided))
 async def apply_proposal(visit: Visiting, proposal_id: ProposalId, asked: Applying) -> Json:
-    """Applies a proposal to its table: all of it, some rows or columns, or values of at least some confidence."""
+    """Applies a proposal to its table: all of it, some rows or columns, or values of at least some confidence.
+
+    A cell for which nothing was found keeps the value that it has (`kept`); `decide` with `emptied` takes it away."""
     visit.must_change()
     head = await seen_proposal(visit, proposal_id)
     applied = await visit.tablewright.changes.apply(head.id, asked.selection(), force=asked.force)
@@ -160,6 +167,7 @@ async def decide_proposal(visit: Visiting, proposal_id: ProposalId, asked: Decid
     review = Review(
         accepted=tuple((each.row_id, each.field) for each in asked.accepted),
         refused=tuple((each.row_id, each.field) for each in asked.refused),
+        emptied=tuple((each.row_id, each.field) for each in asked.emptied),
         edited={(each.row_id, each.field): await own_cell(visit, head, each) for each in asked.edited},
     )
     applied = await visit.tablewright.changes.decide(head.id, review, force=asked.force)

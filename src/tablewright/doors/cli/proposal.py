@@ -95,6 +95,7 @@ def apply(
                 "status": head.status,
                 "cells": done.cells,
                 "conflicts": done.conflicts,
+                "kept": done.kept,
                 "change": done.change,
             }
         )

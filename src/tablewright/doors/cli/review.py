@@ -15,13 +15,25 @@ from tablewright.errors import Cancelled, EditConflict, NotFound, RunError, Usag
 from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.text import cell_text
 
-Verdict: TypeAlias = Literal["accepted", "refused", "edited", "skipped"]
+Verdict: TypeAlias = Literal["accepted", "refused", "edited", "emptied", "skipped"]
 
-WORDS = {"accept": "a", "refuse": "r", "edit": "e", "skip": "s", "all": "A", "undo": "u", "help": "?", "quit": "q"}
+WORDS = {
+    "accept": "a",
+    "refuse": "r",
+    "edit": "e",
+    "empty": "c",
+    "clear": "c",
+    "skip": "s",
+    "all": "A",
+    "undo": "u",
+    "help": "?",
+    "quit": "q",
+}
 HELP = """\
 a  accept: the proposed value goes into the table
 r  refuse: the table stays as it is, and the cell is not asked again
 e  edit: type your own value in its place
+c  clear: nothing was found, and the value that the table has goes too
 s  skip: the cell stays open in the proposal
 A  accept all the rest that has a value
 u  undo the last answer
@@ -82,6 +94,7 @@ def report(done: Applied | None, head: ProposalHead) -> dict[str, Any]:
         "accepted": done.cells - done.edited if done else 0,
         "refused": done.refused if done else 0,
         "edited": done.edited if done else 0,
+        "kept": done.kept if done else 0,
         "left_open": head.counts.get("open", 0),
         "conflicts": done.conflicts if done else 0,
         "gone": done.gone if done else 0,
@@ -106,7 +119,7 @@ def as_review(answers: Sequence[ReviewAnswer]) -> Review:
         return tuple(at for answer in answers if answer.verdict == verdict for at in answer.cells)
 
     edited = {answer.cells[0]: answer.own for answer in answers if answer.own is not None}
-    return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited)
+    return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited, emptied=cells("emptied"))
 
 
 class Dialogue:
@@ -135,12 +148,14 @@ class Dialogue:
         return len(self._answers) == len(self._cells) or any(answer.the_rest for answer in self._answers)
 
     def _ask_at_the_end(self) -> str:
-        counts = dict.fromkeys(("accepted", "refused", "edited"), 0)
+        counts = dict.fromkeys(("accepted", "refused", "edited", "emptied"), 0)
         for answer in self._answers:
             if answer.verdict in counts:
                 counts[answer.verdict] += len(answer.cells)
         left = len(self._cells) - sum(counts.values())
-        summary = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+        summary = ", ".join(
+            f"{count:,} {verdict}" for verdict, count in counts.items() if count or verdict != "emptied"
+        )
         say(f"That was the last cell: {summary}, {left:,} left open.")
         while (key := self._ask("[q]uit and apply, [u]ndo, quit and drop all [x]:")) not in list("qux"):
             say("Type q, u or x.")
@@ -150,9 +165,10 @@ class Dialogue:
         """Until there is an answer, or one of the keys that the caller knows."""
         at = self._cells[len(self._answers)]
         operation = await self._tablewright.operation(self._head.id, *at)
-        await self._show(operation)
+        now = await self._show(operation)
         has_value = operation.cell.value is not None
-        accept = "[a]ccept, " if has_value else ""
+        can_clear = not has_value and now.value is not None
+        accept = "[a]ccept, " if has_value else "[c]lear, " if can_clear else ""
         more = "accept [A]ll the rest, [u]ndo, [q]uit and apply, quit and drop all [x], help [?]:"
         question = f"{accept}[r]efuse, [e]dit, [s]kip, {more}"
         while True:
@@ -162,6 +178,10 @@ class Dialogue:
                     return self._answer(ReviewAnswer(verdict="accepted", cells=(at,)))
                 case "a":
                     say("There is no value to accept: refuse, edit or skip.")
+                case "c" if can_clear:
+                    return self._answer(ReviewAnswer(verdict="emptied", cells=(at,)))
+                case "c":
+                    say("There is nothing to clear: only a present value for which nothing was found can be cleared.")
                 case "r":
                     return self._answer(ReviewAnswer(verdict="refused", cells=(at,)))
                 case "s":
@@ -207,8 +227,9 @@ class Dialogue:
             return own
         return None
 
-    async def _show(self, operation: Operation) -> None:
-        """What a decision needs: the row, the value now and then, where it stands, and how it was found."""
+    async def _show(self, operation: Operation) -> Cell:
+        """Show what a decision needs: the row, the value now and then, where it stands, and how it was found. Return
+        the cell as it is now."""
         row = (await self._tablewright.rows_by_id(self._table.id, [operation.row_id])).get(operation.row_id)
         name = cell_text(row.cell(self._table.key_field)) if row and self._table.key_field else ""
         of = f"Cell {len(self._answers) + 1:,} of {len(self._cells):,}"
@@ -216,6 +237,7 @@ class Dialogue:
         title = f"{of}: {name[:80]}{', ' if name else ''}{operation.field} (row {operation.row_id}{gone})"
         now = row.cell(operation.field) if row else Cell()
         views.print_operation(title, now, operation)
+        return now
 
     def _ask(self, question: str) -> str:
         text = self._read(question)

@@ -63,6 +63,8 @@ def print_operation(title: str, now: Cell, operation: Operation) -> None:
     steps = groupby((step for step in operation.steps if step.type != "answer"), key=lambda step: step.type)
     trace = "; ".join(f"{kind}: {', '.join(step.detail for step in group)}" for kind, group in steps)
     lines: list[list[str | Text]] = [["Now", in_full(now)], *described(operation.cell, "Proposed")]
+    if now.keeps_its_value(operation.cell):
+        lines.append(["Accepted", STAYS])
     if trace:
         lines.append(["How", plain(trace, 400)])
     stderr().print(sheet(title, lines))
@@ -135,7 +137,8 @@ async def print_proposal(
         line += [shown(row.cell(operation.field))] if replaces else []
         line += [shown(operation.cell), confidence(operation.cell)]
         line += [decision(operation)] if decided else []
-        lines.append([*line, plain(note(operation.cell), 400)])
+        stays = STAYS if row.cell(operation.field).keeps_its_value(operation.cell) else ""
+        lines.append([*line, plain("; ".join(filter(None, (stays, note(operation.cell)))), 400)])
     columns = ["#", table.key_field or "Row", "Column", *(["Now"] if replaces else []), "Proposed", "Sure"]
     columns += [*(["Decision"] if decided else []), "Note"]
     stdout().print(grid(head.reasoning, columns, lines))
@@ -153,6 +156,8 @@ async def print_proposal(
     )
 
 
+STAYS = "not found; the present value stays"
+"""Of a proposed cell without a value, where the table has one."""
 MARKS = {"search": "⌕", "fetch": "↓", "thinking": "·", "compute": "=", "error": "✗", "coverage": "◔", "answer": "→"}
 
 
@@ -223,7 +228,8 @@ def lasting(seconds: float) -> str:
 
 
 def say_applied(done: Applied, head: ProposalHead) -> None:
-    say(f"Applied {many(done.cells, 'cell')} to table {head.table_id}; undo with `{undo_command(head)}`.")
+    undo = f"; undo with `{undo_command(head)}`" if done.change else ""
+    say(f"Applied {many(done.cells, 'cell')} to table {head.table_id}{undo}.")
     say_kept(done)
     if head.counts.get("open"):
         say(f"Still open in proposal {head.id}: {many(head.counts['open'], 'cell')}.")
@@ -247,6 +253,8 @@ def say_reviewed(done: Applied | None, head: ProposalHead) -> None:
 
 
 def say_kept(done: Applied) -> None:
+    if done.kept:
+        say(f"Not found, so the present value stays: {many(done.kept, 'cell')}.")
     if done.conflicts:
         say(f"Changed since the run read them, and kept: {many(done.conflicts, 'cell')}; --force overwrites them.")
 

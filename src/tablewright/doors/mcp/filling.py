@@ -96,7 +96,8 @@ class FillingTools:
     ) -> Answer:
         """Write a proposal into its table, or reject it: all of it, or only some cells. Ask the user first. `cells`
         also counts those that only say why they are empty; cells that somebody changed meanwhile are left alone
-        (`conflicts`). undo takes back what was applied, not a rejection."""
+        (`conflicts`), and so is a value for which nothing new was found (`kept`). undo takes back what was applied,
+        not a rejection."""
         chosen = Selection(rows=tuple(row_ids or ()), fields=tuple(columns or ()), min_confidence=min_confidence)
         changes = self._tablewright.changes
         if decision == "reject":
@@ -105,6 +106,8 @@ class FillingTools:
             applied = await changes.apply(proposal_id, chosen)
             change = applied.change.number if applied.change else None
             done = {"change": change, "cells": applied.cells, "conflicts": applied.conflicts}
+            if applied.kept:
+                done["kept"] = applied.kept
         head = await self._tablewright.proposal(proposal_id)
         still = head.counts.get("open", 0)
         return {"table_id": head.table_id, "run_id": head.run_id, "status": head.status, **done, "still_open": still}

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from tablewright.app import Tablewright
 from tablewright.doors.web.frame import heading, outside_link, text
-from tablewright.doors.web.grid_rows import is_disputed, is_own
+from tablewright.doors.web.grid_rows import is_disputed, is_own, stays_text
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.table.edits import flag_note
 from tablewright.table.model import Cell, Evidence, Field, Noun, Step
@@ -71,6 +71,7 @@ def show_evidence(
     acts: Acts,
     *,
     before: Cell | None = None,
+    note: str = "",
 ) -> ui.label:
     """Builds the panel inside the element that is open now. `name` says which row it is; `before` is what the table
     has, where the cell is only proposed. Its heading can be focused."""
@@ -85,7 +86,9 @@ def show_evidence(
     with ui.element("div").classes("tw-panel-body"):
         show_value(cell, proposed=before is not None)
         if before is not None:
-            show_before(before)
+            show_before(before, cell)
+        if note:
+            text(note, "tw-small")
         show_acts(acts)
         show_identity(steps)
         if cell.evidence:
@@ -132,9 +135,12 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
             text(line, "tw-small tw-muted")
 
 
-def show_before(before: Cell) -> None:
-    """What a proposed cell would replace, so that a correction shows what it changed."""
-    if before.value is not None:
+def show_before(before: Cell, proposed: Cell) -> None:
+    """Show what a proposed cell would replace, so that a correction shows what it changed."""
+    if before.keeps_its_value(proposed):
+        text(cell_text(before), "tw-big")
+        text(stays_text(proposed), "tw-small")
+    elif before.value is not None:
         note = flag_note(before) if before.status == "FLAGGED" else ""
         said = f", {t('flagged: {note}', note=note)}" if note else ""
         text(t("Currently in the table: {before}{said}", before=cell_text(before), said=said), "tw-before")

@@ -105,6 +105,12 @@ async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequenc
     """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
     keys: dict[RowId, tuple[int, float, str]] = {}
     written: dict[RowId, str] = {}
+    staying: set[RowId] = set()
+
+    def take_own(row_id: RowId, cell: Cell) -> None:
+        if cell.stays_if_not_found:
+            staying.add(row_id)
+        take(row_id, cell)
 
     def take(row_id: RowId, cell: Cell) -> None:
         if cell.updated_at:
@@ -114,8 +120,10 @@ async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequenc
 
     is_there = (await tablewright.table(wanted.table_id)).field(wanted.sort) is not None
     if is_there:  # else it is only proposed
-        await tablewright.column(wanted.table_id, wanted.sort, take)
+        await tablewright.column(wanted.table_id, wanted.sort, take_own)
     async for operation in open_operations(tablewright, wanted.proposals, field=wanted.sort):
+        if operation.cell.value is None and operation.row_id in staying:
+            continue
         if is_over(operation.cell.updated_at, written.get(operation.row_id)):
             keys.pop(operation.row_id, None)
             take(operation.row_id, operation.cell)
@@ -142,6 +150,7 @@ class Laid(Noun, frozen=True):
     text: str
     """Only where something is looked for."""
     at: str | None
+    is_found: bool
 
 
 async def keeper(tablewright: Tablewright, table: Table, wanted: RowQuery) -> Callable[[Row], bool]:
@@ -177,7 +186,9 @@ async def proposed_fields(tablewright: Tablewright, proposals: Sequence[str]) ->
 def laid_on(row: Row, proposed: Mapping[RowId, Mapping[str, Laid]]) -> dict[str, Laid]:
     """What is shown over the cells of a row."""
     return {
-        name: laid for name, laid in proposed.get(row.id, {}).items() if is_over(laid.at, row.cell(name).updated_at)
+        name: laid
+        for name, laid in proposed.get(row.id, {}).items()
+        if is_over(laid.at, row.cell(name).updated_at) and (laid.is_found or not row.cell(name).stays_if_not_found)
     }
 
 
@@ -219,13 +230,24 @@ async def laid_over(tablewright: Tablewright, wanted: RowQuery) -> dict[RowId, d
             value=cell.value if wanted.filters else None,
             text=cell_text(cell).casefold() if wanted.find else "",
             at=cell.updated_at,
+            is_found=cell.value is not None,
         )
     return found
 
 
 def is_over(proposed_at: str | None, written_at: str | None) -> bool:
-    """Whether a proposed cell is shown instead of the table's own, which nobody has written since."""
+    """Return True if nobody has written the table's own cell since this one was proposed."""
     return (written_at or "") <= (proposed_at or "")
+
+
+def replaces(proposed: Cell, present: Cell) -> bool:
+    """Return True if a proposed cell is shown instead of the table's own."""
+    return is_over(proposed.updated_at, present.updated_at) and not present.keeps_its_value(proposed)
+
+
+def stays_text(proposed: Cell) -> str:
+    """Say why a cell keeps its value although a run has looked for a new one."""
+    return t("{reason}; the present value stays", reason=reason_text(proposed.reason))
 
 
 async def block(
@@ -269,8 +291,10 @@ async def open_operations(
 def shown_row(row: Row, names: Sequence[str], proposed: dict[str, Cell]) -> dict[str, Any]:
     cells = {name: shown(row.cell(name)) for name in names if name in row.cells}
     for name, cell in proposed.items():
-        if is_over(cell.updated_at, row.cell(name).updated_at):
+        if replaces(cell, row.cell(name)):
             cells[name] = shown(cell, proposed=True)
+        elif is_over(cell.updated_at, row.cell(name).updated_at):
+            cells[name]["note"] += f"; {t('Looked up again: {result}', result=stays_text(cell))}"
     return {"id": row.id, "cells": cells}
 
 

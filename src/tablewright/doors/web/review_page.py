@@ -22,8 +22,9 @@ from tablewright.doors.web.frame import (
     visit_now,
     visit_to_change,
 )
-from tablewright.doors.web.grid_rows import mark
+from tablewright.doors.web.grid_rows import mark, stays_text
 from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdicts_of
+from tablewright.doors.web.table_proposals import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
@@ -38,6 +39,7 @@ KEYS = (
     ("a", "accept"),
     ("r", "reject"),
     ("e", "edit"),
+    ("x", "empty the cell"),
     ("u", "clear"),
     ("Enter", "apply"),
 )
@@ -45,11 +47,17 @@ ACTS = (
     ("Accept", "check", "a", "unelevated"),
     ("Reject", "close", "r", "outline"),
     ("Edit", "edit", "e", "outline"),
+    ("Empty the cell", "backspace", "x", "flat"),
     ("Clear decision", "undo", "u", "flat"),
 )
 SIGNS = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
-WORDS = {"accepted": "accept", "refused": "reject", "edited": "edit"}
-TO_DO = {"accepted": "{count} to accept", "refused": "{count} to reject", "edited": "{count} to edit"}
+WORDS = {"accepted": "accept", "refused": "reject", "edited": "edit", "emptied": "empty the cell"}
+TO_DO = {
+    "accepted": "{count} to accept",
+    "refused": "{count} to reject",
+    "edited": "{count} to edit",
+    "emptied": "{count} to empty",
+}
 
 
 @ui.page("/review/{proposal_id}", title="Review · Tablewright")
@@ -124,9 +132,11 @@ class ReviewPage:
         """Not built anew with each cell, so that whoever presses one of them can press it again."""
         with ui.element("div").classes("tw-row tw-decide"):
             for label, icon, key, look in ACTS:
-                ui.button(t(label), icon=icon, on_click=self._doing(self._press, key)).props(
-                    f"{look} dense padding='4px 10px'"
-                )
+                button = ui.button(t(label), icon=icon, on_click=self._doing(self._press, key))
+                button.props(f"{look} dense padding='4px 10px'")
+                if key == "x":
+                    self._empty = button
+        self._empty.set_visibility(False)
 
     def _build_bulk(self) -> None:
         names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
@@ -197,11 +207,15 @@ class ReviewPage:
             with ui.element("div").classes("tw-grow"):
                 text(shortened(f"{self._name(at)} · {at[1]}", 80), "tw-muted tw-small tw-ellipsis")
                 with ui.element("div").classes("tw-change-of"):
-                    if now.value is not None:
-                        text(shortened(cell_text(now), 60), "tw-before")
-                        ui.label("→").classes("tw-muted")
-                    after = cell_text(proposed) if proposed.value is not None else why_empty(proposed)
-                    text(shortened(after, 90), "tw-after" if proposed.value is not None else "tw-why")
+                    if now.keeps_its_value(proposed):
+                        text(shortened(cell_text(now), 60), "tw-stays")
+                        text(stays_text(proposed), "tw-why")
+                    else:
+                        if now.value is not None:
+                            text(shortened(cell_text(now), 60), "tw-before")
+                            ui.label("→").classes("tw-muted")
+                        after = cell_text(proposed) if proposed.value is not None else why_empty(proposed)
+                        text(shortened(after, 90), "tw-after" if proposed.value is not None else "tw-why")
             kind = mark(proposed)
             sure = (
                 f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
@@ -221,7 +235,8 @@ class ReviewPage:
         line = self._lines[at]
         line.classes(replace=f"tw-line tw-{word or 'open'}" + (" tw-cursor" if at == self._at else ""))
         line.props(f"aria-selected={'true' if at == self._at else 'false'}")
-        content = {"accepted": f"✓ {t('accept')}", "refused": f"✗ {t('reject')}"}.get(word, "")
+        said = {"accepted": f"✓ {t('accept')}", "refused": f"✗ {t('reject')}", "emptied": f"⌫ {t('empty the cell')}"}
+        content = said.get(word, "")
         if verdict and verdict.own is not None:
             content = f"✎ {shortened(cell_text(verdict.own), 24)}"
         self._signs[at].set_text(content)
@@ -269,6 +284,9 @@ class ReviewPage:
                 await self._decide(self._at, ReviewVerdict(word="refused"))
             case "e":
                 await self._edit()
+            case "x":
+                if self._can_empty(self._at):
+                    await self._decide(self._at, ReviewVerdict(word="emptied"))
             case "u":
                 self._verdicts.pop(self._at, None)
                 self._dress(self._at)
@@ -303,6 +321,7 @@ class ReviewPage:
         at, operation = self._at, self._shown.get(self._at)
         if at == self._detailed:
             return
+        self._empty.set_visibility(self._can_empty(at))
         passages = await read_passages((await visit_now()).tablewright, operation.cell) if operation else {}
         self._detailed = at
         self._detail.clear()
@@ -313,6 +332,11 @@ class ReviewPage:
             title = t("{name} · row {number}", name=self._name(at), number=at[0])
             acts = Acts(close=lambda: None)
             show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, before=now)
+
+    def _can_empty(self, at: CellAt) -> bool:
+        """Return True if nothing was found and the value that the cell has stays, unless a person empties it."""
+        operation = self._shown.get(at)
+        return operation is not None and self._row(at).cell(at[1]).keeps_its_value(operation.cell)
 
     async def _decide(self, at: CellAt, verdict: ReviewVerdict) -> None:
         self._verdicts[at] = verdict
@@ -400,6 +424,7 @@ class ReviewPage:
         accepted = done.cells - done.edited
         counts = {"accepted": accepted, "edited": done.edited, "refused": done.refused}
         said = [t("{accepted} accepted, {edited} edited, {refused} rejected.", **counts)]
+        said += filter(None, [say_stayed(done)])
         if done.conflicts:
             said.append(t("{count} changed since then and kept.", count=done.conflicts))
         if done.too_late:
@@ -417,7 +442,7 @@ class ReviewPage:
             return tuple(at for at, verdict in self._verdicts.items() if verdict.word == word)
 
         edited = {at: verdict.own for at, verdict in self._verdicts.items() if verdict.own is not None}
-        return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited)
+        return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited, emptied=cells("emptied"))
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

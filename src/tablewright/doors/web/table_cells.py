@@ -9,7 +9,7 @@ from nicegui import app as pages
 
 from tablewright.app import Change, Tablewright
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.grid_rows import RowOrders, RowQuery, is_over, proposed_cells, wanted_of
+from tablewright.doors.web.grid_rows import RowOrders, RowQuery, proposed_cells, replaces, wanted_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.edits import RemoveRow
@@ -105,7 +105,7 @@ async def shown_texts(
     def text(row_id: RowId, name: str) -> str:
         own = rows[row_id].cell(name)
         other = proposed.get(row_id, {}).get(name)
-        return cell_text(other if other and is_over(other.updated_at, own.updated_at) else own)
+        return cell_text(other if other and replaces(other, own) else own)
 
     return [[text(row_id, name) for name in fields] for row_id in row_ids if row_id in rows]
 

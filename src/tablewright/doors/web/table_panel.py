@@ -10,7 +10,7 @@ from nicegui import context, events, ui
 from tablewright.app import Change, Operation, ProposalHead, Review
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import say, visit_now
-from tablewright.doors.web.grid_rows import is_over, operation_of
+from tablewright.doors.web.grid_rows import is_over, operation_of, stays_text
 from tablewright.doors.web.table_edit import ask_reason, visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, UsageError
@@ -83,8 +83,10 @@ class CellPanel:
         field = next((field for field in (*table.fields, *self._page.extra()) if field.name == name), None)
         if row is None or field is None:
             return
-        cell, (head, operation) = row.cell(name), await self.proposed(row, name)
-        before = None
+        cell, (head, operation) = row.cell(name), await self._newest(row, name)
+        before, note = None, ""
+        if operation is not None and cell.keeps_its_value(operation.cell):
+            note, head, operation = t("Looked up again: {result}", result=stays_text(operation.cell)), None, None
         if operation is not None:
             before, cell = cell, operation.cell
         elif cell.run_id:
@@ -97,13 +99,19 @@ class CellPanel:
             title = t("{name} · row {number}", name=cell_text(row.cell(table.key_field)) or t("Row"), number=row_id)
             steps = operation.steps if operation else ()
             acts = self._acts(row, field, cell, head)
-            heading = show_evidence(title, field, cell, steps, passages, acts, before=before)
+            heading = show_evidence(title, field, cell, steps, passages, acts, before=before, note=note)
         self._opened.set_text(shortened(f"{t('Evidence')}: {title}, {name}: {cell_text(cell) or t('No value')}", 200))
         self._drawer.show()
         self._page.grid.show_panel(heading, to_it=by_key)
 
     async def proposed(self, row: Row, name: str) -> tuple[ProposalHead | None, Operation | None]:
-        """The newest proposal for a cell that is neither decided nor written by somebody since."""
+        """Return the newest proposal that would change a cell and is neither decided nor outdated."""
+        head, operation = await self._newest(row, name)
+        if operation is not None and row.cell(name).keeps_its_value(operation.cell):
+            return None, None
+        return head, operation
+
+    async def _newest(self, row: Row, name: str) -> tuple[ProposalHead | None, Operation | None]:
         tablewright = (await visit_now()).tablewright
         for head in self._page.proposals.heads:
             try:

@@ -54,7 +54,7 @@ class ProposalPanel:
         what = t("{names}: {found} proposed.", names=names, found=many(found, "value"))
         if empty:
             both = {"found": many(found, "value"), "empty": many(empty, "cell")}
-            what = t("{names}: {found} proposed, {empty} still empty.", names=names, **both)
+            what = t("{names}: {found} proposed, {empty} without a result.", names=names, **both)
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
                 text(" ".join((what, t("The table changes only when you accept."))))
@@ -74,7 +74,8 @@ class ProposalPanel:
         done = await visit.tablewright.changes.apply(head.id)
         written = t("{count} cell written.|{count} cells written.", count=done.cells)
         kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
-        say(" ".join(filter(None, (written, kept, t("Press Ctrl+Z to undo.")))))
+        undo = t("Press Ctrl+Z to undo.") if done.change else ""
+        say(" ".join(filter(None, (written, say_stayed(done), kept, undo))))
         await self._changed(done)
 
     async def _discard(self, head: ProposalHead) -> None:
@@ -82,3 +83,14 @@ class ProposalPanel:
         await visit.tablewright.changes.reject(head.id)
         say(t("Discarded. The table is unchanged."))
         await self._changed(None)
+
+
+def say_stayed(done: Applied) -> str:
+    """Say how many values stay because nothing new was found, or return ""."""
+    if not done.kept:
+        return ""
+    return t(
+        "Nothing was found for {count} cell, so its value stays.|Nothing was found for {count} cells, so their values "
+        "stay.",
+        count=done.kept,
+    )

@@ -210,7 +210,7 @@ class KindTables:
         if not await self._confirm(fill):
             return table, None
         filled = await fill.run()
-        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id, empties=True)
         return await self._store.tables.load(table.id), filled
 
 

@@ -244,6 +244,12 @@ window.tablewright.grid = (() => {
     if (event.key === "Escape" && asking && !isCovered) asking.dispatchEvent(new CustomEvent("leave"));
   }
 
+  // A run that found nothing leaves the value that is there; the note tells so once the rows are read again.
+  const stays = (before, after) => after.proposed && after.why && before?.text && !before.proposed;
+
+  const found = (before, after) =>
+    Object.fromEntries(Object.entries(after).filter(([name, cell]) => !stays(before[name], cell)));
+
   const apiOf = (id) => getElement(id)?.api;
 
   // A phone has no room for row numbers. The grid unpins them where it becomes narrow, and does not pin them again.
@@ -305,7 +311,7 @@ window.tablewright.grid = (() => {
       for (const row of rows) {
         const node = api?.getRowNode(String(row.id));
         if (!node?.data) continue;
-        const cells = row.whole ? row.cells : { ...node.data.cells, ...row.cells };
+        const cells = row.whole ? row.cells : { ...node.data.cells, ...found(node.data.cells, row.cells) };
         node.setData({ ...node.data, cells });
       }
     },

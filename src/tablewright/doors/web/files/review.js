@@ -10,7 +10,7 @@ window.tablewright.send = () => {
 };
 document.addEventListener("keydown", (event) => {
   const again = ["j", "k", "a", "r", "ArrowDown", "ArrowUp"];
-  const keys = event.repeat ? again : [...again, "e", "u", "Enter"];
+  const keys = event.repeat ? again : [...again, "e", "x", "u", "Enter"];
   if (event.ctrlKey || event.metaKey || event.altKey || !keys.includes(event.key)) return;
   if (document.querySelector(".q-dialog, .q-menu")) return;
   if (event.target.closest("input, textarea, select, [contenteditable], .q-slider")) return;
