@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tablewright.corpus.parse.parsed import Parsed
     from tablewright.doors.library import aio
     from tablewright.doors.library.aio import Stopped, TablewrightWarning
+    from tablewright.doors.library.progress import Progress
     from tablewright.doors.library.results import AskResult, Instance, ResearchResult, TableResult
     from tablewright.doors.library.verbs import ask, enrich, extract, find, research, transform
     from tablewright.errors import (
@@ -65,6 +66,7 @@ _HOMES = {
     "tablewright.corpus.parse.parsed": "Parsed",
     "tablewright.doors.library": "aio",
     "tablewright.doors.library.aio": "Stopped TablewrightWarning",
+    "tablewright.doors.library.progress": "Progress",
     "tablewright.doors.library.results": "AskResult Instance ResearchResult TableResult",
     "tablewright.doors.library.verbs": "ask enrich extract find research transform",
     "tablewright.errors": _ERRORS,
@@ -108,6 +110,7 @@ __all__ = [
     "Parameter",
     "Parsed",
     "Paused",
+    "Progress",
     "Query",
     "ResearchResult",
     "Row",

@@ -319,7 +319,7 @@ async def test_kinds_that_titles_suggest_are_guesses_until_somebody_says_them(em
         reply = await tablewright.query_documents(form_of("kind = berth contract", "sum", "Fee"))
         assert "600 EUR" in reply.answer
         assert reply.completeness == "approximate"
-        assert "the kind of 3 of these 3 is a guess from the title" in reply.reason
+        assert "the kind of 3 of these 3 is a guess from titles and folders" in reply.reason
         await tablewright.set_document_kind(["1.txt"], "mooring contract")
         assert {each.kind for each in await tablewright.documents() if each.heading.startswith("Berth")} == {
             "mooring contract"

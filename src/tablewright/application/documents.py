@@ -78,11 +78,17 @@ class DocumentVerbs(Application):
         async with self._spending():
             return await documents.annotate(self._store, corpus, model, names, watch)
 
-    async def table_of_documents(self, name: str, *, kind: str = "") -> Imported:
-        """A table with a row for each document that could be read."""
+    async def table_of_documents(
+        self, name: str, *, kind: str = "", within: Sequence[AnyPath] = (), update: bool = False
+    ) -> Imported:
+        """Make a table with a row for each readable document, or `update` the one that they became before.
+
+        `within` restricts it to these files and the documents in these folders."""
         from tablewright.journeys import documents
 
-        return await documents.as_table(self._store, name, kind=kind, actor=self._actor)
+        return await documents.as_table(
+            self._store, name, kind=kind, actor=self._actor, within=[Path(each) for each in within], update=update
+        )
 
     async def ask(
         self,

@@ -40,6 +40,7 @@ class EnrichVerbs(Application):
         row_ids: Sequence[RowId] | None = None,
         again: bool = False,
         anew: bool = False,
+        outdated: bool = False,
         max_rows: int | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
@@ -48,7 +49,8 @@ class EnrichVerbs(Application):
     ) -> Fill:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
         `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
-        did not find, with `anew` also for what they found, but for nothing that a person gave.
+        did not find, with `anew` also for what they found, but for nothing that a person gave. With `outdated` it also
+        fills cells whose question or inputs have changed, and cells that failed with an error.
 
         Without `strategy` a formula is computed and a question answered by the `usual` one: from the web, or from the
         documents where `sources`, or the setting of that name, is only these. A strategy that is an object or
@@ -70,6 +72,7 @@ class EnrichVerbs(Application):
             row_ids=row_ids,
             again=again,
             anew=anew,
+            outdated=outdated,
             max_rows=max_rows,
             concurrency=concurrency or self.settings.rows_at_once,
             retry=retry or retry_policy(self.settings),

@@ -55,18 +55,23 @@ class TableVerbs(Application):
         path: AnyPath,
         options: FileOptions = DEFAULT_OPTIONS,
         progress: Callable[[int, int], None] | None = None,
+        *,
+        update: bool = False,
     ) -> Imported:
+        """Make a table of a file; with `update`, write it into the table that it became before."""
         path = Path(path)
         await self._charge_files([path])
-        return await import_file(self._store, path, options, actor=self._actor, progress=progress)
+        return await import_file(self._store, path, options, actor=self._actor, update=update, progress=progress)
 
-    async def import_rows(self, rows: Iterable[Mapping[str, Any]], options: FileOptions = DEFAULT_OPTIONS) -> Imported:
-        """A table of what a program has in memory; the types of its columns are found out as for a JSON file."""
-        return await import_rows(self._store, rows, options, actor=self._actor)
+    async def import_rows(
+        self, rows: Iterable[Mapping[str, Any]], options: FileOptions = DEFAULT_OPTIONS, *, update: bool = False
+    ) -> Imported:
+        """Make a table of what a program has in memory; the types of its columns are inferred as for a JSON file."""
+        return await import_rows(self._store, rows, options, actor=self._actor, update=update)
 
-    async def import_table(self, table: Table) -> Table:
-        """A copy of a table in memory, with its evidence as it is stated there."""
-        return await import_table(self._store, table, actor=self._actor)
+    async def import_table(self, table: Table, *, update: bool = False) -> Imported:
+        """Make a copy of a table in memory, with its evidence as it is stated there."""
+        return await import_table(self._store, table, actor=self._actor, update=update)
 
     async def preview_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> Preview:
         """What a file would become. Nothing is imported."""

@@ -1,7 +1,8 @@
-"""What documents seem to be by the words that head them, where neither a model nor a person has said it.
+"""Guess the kind of documents from their headings and folders, where neither a model nor a person has said it.
 
 Only form counts: a heading falls into parts at numbers, dates and punctuation marks, and the part that heads the most
-other documents is the kind, the first of equals. What the words mean is not known, so this is a guess, and called one.
+other documents is the kind, the first of equals. A folder that is called like a heading in it ("receipts") counts as a
+heading of all its documents. What the words mean is not known, so this is a guess, and called one.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.corpus.vocabulary import stem, tokens
 from tablewright.sources.read.characters import one_line
 from tablewright.table.corpus import Annotation, Document
 from tablewright.table.dates import read_dates
@@ -35,9 +38,16 @@ def heading_of(parsed: Parsed, annotations: Sequence[Annotation]) -> str:
 
 
 def title_kinds(documents: Sequence[Document]) -> dict[str, str]:
-    """By id, for those that nobody has sorted: a kind, or "" where no part of the heading heads another document.
-    Where all that somebody has sorted under a part are of one kind, so are the others."""
+    """Return by id, for unsorted documents, a kind, or "" if no part of the heading heads another document.
+
+    If all documents that were sorted under a part are of one kind, so are the others."""
     parts = {each.id: parts_of(each.heading) for each in documents}
+    folders: dict[Path, list[str]] = {}
+    for each in documents:
+        folders.setdefault(Path(each.path).parent, []).extend(parts[each.id])
+    named = {folder: [part for part in inside if same_words(part, folder.name)] for folder, inside in folders.items()}
+    for each in documents:
+        parts[each.id] = list(dict.fromkeys((*parts[each.id], *named[Path(each.path).parent])))
     shared = Counter(part for each in parts.values() for part in each)
     said: dict[str, set[str]] = {}
     for each in documents:
@@ -67,6 +77,11 @@ def parts_of(heading: str) -> list[str]:
         parts[-1] += filter(None, [first])
         parts += ([each] if each else [] for each in others)
     return list(dict.fromkeys(each for each in map(" ".join, parts) if is_nameable(each)))
+
+
+def same_words(one: str, other: str) -> bool:
+    """Return True if the words have the same stems: "receipt" and "receipts"."""
+    return list(map(stem, tokens(one))) == list(map(stem, tokens(other)))
 
 
 def has_digit(word: str) -> bool:

@@ -17,12 +17,12 @@ from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
 from tablewright.decisions.summarise_text import Summarise, SummariseText
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.files import Imported, replacing
+from tablewright.journeys.files import Imported, import_from_memory, replacing
 from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultSet
 from tablewright.store.store import Store
 from tablewright.table.corpus import Annotation, Document, Property
-from tablewright.table.files import open_writer, target_format
+from tablewright.table.files import Incoming, open_writer, target_format
 from tablewright.table.files.names import free_name
 from tablewright.table.model import Field, Noun, Row, Table, column_key, given
 from tablewright.table.typed import typed
@@ -162,29 +162,35 @@ async def summarise(store: Store, corpus: Corpus, model: LanguageModel, document
     await store.documents.set_summaries(document.id, new, vectors, corpus.embedder.name)
 
 
-async def as_table(store: Store, name: str, *, kind: str, actor: str) -> Imported:
-    found = [each for each in await store.documents.all(readable=True) if not kind or each.kind == kind]
+async def as_table(
+    store: Store, name: str, *, kind: str, actor: str, within: Sequence[Path] = (), update: bool = False
+) -> Imported:
+    """Make a table with a row for each readable document, or `update` the one that they became before.
+
+    `within` restricts it to these files and the documents in these folders."""
+    places = [path.resolve() for path in within]
+    found = [
+        each
+        for each in await store.documents.all(readable=True)
+        if (not kind or each.kind == kind)
+        and (not places or any(Path(each.path).resolve().is_relative_to(place) for place in places))
+    ]
     if not found:
         what = f"document of the kind {kind!r}" if kind else "document"
         raise NotFound(f"There is no {what}.", advice="`tablewright docs list` shows what there is.")
     names = Counter(each.name for each in found)
-    table = await store.tables.create(
-        name,
-        FIELDS,
+    rows = [
         (
-            (
-                given(each.name if names[each.name] == 1 else each.path),
-                given(each.title),
-                given(each.kind),
-                given(each.pages),
-            )
-            for each in found
-        ),
-        key_field="File",
-        actor=actor,
-        note=f"a row for each of {len(found)} documents",
-    )
-    return Imported(table=table, rows=len(found))
+            given(each.name if names[each.name] == 1 else each.path),
+            given(each.title),
+            given(each.kind),
+            given(each.pages),
+        )
+        for each in found
+    ]
+    incoming = Incoming(name=name, fields=FIELDS, row_count=len(rows), batches=lambda: iter([rows]), key_field="File")
+    note = f"a row for each of {len(found)} documents"
+    return await import_from_memory(store, incoming, note, actor=actor, update=update)
 
 
 async def export_result(store: Store, result_id: str, path: Path, *, folders: bool) -> int:

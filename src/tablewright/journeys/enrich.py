@@ -56,6 +56,7 @@ async def plan(
     only: Collection[CellAt] | None = None,
     again: bool = False,
     anew: bool = False,
+    outdated: bool = False,
     max_rows: int | None = None,
     concurrency: int | None = None,
     retry: RetryPolicy = ONCE,
@@ -66,7 +67,8 @@ async def plan(
 
     `strategy` is a name or an object; `usual` is the one for questions where none is named. With `again` what earlier
     runs did not find is looked for once more, in other places than before, beside what nobody has looked for yet; with
-    `anew` also what they found, but nothing that a person gave."""
+    `anew` also what they found, but nothing that a person gave. With `outdated`, cells whose question or inputs have
+    changed, and cells that failed with an error, are filled as well."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
@@ -83,6 +85,10 @@ async def plan(
     task = Task(table=table, fields=tuple(wanted), params=checked_params(chosen, params or {}))
     tools = await open_tools(chosen.needs(task))
     chosen.prepare(task, tools)
+    if again or anew:
+        only = await cells_to_fill(store, table, wanted, row_ids, anew=anew)
+    elif outdated:
+        only = await find_outdated_cells(store, table, wanted, row_ids)
     return Fill(
         store,
         table,
@@ -91,7 +97,7 @@ async def plan(
         params=params,
         tools=tools,
         row_ids=row_ids,
-        only=await cells_to_fill(store, table, wanted, row_ids, anew=anew) if again or anew else only,
+        only=only,
         again=again,
         max_rows=max_rows,
         concurrency=concurrency,
@@ -136,6 +142,24 @@ async def cells_to_fill(
         for row in rows
         for name in names
         if row.cell(name).is_unfound or (anew and row.cell(name).shown_basis != "given")
+    }
+
+
+async def find_outdated_cells(
+    store: Store, table: Table, fields: Sequence[Field], row_ids: Sequence[RowId] | None
+) -> set[CellAt]:
+    """Return the cells that need work, failed with an error, or were found for another question or other inputs."""
+    asked_before = {field.name: field for field in table.fields}
+    asked_anew = {field.name for field in fields if asked_before.get(field.name) != field}
+    return {
+        (row.id, field.name)
+        async for rows in windows(store, table, {field.name for field in fields}, row_ids)
+        for row in rows
+        for field in fields
+        if (cell := row.cell(field.name)).needs_work
+        or cell.stale
+        or (cell.status == "FAILED" and cell.reason == "error")
+        or (field.name in asked_anew and cell.shown_basis != "given")
     }
 
 

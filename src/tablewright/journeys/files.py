@@ -25,7 +25,7 @@ from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.imports import ImportedFile
 from tablewright.store.store import Store
 from tablewright.table.coerce import coerce
-from tablewright.table.edits import AddRow
+from tablewright.table.edits import AddRow, Edit, SetCell
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
 from tablewright.table.files.objects import from_mappings
 from tablewright.table.files.own_json import as_imported
@@ -40,9 +40,12 @@ WINDOW = 1_000
 
 
 class Imported(Noun, frozen=True):
+    """`row_ids` are the rows that the data became, in its order; None for all rows of the table."""
+
     table: Table
     rows: int
     warnings: tuple[str, ...] = ()
+    row_ids: tuple[RowId, ...] | None = None
 
 
 class FileOptions(Noun, frozen=True):
@@ -158,12 +161,17 @@ async def import_file(
     options: FileOptions,
     *,
     actor: str = "",
+    update: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """`progress` is told how many rows of how many are in; from a store's thread."""
+    """Make a table of a file, or `update` the one it became before.
+
+    `progress` gets the rows done and the rows in all, from a thread of the store."""
     async with read_file(path, options, actor) as read:
         incoming = with_fields(read, options.fields)
         file = await described(path, options)
+        if update and (updated := await update_table(store, incoming, file, actor=actor)):
+            return updated
         table = await store.tables.create(
             options.name or incoming.name,
             incoming.fields,
@@ -178,27 +186,99 @@ async def import_file(
 
 
 async def import_rows(
-    store: Store, rows: Iterable[Mapping[str, Any]], options: FileOptions, *, actor: str = ""
+    store: Store, rows: Iterable[Mapping[str, Any]], options: FileOptions, *, actor: str = "", update: bool = False
 ) -> Imported:
-    name = options.name or "rows"
-    incoming = await asyncio.to_thread(from_mappings, name, list(rows))
-    table = await store.tables.create(
-        name,
-        incoming.fields,
-        incoming.rows(),
-        key_field=choose_key_field(incoming, options.key_field),
-        actor=actor,
-        note="made from rows in memory",
+    incoming = await asyncio.to_thread(from_mappings, options.name or "rows", list(rows))
+    incoming = replace(incoming, key_field=choose_key_field(incoming, options.key_field))
+    return await import_from_memory(store, incoming, "made from rows in memory", actor=actor, update=update)
+
+
+async def import_table(store: Store, table: Table, *, actor: str = "", update: bool = False) -> Imported:
+    names = [field.name for field in table.fields]
+    rows = [tuple(as_imported(row.cell(name)) for name in names) for row in table.rows]
+    incoming = Incoming(
+        name=table.name,
+        fields=table.fields,
+        row_count=len(rows),
+        batches=lambda: iter([rows]),
+        key_field=table.key_field,
     )
+    return await import_from_memory(store, incoming, "copied from a table in memory", actor=actor, update=update)
+
+
+async def import_from_memory(store: Store, incoming: Incoming, note: str, *, actor: str, update: bool) -> Imported:
+    """Make a table, or `update` the one that rows in the same columns became before."""
+    source = await asyncio.to_thread(described_rows, incoming) if update else None
+    if source and (updated := await update_table(store, incoming, source, actor=actor)):
+        return updated
+    table = await store.tables.create(
+        incoming.name, incoming.fields, incoming.rows(), key_field=incoming.key_field, actor=actor, note=note
+    )
+    if source:
+        await store.imports.keep(table.id, source)
     return Imported(table=table, rows=incoming.row_count, warnings=incoming.warnings)
 
 
-async def import_table(store: Store, table: Table, *, actor: str = "") -> Table:
-    names = [field.name for field in table.fields]
-    rows = [[as_imported(row.cell(name)) for name in names] for row in table.rows]
-    return await store.tables.create(
-        table.name, table.fields, rows, key_field=table.key_field, actor=actor, note="copied from a table in memory"
+def described_rows(incoming: Incoming) -> ImportedFile:
+    """Identify rows in memory by their columns: they have no path."""
+    content = hashlib.sha256()
+    for cells in incoming.rows():
+        content.update("\x1e".join(map(cell_text, cells)).encode("utf-8", "surrogatepass") + b"\x1f")
+    columns = sorted(column_key(field.name) for field in incoming.fields)
+    return ImportedFile(
+        path=f"memory:{incoming.name}:{hashlib.sha256(repr(columns).encode()).hexdigest()}",
+        content_hash=content.hexdigest(),
+        reading=repr(incoming.key_field),
     )
+
+
+async def update_table(store: Store, incoming: Incoming, source: ImportedFile, *, actor: str) -> Imported | None:
+    """Write data that comes again into the table that it became before: new rows are added, changed values are set.
+
+    Rows that are no longer in the data stay in the table, and an empty value clears nothing that a run has found.
+    Return None if there is no such table, or if its rows cannot be matched by their keys."""
+    found = await store.imports.find(source.path, source.reading)
+    if found is None:
+        return None
+    table = await store.tables.load(found[0])
+    columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
+    names = [field.name for _, field in columns]
+    if len(columns) < len(incoming.fields) or table.key_field not in names:
+        return None
+    rows = await asyncio.to_thread(list, incoming.rows())
+    key_at = names.index(table.key_field)
+    keys = [cell_text(cells[key_at]) for cells in rows]
+    known = rows_by_key(table)
+    if not all(keys) or len(set(keys)) < len(keys) or len(known) < len(table.rows):
+        is_same = found[1].content_hash == source.content_hash and len(rows) == len(table.rows)
+        return Imported(table=table, rows=len(rows), warnings=incoming.warnings) if is_same else None
+    edits: list[Edit] = []
+    for key, cells in zip(keys, rows, strict=True):
+        read = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(cells, columns, strict=True)}
+        row = known.get(key)
+        if row is None:
+            filled = {name: cell for name, cell in read.items() if cell.value is not None}
+            edits.append(AddRow(key=row_key(key), cells=filled))
+        else:
+            edits += changed_cells(row, read)
+    if edits:
+        await Changes(store, actor).edit(table.id, edits, f"updated from {incoming.name}")
+        table = await store.tables.load(table.id)
+        known = rows_by_key(table)
+    await store.imports.keep(table.id, source)
+    row_ids = tuple(known[key].id for key in keys)
+    return Imported(table=table, rows=len(rows), warnings=incoming.warnings, row_ids=row_ids)
+
+
+def rows_by_key(table: Table) -> dict[str, Row]:
+    return {cell_text(row.cell(table.key_field)): row for row in table.rows}
+
+
+def changed_cells(row: Row, read: Mapping[str, Cell]) -> Iterator[SetCell]:
+    for name, cell in read.items():
+        before = row.cell(name)
+        if cell.value != before.value and (cell.value is not None or before.run_id is None):
+            yield SetCell(row_id=row.id, field=name, cell=cell)
 
 
 class KnownFile(Noun, frozen=True):

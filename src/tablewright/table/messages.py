@@ -67,7 +67,8 @@ ENGLISH = {
     "compared": "the rows were compared by the model",
     "documents silent": "the documents do not say",
     "nobody sorted": "the kind of {count} of {total} documents is not confirmed",
-    "from titles": "the kind of {count} of these {total} is a guess from the title",
+    "from titles": "the kind of {count} of these {total} is a guess from titles and folders",
+    "no kind": "the kind of {count} of these {total} is not known",
     "sorted within": "sorted within each of {units}, which are not compared with each other",
     "no such table": "{count} of {total} {things} has no such table, so it was not looked at|"
     "{count} of {total} {things} have no such table, so they were not looked at",
@@ -163,7 +164,8 @@ GERMAN = {
     "compared": "die Zeilen hat das Modell verglichen",
     "documents silent": "die Dokumente sagen es nicht",
     "nobody sorted": "von {count} der {total} Dokumente hat niemand gesagt, was sie sind",
-    "from titles": "die Art von {count} dieser {total} ist nach dem Titel geraten",
+    "from titles": "die Art von {count} dieser {total} ist nach Titel oder Ordner geraten",
+    "no kind": "die Art von {count} dieser {total} ist nicht bekannt",
     "sorted within": "je für sich sortiert: {units}; untereinander sind sie nicht vergleichbar",
     "no such table": "{count} von {total} ({things}) hat keine solche Tabelle und zählt deshalb nicht|"
     "{count} von {total} ({things}) haben keine solche Tabelle und zählen deshalb nicht",

@@ -108,3 +108,12 @@ class Reply(Noun, frozen=True):
     degraded: str = ""
     """Why it was answered without the model although there is one."""
     conversation: str = ""
+
+    def completeness_text(self) -> str:
+        """Return how much was matched, how complete the answer is and why, or "" if it is no list and has no reason."""
+        if self.ledger is None and not self.reason:
+            return ""
+        counted = self.ledger.text(self.language) if self.ledger else ""
+        complete = message("completeness", self.language, word=message(self.completeness, self.language))
+        because = f" ({self.reason})" if self.reason else ""
+        return f"{counted[:1].upper()}{counted[1:]}. {complete}{because}.".removeprefix(". ")

@@ -263,7 +263,9 @@ def test_documents_become_rows_and_evidence_names_their_files(tmp_path: Path) ->
     assert (tenant["value"], tenant["quote"]) == ("Ilse Brandt", "Tenant: Ilse Brandt")
     assert {tenant["source"], rent["source"]} == {str(tmp_path / "lease.txt")}
     table.save(tmp_path / "leases.csv", evidence=True)
-    assert ",lease (doc_" in (tmp_path / "leases.csv").read_text(encoding="utf-8")
+    assert f",lease ({tmp_path / 'lease.txt'})" in (tmp_path / "leases.csv").read_text(encoding="utf-8")
+    assert table.cell(0, "Tenant").evidence[0].origin == str(tmp_path / "lease.txt")
+    assert "doc_" not in str(table.report["rows"][0]["cells"])
 
 
 def test_asking_documents_gives_passages_with_citations(tmp_path: Path) -> None:

@@ -199,10 +199,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         lead = "Understood so far" if reply.route == "passages" else "Looked up"
         output.say(f"{lead}: {reply.form}.")
     if reply.ledger is not None:
-        ledger = reply.ledger.text(reply.language)
-        word = message(reply.completeness, reply.language)
-        complete = message("completeness", reply.language, word=word)
-        output.say(f"{ledger[:1].upper()}{ledger[1:]}. {complete}{because(reply.reason)}")
+        output.say(reply.completeness_text())
     for said in reply.contradictions:
         output.say(message("contradict", reply.language, what=said))
     if reply.degraded:
@@ -225,7 +222,3 @@ def link_to(cited: Citation) -> str:
     """The file at its page, for terminals that open links."""
     page = f"#page={cited.page}" if cited.page else ""
     return f"{Path(cited.path).as_uri()}{page}"
-
-
-def because(reason: str) -> str:
-    return f" ({reason})." if reason else "."

@@ -74,7 +74,9 @@ def add(
         output.say(f"The model said what {output.many(done.classified, 'document')} are: `docs list` shows the kinds.")
     if done.from_titles:
         documents = output.many(done.from_titles, "document")
-        output.say(f"The kind of {documents} is a guess from the title: `docs list` shows it, `docs kind` sets it.")
+        output.say(
+            f"The kind of {documents} is a guess from titles and folders: `docs list` shows it, `docs kind` sets it."
+        )
     for path, other in done.same[:SHOWN_PROBLEMS]:
         output.say(f"  {path}: the same content as {other}")
     print_unreadable(done.unreadable)
@@ -172,11 +174,11 @@ def list_documents(
     ]
     output.stdout().print(output.grid("Documents", ["Id", "File", "Kind", "Pages", "Title or problem"], lines))
     if any(each.kind_by == "title" for each in known):
-        output.say("A kind with “?” is a guess from the title; `tablewright docs kind` sets one.")
+        output.say("A kind with “?” is a guess from its title or folder; `tablewright docs kind` sets one.")
 
 
 def shown_kind(document: Document) -> str:
-    """With "?" where it is a guess from the title."""
+    """With "?" where it is a guess from its title or folder."""
     return f"{document.kind}?" if document.kind_by == "title" else document.kind
 
 
@@ -193,7 +195,7 @@ def show(document: DocumentName, json: Json = False) -> None:
         output.print_json(report)
         return
     known = report.document
-    guess = f"{known.kind} (a guess from the title)" if known.kind_by == "title" else ""
+    guess = f"{known.kind} (a guess from its title or folder)" if known.kind_by == "title" else ""
     about = [guess or known.kind or "no kind", *known.categories, known.media, output.many(known.pages, "page")]
     output.say(f"{known.name} ({known.id}): {known.title}")
     output.say(known.problem or f"{', '.join(filter(None, about))}; {known.characters:,} characters; {known.path}")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import structs
 from typing_extensions import Unpack
 
+from tablewright.app import Imported
 from tablewright.doors.library.data import Data, PandasFrame, PolarsFrame
 from tablewright.doors.library.fields import Fields, fields_from
 from tablewright.doors.library.results import AskResult, ResearchResult, TableResult
@@ -67,8 +68,8 @@ async def enrich(
     """
     async with opened(documents_first(options, documents), enrich) as session:
         await read_documents(session, documents)
-        table_id = await session.bring_in(data, key)
-        return await fill(session, table_id, fields_from(fields), data, strategy, params=params, max_rows=max_rows)
+        imported = await session.bring_in(data, key)
+        return await fill(session, imported, fields_from(fields), data, strategy, params=params, max_rows=max_rows)
 
 
 async def transform(
@@ -81,8 +82,8 @@ async def transform(
     A formula is computed; anything else needs a model. Takes the same data, fields and options as `enrich`.
     """
     async with opened(options, transform) as session:
-        table_id = await session.bring_in(data, key)
-        return await fill(session, table_id, fields_from(fields), data, usual="transform")
+        imported = await session.bring_in(data, key)
+        return await fill(session, imported, fields_from(fields), data, usual="transform")
 
 
 async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) -> TableResult:
@@ -93,12 +94,13 @@ async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) 
     documents: files or folders. Takes the same fields and options as `enrich`. Without a model, only labelled values
         are read.
     """
-    async with opened(documents_first(options, documents), extract) as session:
-        await read_documents(session, documents)
-        table = (await session.tablewright.table_of_documents("Documents")).table
+    paths = paths_of(documents)
+    async with opened(documents_first(options, paths), extract) as session:
+        await read_documents(session, paths)
+        imported = await session.tablewright.table_of_documents("Documents", within=paths, update=session.keeps)
         unread = await session.tablewright.documents(readable=False)
         notes = [each.problem if each.name in each.problem else f"{each.name}: {each.problem}" for each in unread]
-        return await fill(session, table.id, fields_from(fields), None, "documents", notes=notes)
+        return await fill(session, imported, fields_from(fields), None, "documents", notes=notes)
 
 
 async def find(
@@ -137,15 +139,16 @@ async def find(
         )
 
 
-async def ask(documents: Paths, question: str, **options: Unpack[Options]) -> AskResult:
+async def ask(documents: Paths, question: str, *, kind: str = "", **options: Unpack[Options]) -> AskResult:
     """Answers a question from documents, with citations, and says how complete the answer is.
 
-        print(tw.ask("contracts/", "Which leases end before 2027?", model="openai:NAME"))
+        print(tw.ask("contracts/", "Which leases end before 2027?", kind="lease", model="openai:NAME"))
 
     documents: files or folders. Takes the same options as `enrich`.
+    kind: what all of these documents are, such as "receipt"; without it, a model says so, or it is guessed from titles.
     """
     async with opened(options, ask) as session:
-        await read_documents(session, documents)
+        await read_documents(session, documents, kind)
         with session.bar.drawn("Answering"):
             reply = await session.tablewright.ask(question, agreed=True)
             return AskResult(reply=await with_all_rows(session, reply))
@@ -193,7 +196,7 @@ async def research(
 
 async def fill(
     session: Session,
-    table_id: str,
+    imported: Imported,
     fields: Sequence[Field],
     data: Any,
     strategy: str | Strategy | RowFunction = "",
@@ -207,13 +210,22 @@ async def fill(
     texts = {name: plain(value) for name, value in (params or {}).items()}
     with session.bar.drawn("Filling"):
         run = await tablewright.plan_enrich(
-            table_id, fields, strategy, usual=usual, params=texts, max_rows=max_rows, watch=session.bar.watch
+            imported.table.id,
+            fields,
+            strategy,
+            usual=usual,
+            params=texts,
+            row_ids=imported.row_ids,
+            outdated=session.keeps,
+            max_rows=max_rows,
+            watch=session.bar.watch,
         )
         filled = await run.run()
     await tablewright.changes.apply_unseen(filled.proposal_id)
     proposal = await tablewright.proposal(filled.proposal_id)
     result = await session.result(
-        table_id,
+        imported.table.id,
+        imported.row_ids,
         asked=tuple(field.name for field in proposal.fields),
         status=filled.status,
         report=await tablewright.enrich_report(filled),
@@ -221,12 +233,19 @@ async def fill(
     )
     told = (*tablewright.warnings, *session.notes)
     stopped = () if filled.status in ("done", "paused") else (f"Stopped at the cap of {filled.cap}.",)
-    nothing = () if proposal.counts or stopped else ("Nothing was filled: these columns have no cells left to fill.",)
+    nothing = nothing_filled(result, session.keeps) if not proposal.counts and not stopped else ()
     result = replace(result, notes=(*told, *filled.notes, *notes, *failures(result), *stopped, *nothing))
     if filled.status == "paused":
         raise Stopped(filled.problem, result)
     warn(result.notes)
     return result
+
+
+def nothing_filled(result: TableResult, is_kept: bool) -> tuple[str, ...]:
+    """Return a note for a run that had nothing to do, unless a kept table simply has every value already."""
+    if is_kept and all(row.cell(name).value is not None for row in result.table.rows for name in result.asked):
+        return ()
+    return ("Nothing was filled: these columns have no cells left to fill.",)
 
 
 def failures(result: TableResult) -> list[str]:
@@ -260,15 +279,19 @@ class Stopped(Paused):
         self.result = result
 
 
-async def read_documents(session: Session, documents: Paths) -> None:
-    paths = [documents] if isinstance(documents, str | os.PathLike) else list(documents)
+def paths_of(documents: Paths) -> list[AnyPath]:
+    return [documents] if isinstance(documents, str | os.PathLike) else list(documents)
+
+
+async def read_documents(session: Session, documents: Paths, kind: str = "") -> None:
+    paths = paths_of(documents)
     if not paths:
         return
     missing = [str(path) for path in paths if not Path(path).exists()]
     if missing:
         raise UsageError(f"There is no file or folder {missing[0]}.")
     with session.bar.drawn("Reading documents"):
-        await session.tablewright.add_documents(paths, watch=session.bar.watch)
+        await session.tablewright.add_documents(paths, kind=kind, watch=session.bar.watch)
 
 
 def documents_first(options: Options, documents: Paths) -> Options:

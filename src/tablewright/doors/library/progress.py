@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol, TypeAlias
 
 EVERY = 0.1
 """Seconds between two updates of a notebook, at least: each is a message to the browser."""
 
-Draw: TypeAlias = Callable[[int, int], None]
+Draw: TypeAlias = Callable[[int, int], object]
 
 
 class News(Protocol):
@@ -24,19 +25,33 @@ class News(Protocol):
     def total(self) -> int: ...
 
 
-class Bar:
-    """Where nobody looks, nothing is drawn."""
+@dataclass(frozen=True)
+class Progress:
+    """How far a verb is. `total` is 0 while it is not known."""
 
-    def __init__(self, shown: bool) -> None:
+    stage: str
+    done: int
+    total: int
+
+
+class Bar:
+    """Show progress in a terminal or a notebook, hand it to a function of the caller, or do neither."""
+
+    def __init__(self, shown: bool | Callable[[Progress], object]) -> None:
         self._shown = shown
         self._draw: Draw | None = None
 
     @contextmanager
     def drawn(self, what: str) -> Iterator[None]:
-        if not self._shown:
+        if callable(self._shown):
+            call = self._shown
+            self._draw = lambda done, total: call(Progress(what, done, total))
+            self._draw(0, 0)
             yield
-            return
-        with (notebook_bar if is_notebook() else terminal_bar)(what) as self._draw:
+        elif self._shown:
+            with (notebook_bar if is_notebook() else terminal_bar)(what) as self._draw:
+                yield
+        else:
             yield
         self._draw = None
 

@@ -53,8 +53,6 @@ class TableResult:
     report: Mapping[str, Any] = field(default_factory=dict)
     source: Any = None
     """The DataFrame that it was made from, if any: `to_pandas` and `to_polars` add their columns to it."""
-    paths: Mapping[str, str] = field(default_factory=dict)
-    """Where each cited document is, by the id that evidence names it by."""
 
     def __len__(self) -> int:
         return len(self.table.rows)
@@ -143,7 +141,7 @@ class TableResult:
         }
         for each in cell.evidence or (Evidence(origin=""),):
             yield about | {
-                "source": self.paths.get(each.origin, each.origin),
+                "source": each.origin,
                 "title": each.title,
                 "page": each.page,
                 "quote": each.quote,
@@ -187,7 +185,9 @@ class AskResult:
 
     @property
     def answer(self) -> str:
-        return self.reply.answer
+        """The answer, and below it how complete it is if it is not known to be exact."""
+        is_exact = self.reply.completeness == "exact"
+        return "\n".join(filter(None, (self.reply.answer, "" if is_exact else self.reply.completeness_text())))
 
     @property
     def citations(self) -> Sequence[Citation]:

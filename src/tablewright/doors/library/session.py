@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import msgspec
 
 from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.doors.library.data import Data, rows_of
-from tablewright.doors.library.progress import Bar, is_watched
+from tablewright.doors.library.progress import Bar, Progress, is_watched
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.settings import Settings, load_settings, plain
+from tablewright.table.model import RowId
 from tablewright.table.retrieved import is_document
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.app import Parser, SearchFunction, SearchProvider
+
+
+T = TypeVar("T")
 
 
 class Options(TypedDict, total=False):
@@ -35,7 +41,7 @@ class Options(TypedDict, total=False):
     parsers: Mapping[str, Parser]
     home: str | os.PathLike[str]
     settings: Settings
-    progress: bool
+    progress: bool | Callable[[Progress], object]
     model_strong: str
     model_fallback: str
     model_base_url: str
@@ -78,38 +84,61 @@ class Options(TypedDict, total=False):
 
 
 class Session:
-    def __init__(self, tablewright: Tablewright, bar: Bar) -> None:
+    def __init__(self, tablewright: Tablewright, bar: Bar, *, keeps: bool) -> None:
+        """`keeps`: the home outlives the call, so data that comes again updates its table."""
         self.tablewright = tablewright
         self.bar = bar
+        self.keeps = keeps
         self.notes: list[str] = []
-        """What the data that was brought in did not say clearly, or could not be kept."""
+        """What was unclear in the data, or could not be kept."""
 
-    async def bring_in(self, data: Data | TableResult, key: str) -> str:
-        """The id of the table that the data is: of a file, of what is in memory, or one that the home has."""
-        if isinstance(data, TableResult):
-            return (await self.tablewright.import_table(data.table)).id
+    async def bring_in(self, data: Data | TableResult, key: str) -> Imported:
+        """Make a table of a file or of data in memory, or find one of the home by its name."""
         options = FileOptions(key_field=key)
-        if not isinstance(data, str | os.PathLike):
-            return self._noted(await self.tablewright.import_rows(rows_of(data), options))
-        if Path(data).is_file():
-            return self._noted(await self.tablewright.import_file(data, options))
-        if Path(data).suffix or os.sep in str(data) or Path(data).is_dir():
+        if isinstance(data, TableResult):
+            imported = await self.tablewright.import_table(data.table, update=self.keeps)
+        elif not isinstance(data, str | os.PathLike):
+            imported = await self.tablewright.import_rows(rows_of(data), options, update=self.keeps)
+        elif Path(data).is_file():
+            imported = await self.tablewright.import_file(data, options, update=self.keeps)
+        elif Path(data).suffix or os.sep in str(data) or Path(data).is_dir():
             raise BadFile(f"There is no file {data}.")
-        try:
-            return (await self.tablewright.table(str(data))).id
-        except NotFound as error:
-            raise BadFile(f"There is no file {data}, and no table of that name in the home.") from error
-
-    def _noted(self, imported: Imported) -> str:
+        else:
+            imported = await self._find_table(str(data))
         self.notes += map(as_arguments, imported.warnings)
-        return imported.table.id
+        return imported
 
-    async def result(self, table_id: str, **more: Any) -> TableResult:
+    async def _find_table(self, name: str) -> Imported:
+        try:
+            return Imported(table=await self.tablewright.table(name), rows=0)
+        except NotFound as error:
+            raise BadFile(f"There is no file {name}, and no table of that name in the home.") from error
+
+    async def result(
+        self, table_id: str, row_ids: Sequence[RowId] | None = None, *, report: Any = None, **more: Any
+    ) -> TableResult:
+        """Load a table, or these rows of it. Evidence names the file of a document: its id means nothing outside."""
         table = await self.tablewright.load(table_id)
+        if row_ids is not None:
+            by_id = {row.id: row for row in table.rows}
+            table = msgspec.structs.replace(table, rows=tuple(by_id[row_id] for row_id in row_ids))
         cited = {each.origin for row in table.rows for cell in row.cells.values() for each in cell.evidence}
         documents = await self.tablewright.documents() if any(map(is_document, cited)) else ()
-        paths = {each.id: each.path for each in documents if each.id in cited}
-        return TableResult(table=table, paths=paths, **more)
+        paths = {each.id: each.path for each in documents}
+        return TableResult(table=name_files(table, paths), report=name_files(report or {}, paths), **more)
+
+
+def name_files(thing: T, paths: Mapping[str, str]) -> T:
+    """Return a table or a report with the path of each document in place of its id."""
+    return msgspec.convert(with_paths(msgspec.to_builtins(thing), paths), type(thing)) if paths else thing
+
+
+def with_paths(thing: Any, paths: Mapping[str, str]) -> Any:
+    if isinstance(thing, dict):
+        return {key: with_paths(value, paths) for key, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [with_paths(each, paths) for each in thing]
+    return paths.get(thing, thing) if isinstance(thing, str) else thing
 
 
 @asynccontextmanager
@@ -125,7 +154,7 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
             parsers=options.get("parsers"),
         ) as tablewright:
             try:
-                yield Session(tablewright, Bar(options.get("progress", is_watched())))
+                yield Session(tablewright, Bar(options.get("progress", is_watched())), keeps=keeps(options))
             except TablewrightError as error:
                 error.advice = as_arguments(error.advice)
                 raise
@@ -138,6 +167,11 @@ def check_options(options: Options, verb: Callable[..., Any]) -> None:
         if name not in known:
             near = did_you_mean(name, [*signature(verb).parameters, *Options.__annotations__, *known])
             raise BadSetting(f"There is no option {name!r}.", advice=near.rstrip())
+    progress = options.get("progress", False)
+    if not isinstance(progress, bool) and not callable(progress):
+        raise BadSetting(
+            f"`progress` is {progress!r}.", advice="Give True, False, or a function to call with progress."
+        )
     model = options.get("model")
     if model is not None and not isinstance(model, str) and not hasattr(model, "model_name"):
         raise BadSetting(
@@ -148,6 +182,11 @@ def check_options(options: Options, verb: Callable[..., Any]) -> None:
         raise BadSetting(
             "`parsers` must be functions by the endings of their files.", advice='For example: {"log": parse_log}.'
         )
+
+
+def keeps(options: Options) -> bool:
+    """Return True if the home outlives the call."""
+    return "home" in options or options.get("settings") is not None
 
 
 def settings_from(options: Options, stack: ExitStack) -> Settings:

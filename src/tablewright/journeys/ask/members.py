@@ -30,6 +30,8 @@ SAMPLES = 4
 NAMES = 12
 FEW = 12
 """Different values of a column that are all shown."""
+UNSORTED = "document"
+"""The kind of a document that has none."""
 CHANGED = "the document has changed since it was read"
 SURE = 0.5
 """A value below this confidence decides nothing."""
@@ -292,7 +294,7 @@ async def inventory(
 ) -> Inventory:
     kinds: dict[str, list[Document]] = {}
     for each in documents:
-        kinds.setdefault(each.kind or "document", []).append(each)
+        kinds.setdefault(each.kind or UNSORTED, []).append(each)
     living = await store.kinds.tables()
     lines = [f"{len(documents)} documents" + (f", and {unreadable} that could not be read." if unreadable else ".")]
     groups: dict[str, DocumentGroup] = {}

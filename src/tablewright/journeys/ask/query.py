@@ -159,11 +159,13 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
     titled = sum(each.document.kind_by == "title" for each in members) if scope.unsorted else 0
     guessed = message("from titles", language, count=titled, total=len(members)) if titled else ""
+    unknown = sum(not each.document.kind for each in members) if titled else 0
+    no_kind = message("no kind", language, count=unknown, total=len(members)) if unknown else ""
     of_figures = (mixed, counted_twice, not_single, changed_since)
     unsure = sum(each.may_be_total for each in matches)
     summed = message("may be totals", language, count=unsure) if unsure else ""
     doubts += filter(
-        None, (unsorted, guessed, summed, unlike(plan, matches), *(told(plan, ordered) for told in of_figures))
+        None, (unsorted, guessed, no_kind, summed, unlike(plan, matches), *(told(plan, ordered) for told in of_figures))
     )
     completeness, reason = how_complete(scope, undecided, doubts, language, sorted_within(plan, ordered))
     found = FoundItems(

@@ -21,7 +21,7 @@ from tablewright.decisions.plan_question import (
     wrong_condition,
 )
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask.members import CHANGED, Inventory, Member, members_of_table, titles_of
+from tablewright.journeys.ask.members import CHANGED, UNSORTED, Inventory, Member, members_of_table, titles_of
 from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Segment, Typed
@@ -38,8 +38,11 @@ OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month",
 async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, QueryScope]:
     """The form as a plan, and what it is about."""
     members, called = await members_of(store, form, things)
+    unsorted = await unsorted_members(store, form, things) if called == "document" else []
     if phrases := sought(form):
-        members = await with_texts(corpus, members, phrases)
+        members, unsorted = [await with_texts(corpus, each, phrases) for each in (members, unsorted)]
+    compared_keys = {column_key(each.column) for each in form.conditions}
+    members += [each for each in unsorted if compared_keys <= each.values.keys()]
     known = labels_of(members)
     show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
     compared = [name for each in form.conditions for value in each.values if (name := named_column(value))]
@@ -110,6 +113,15 @@ async def members_of(store: Store, form: Form, things: Inventory) -> tuple[list[
         members += await with_facts(store, documents, {member.document.id: member for member in read})
     is_guessed = any(each.document.kind_by == "title" for each in members)  # in words of whatever language
     return members, form.kind if form.kind and not is_guessed else "document"
+
+
+async def unsorted_members(store: Store, form: Form, things: Inventory) -> list[Member]:
+    """Return the documents of no known kind, where a condition may be met by them and the kind is only guessed.
+
+    They may be of that kind too: they share no heading with others, and leaving them out would hide them."""
+    if not form.kind or not form.conditions or UNSORTED not in things.kinds or form.kind.casefold() == UNSORTED:
+        return []
+    return (await members_of(store, Form(kind=UNSORTED), things))[0]
 
 
 async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[str, Member]) -> list[Member]:
