@@ -243,7 +243,7 @@ async def test_cells_of_one_run_fit_together_when_they_are_applied_one_after_the
 
 async def test_what_a_person_wrote_and_what_nobody_filled_is_never_stale(store: Store) -> None:
     table_id = await sales(store)
-    in_review = Cell(value=8, status="ENRICHED", confidence=1.0, run_id="r1", error="typed in by ann")
+    in_review = Cell(value=8, status="ENRICHED", confidence=1.0, basis="given", run_id="r1", error="typed in by ann")
     edits = [
         SetCell(row_id=1, field="Net", cell=in_review),
         SetCell(row_id=2, field="Net", cell=Cell()),

@@ -50,10 +50,10 @@ class StaleCell(Noun, frozen=True):
 
 
 def is_found(cell: Cell) -> bool:
-    """Whether a run found it, or found nothing: "not found" is an answer that another input may change, as a value is.
+    """Return True if a run found the value, or found nothing, which another input may change as well.
 
-    What a person typed during a review belongs to the run but has no evidence: theirs, whatever the inputs become."""
-    return cell.run_id is not None and (cell.value is None or bool(cell.evidence))
+    What a person typed during a review belongs to the run too, but stays theirs, whatever the inputs become."""
+    return cell.run_id is not None and cell.basis != "given"
 
 
 def marks_for(connection: Connection, found: TableHead, first: int, last: int) -> Iterator[list[Entry]]:
