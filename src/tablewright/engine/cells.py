@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 QUOTED = 160
 """Characters of a quote in the trace."""
+SHOWN = 1_000
+"""Characters of a value in the trace, which stands in its cell as a whole."""
 COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
 
 
@@ -33,7 +35,9 @@ def answered(cell: Cell) -> str:
     """The answer and why: who says so, in which words, who agrees and who does not."""
     basis = "judged" if cell.basis == "judged" else f"by {cell.converted_by}" if cell.converted_by else ""
     notes = "; ".join(note for note in (basis, cell.error) if note)
-    said = f"{show(cell.value)} ({notes})" if notes else show(cell.value)
+    value = show(cell.value)
+    value = value if len(value) <= SHOWN else f"{value[:SHOWN]}…"
+    said = f"{value} ({notes})" if notes else value
     if not cell.evidence or not cell.evidence[0].domain:
         return said
     first, *others = cell.evidence

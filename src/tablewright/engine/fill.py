@@ -41,7 +41,7 @@ from tablewright.store.runs import RunStatus
 from tablewright.store.slices import RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
-from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
+from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Stage
@@ -152,6 +152,7 @@ class Fill:
             keeps=only is not None,
             asks_others=self._asks_others,
         )
+        self._answer: Answer | None = None
         self._run_id = self._proposal_id = ""
         self._total = 0
         self._meter = Meter()
@@ -340,7 +341,8 @@ class Fill:
 
     async def _prepared(self) -> Answer:
         await self._learn()
-        return self._repeated(self._strategy.prepare(self._task, self._watched_tools))
+        self._answer = self._strategy.prepare(self._task, self._watched_tools)
+        return self._repeated(self._answer)
 
     def _repeated(self, answer: Answer) -> Answer:
         """With the feedback loop around it, also for one attempt: a later run is told what was tried. What is computed
@@ -359,6 +361,13 @@ class Fill:
         )
 
     async def _work(self, answer: Answer) -> None:
+        try:
+            await self._answer_all(answer)
+        finally:
+            if self._answer is not None:
+                await to_its_end(close_answer(self._answer))
+
+    async def _answer_all(self, answer: Answer) -> None:
         await self._answer_rows(answer, self._rows.windows(self._recall))
         again = [held for held in self._held.values() if held.parts != {"web"}]  # a page that failed is not asked again
         if again and not self._stops:

@@ -16,6 +16,8 @@ from tablewright.table.feed import Progress
 from tablewright.table.model import RowId
 
 LARGEST = 2_000
+MOST_CHARACTERS = 4_000_000
+"""Of texts that wait to be written: thousands of cells of the longest texts would fill the memory."""
 EVERY = 1.0
 TICK = 0.25
 """Seconds after which those who watch a durable run are told what is new."""
@@ -39,12 +41,14 @@ class Outbox:
     def __init__(self, write: Write) -> None:
         self._write = write
         self._waiting = OutboxBatch()
-        self._being_written = 0
+        self._being_written = self._characters = 0
         self._flushed_at, self.now = time.monotonic(), now()
         self._writing = asyncio.Lock()
 
     def add(self, cell: Operation) -> None:
         self._waiting.cells.append(cell)
+        if type(cell.cell.value) is str:
+            self._characters += len(cell.cell.value)
 
     def tried(self, row_id: RowId, attempt: Attempt) -> None:
         self._waiting.attempts.append((row_id, attempt))
@@ -58,7 +62,7 @@ class Outbox:
 
     async def flush_in_time(self) -> None:
         late = time.monotonic() - self._flushed_at > EVERY
-        if late or len(self._waiting.cells) + self._being_written >= LARGEST:
+        if late or len(self._waiting.cells) + self._being_written >= LARGEST or self._characters > MOST_CHARACTERS:
             await self.flush()
 
     async def tick(self) -> None:
@@ -71,7 +75,7 @@ class Outbox:
         """What is written is taken all at once, before anything is waited for. Who is cancelled waits for what he has
         begun to write, so that no older state can come after a newer one."""
         async with self._writing:
-            taken, self._waiting = self._waiting, OutboxBatch()
+            taken, self._waiting, self._characters = self._waiting, OutboxBatch(), 0
             self._being_written = len(taken.cells)
             self._flushed_at, self.now = time.monotonic(), now()
             await to_its_end(self._kept(taken, self._write(taken, finished)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +18,15 @@ class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of a file that is read."""
     written: int = 4 * 1024 * MB
     """Bytes of any file that a worker writes, where the system can limit it."""
+
+
+class SandboxWording(NamedTuple):
+    """How the errors of a lost call name the work, the process that does it, and what to do."""
+
+    verb: str = "read"
+    participle: str = "read"
+    worker: str = "reader"
+    advice: str = "It may be damaged or made to keep readers busy; save it again, or divide it."
 
 
 class ParserDeadline:

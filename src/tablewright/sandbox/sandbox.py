@@ -22,11 +22,12 @@ import msgspec
 
 from tablewright import errors
 from tablewright.errors import RunError, TablewrightError, Unreadable
-from tablewright.sandbox.limits import SandboxLimits
+from tablewright.sandbox.limits import SandboxLimits, SandboxWording
 from tablewright.sandbox.worker import LENGTH, OUT_OF_MEMORY, SandboxCall, SandboxOutcome, name_of
 
 MODULE = "tablewright.sandbox.worker"
 DEFAULT = SandboxLimits()
+READING = SandboxWording()
 _BUFFER = 1024 * 1024
 _START_SECONDS = 60.0
 _MOST_CALLS = 1_000
@@ -96,15 +97,20 @@ class Sandbox:
             await self._idle.pop().end()
 
     async def run(
-        self, about: str, function: Callable[..., T], *args: Any, raising: type[TablewrightError] = Unreadable
+        self,
+        about: str,
+        function: Callable[..., T],
+        *args: Any,
+        raising: type[TablewrightError] = Unreadable,
+        wording: SandboxWording = READING,
     ) -> T:
         """What the function returns for these arguments: a function of some module, with types for its arguments and
         for what it returns. An error that it raises on purpose is raised here too; where its process is lost, that is
-        said of `about` in an error of the class `raising`."""
+        said of `about` in an error of the class `raising`, in the words of `wording`."""
         async with self._places, _TURNS.turn(name_of(function), self._person):
             worker = self._idle.pop() if self._idle else await _Worker.started(self._limits, name_of(function))
             try:
-                outcome = await worker.call(about, name_of(function), args, raising)
+                outcome = await worker.call(about, name_of(function), args, raising, wording)
             finally:
                 if worker.is_lost or worker.calls >= _MOST_CALLS:
                     await worker.end()
@@ -148,13 +154,18 @@ class _Worker:
             await worker.end()
             if isinstance(error, TimeoutError | asyncio.IncompleteReadError):
                 raise RunError(
-                    "The process that reads files does not start.", advice="Run tablewright doctor, or install again."
+                    "The worker process does not start.", advice="Run tablewright doctor, or install again."
                 ) from None
             raise
         return worker
 
     async def call(
-        self, about: str, function: str, args: tuple[Any, ...], raising: type[TablewrightError]
+        self,
+        about: str,
+        function: str,
+        args: tuple[Any, ...],
+        raising: type[TablewrightError],
+        wording: SandboxWording,
     ) -> SandboxOutcome:
         self.is_lost = True  # until the outcome is here: who is interrupted half-way may not be asked again
         self.calls += 1
@@ -164,11 +175,10 @@ class _Worker:
                 outcome = await self._ask(SandboxCall(function, msgspec.Raw(msgspec.msgpack.encode(args)), seconds))
         except TimeoutError:
             raise raising(
-                f"{about} took longer than {seconds:g} s to read and was given up.",
-                advice="It may be damaged or made to keep readers busy; save it again, or divide it.",
+                f"{about} took longer than {seconds:g} s to {wording.verb} and was given up.", advice=wording.advice
             ) from None
         except (asyncio.IncompleteReadError, ConnectionError):
-            raise self._loss(about, await self._process.wait(), raising) from None
+            raise raising(self._loss(about, await self._process.wait(), wording), advice=wording.advice) from None
         self.is_lost = False
         return outcome
 
@@ -185,17 +195,14 @@ class _Worker:
         head = await self._process.stdout.readexactly(LENGTH.size)
         return await self._process.stdout.readexactly(LENGTH.unpack(head)[0])
 
-    def _loss(self, about: str, code: int, raising: type[TablewrightError]) -> TablewrightError:
-        advice = "It may be damaged or made to do so; save it again, or divide it."
+    def _loss(self, about: str, code: int, wording: SandboxWording) -> str:
         most = f"the {self._limits.memory / 1e9:.1f} GB it may take"
         if code in (OUT_OF_MEMORY, -signal.SIGKILL):
-            return raising(f"{about} needs more memory to be read than {most}.", advice=advice)
+            return f"{about} needs more memory to be {wording.participle} than {most}."
         if code == -signal.SIGABRT:  # how libraries in C++ and Rust end when they get no more memory, and seldom else
-            return raising(
-                f"{about} made its reader give up; it most likely needs more memory than {most}.", advice=advice
-            )
+            return f"{about} made its {wording.worker} give up; it most likely needs more memory than {most}."
         reason = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return raising(f"{about} made its reader crash ({reason}).", advice=advice)
+        return f"{about} made its {wording.worker} crash ({reason})."
 
     async def end(self) -> None:
         if self._process.returncode is None:

@@ -12,7 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from tablewright.errors import BadFormula
-from tablewright.strategies.functions import BINARY, FUNCTIONS, MANY, Unevaluable, as_number, clean, holds, join
+from tablewright.strategies.functions import (
+    ALLOWANCE,
+    BINARY,
+    FUNCTIONS,
+    MANY,
+    MOST_WORK,
+    Unevaluable,
+    as_number,
+    clean,
+    holds,
+    join,
+    joined,
+    take,
+)
 from tablewright.strategies.functions import number as number_of
 from tablewright.strategies.functions import text as text_of
 from tablewright.table.measures import Measure, in_unit
@@ -22,6 +35,10 @@ from tablewright.table.text import show
 
 MAX_LENGTH = 2_000
 MAX_DEPTH = 60
+MOST_SHOWN = 60
+"""Characters of a value in the formula as it is written for people."""
+MOST_WRITTEN = 4_000
+"""Characters of the whole of it: `{A}` hundreds of times would be longer than any page."""
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Value]], Any]
 
@@ -40,6 +57,7 @@ class Formula:
         self.results: tuple[str, ...] = ()
         self.error = ""
         self._pieces: list[tuple[str, str, bool]] = []
+        ALLOWANCE.left = MOST_WORK  # numbers in it are read as those of cells are
         try:
             if not template.strip():
                 raise BadFormula("The formula is empty.")
@@ -54,10 +72,12 @@ class Formula:
             self._pieces = parser.pieces
             self.numbers, self.results = tuple(parser.numbers), whole.results
 
-    def evaluate(self, values: Mapping[str, Value]) -> Value:
-        """None where it gives an empty text or cell. Raises Unevaluable, or Empty where a value that it needs is."""
+    def evaluate(self, values: Mapping[str, Value], allowance: int = MOST_WORK) -> Value:
+        """None where it gives an empty text or cell. Raises Unevaluable; Empty where a value that it needs is, and
+        TooMuchWork where it would read and make more characters than the `allowance`."""
         if self.error:
             raise Unevaluable(self.error)
+        ALLOWANCE.left = allowance
         try:
             result = clean(self._evaluate(values))
         except KeyError as missing:
@@ -72,18 +92,22 @@ class Formula:
 
     def written(self, values: Mapping[str, Value]) -> str:
         """The formula with the row's values in it, for people to read."""
-        return "".join(
+        whole = "".join(
             before + self._shown(column, quoted, values) if column else before
             for before, column, quoted in self._pieces
         )
+        return whole if len(whole) <= MOST_WRITTEN else f"{whole[:MOST_WRITTEN]}…"
 
     def _shown(self, column: str, quoted: bool, values: Mapping[str, Value]) -> str:
         if column not in values:
             return f"{{{column}}}"
         value = values[column]
-        if quoted:
-            return show(value)
-        return "empty" if value is None else repr(value[:60]) if isinstance(value, str) else show(value)
+        if isinstance(value, str) and not quoted:
+            return repr(value[:MOST_SHOWN])
+        if value is None:
+            return "" if quoted else "empty"
+        shown = value if isinstance(value, str) else show(value[:MOST_SHOWN] if isinstance(value, tuple) else value)
+        return shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
 
 
 # ── the parser ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -291,7 +315,7 @@ class FormulaParser:
         pairs = list(zip(texts, [*names, ""], strict=True))
 
         def filled(values: Mapping[str, Value]) -> str:
-            return "".join(before + (text_of(bound(values[name])) if name else "") for before, name in pairs)
+            return joined([part for before, name in pairs for part in (before, name and text_of(bound(values[name])))])
 
         return Node(filled, joins=True)
 
@@ -393,7 +417,10 @@ def unescaped(part: str, quote: str) -> str:
 
 def bound(value: Value) -> str | int | float | Money | None:
     """What a column in a formula stands for."""
-    return show(value) if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    take(sum(map(len, value)))
+    return show(value)
 
 
 def with_units(value: Node, units: Sequence[Node]) -> list[Node]:

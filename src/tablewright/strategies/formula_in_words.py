@@ -14,7 +14,7 @@ from msgspec import structs
 from tablewright.decisions.decision import Outcome, decide
 from tablewright.decisions.translate_formula import Translate, Translated, TranslateFormula
 from tablewright.errors import BadFormula
-from tablewright.strategies.computation import compute, failed
+from tablewright.strategies.compute import CellComputer, failed
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
@@ -26,13 +26,20 @@ class FormulaInWords:
     """One column of one run."""
 
     def __init__(
-        self, field: Field, formula: Formula, known: Sequence[Field], tools: Tools, examples: Sequence[str]
+        self,
+        field: Field,
+        formula: Formula,
+        known: Sequence[Field],
+        tools: Tools,
+        computer: CellComputer,
+        examples: Sequence[str],
     ) -> None:
         assert tools.model is not None
         self._field = field
         self._formula = formula
         self._columns = tuple(other for other in known if other.name != field.name)
         self._model = tools.model
+        self._computer = computer
         self._writer = CellWriter(
             [field], self._columns, tools.model, strict=tools.strict, examples={field.name: examples}
         )
@@ -47,7 +54,7 @@ class FormulaInWords:
         words = f"“{self._formula.template}”"
         if self._expression is not None:
             found = Step(type="thinking", detail=f"{words} is {self._expression.template}")
-            return compute(self._field, self._expression, row, (found,))
+            return await self._computer.compute(self._field, self._expression, self._columns, row, (found,))
         if problem := translation.decided.problem:
             return failed(self._field, "error", f"No formula could be made of {words}: {problem}")
         [finding] = await self._writer.answer(row, tell)

@@ -2,7 +2,9 @@
 
 A text that reads as one number ("£12.50", "1.200,00") is that number in every operator. An empty cell is None: an
 operator that needs a value raises `Empty`, functions over many values pass it over, text functions give it back.
-Everything is bounded in size, so no formula can take long.
+
+Everything is bounded: what would grow says how large it becomes before it is made, and all characters that are read and
+made for a cell count against one allowance, which bounds memory and time on every machine alike.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,6 +27,13 @@ from tablewright.table.text import show
 MAX_BITS = 4_096
 MAX_RESULT_BITS = 1_023  # what a float can still hold
 MAX_TEXT = 100_000
+"""Characters of a text that a formula makes. A longer one that a cell holds can be read, and cut with LEFT."""
+MOST_WORK = 20_000_000
+"""Characters that are read and made for one cell, all steps together; they take less than a second."""
+WORK_TO_READ = 200
+"""How many characters as they are take as long as one of which a number or a date is read."""
+LONGEST_READ = 1_000
+"""Characters of a text that can be a number, a date or a measure."""
 MAX_DIGITS = 30
 LONGEST_MARK = 3
 """Letters that may stand before a number that is still the text's own: "USD 20", "ca. 20", not "Studio 54"."""
@@ -38,6 +48,39 @@ class Unevaluable(Exception):
 
 class Empty(Unevaluable):
     """A value is needed where the row has none."""
+
+
+class TooMuchWork(Unevaluable):
+    """The cell takes more than its allowance."""
+
+
+class Allowance(threading.local):
+    """What is left of the characters that may be read and made for the cell under work in this thread."""
+
+    left = MOST_WORK
+
+
+ALLOWANCE = Allowance()
+
+
+def take(characters: int) -> None:
+    """Count characters against the allowance of the cell before they are read or made."""
+    ALLOWANCE.left -= characters
+    if ALLOWANCE.left < 0:
+        raise TooMuchWork(
+            f"the formula handles more than {MOST_WORK:,} characters for this row; shorten its texts with LEFT, or "
+            "divide it into several columns"
+        )
+
+
+def take_room(characters: int) -> None:
+    """Refuse a text of so many characters before it is made."""
+    if characters > MAX_TEXT:
+        raise Unevaluable(
+            f"the formula makes a text of {characters:,} characters, more than the {MAX_TEXT:,} that a cell takes; "
+            "shorten its parts with LEFT"
+        )
+    take(characters)
 
 
 # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -72,14 +115,20 @@ def number(operand: Any) -> Any:
         return operand.amount if kind is Money else int(operand)
     value = as_number(operand)
     if value is None:
-        several = len(read_numbers(operand)) > 1 or any(each.high is not None for each in read_numbers(operand))
+        found = read_numbers(operand) if len(operand) <= LONGEST_READ else ()
+        several = len(found) > 1 or any(each.high is not None for each in found)
         raise Unevaluable(f"{operand[:60]!r} is {'more than one number' if several else 'not a number'}")
     return value
 
 
-@lru_cache(maxsize=4096)
 def as_number(text: str) -> int | float | None:
     """The one number that a text states, or None. "12%" is 0.12; "5 ft 11 in", "10–20" and "Studio 54" are none."""
+    return read_one_number(text) if len(text) <= LONGEST_READ else None
+
+
+@lru_cache(maxsize=4096)
+def read_one_number(text: str) -> int | float | None:
+    take(WORK_TO_READ * len(text))
     read = coerce(text, _NUMBER)
     if read.value is None or read.label == "low" or not isinstance(read.value, int | float):
         return None
@@ -97,9 +146,14 @@ def text(value: Any) -> str:
     if value is None:
         raise Empty
     shown = show(value if isinstance(value, str | Money) else clean(value))
-    if len(shown) > MAX_TEXT:
-        raise Unevaluable("the text is too long")
+    take(len(shown))
     return shown
+
+
+def folded(value: str) -> str:
+    """The text as it is compared, whatever its case."""
+    take(len(value))
+    return value.casefold()
 
 
 def whole(value: Any, what: str) -> int:
@@ -111,7 +165,7 @@ def whole(value: Any, what: str) -> int:
 
 def holds(value: Any) -> bool:
     """Whether a condition is met: not by an empty cell, 0 or "false"."""
-    return value.strip().casefold() not in ("", "false") if isinstance(value, str) else bool(plain(value))
+    return folded(value).strip() not in ("", "false") if isinstance(value, str) else bool(plain(value))
 
 
 # ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -162,7 +216,12 @@ def subtract(left: Any, right: Any) -> Any:
 
 
 def join(left: Any, right: Any) -> str:
-    return text(text(left) + text(right))
+    return joined([text(left), text(right)])
+
+
+def joined(parts: Sequence[str]) -> str:
+    take_room(sum(map(len, parts)))
+    return "".join(parts)
 
 
 def multiply(left: Any, right: Any) -> Any:
@@ -192,8 +251,10 @@ def equal(left: Any, right: Any) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return show(left).casefold() == show(right).casefold()
     if isinstance(left, str) and isinstance(right, str):
-        if left.strip().casefold() == right.strip().casefold():
+        if folded(left).strip() == folded(right).strip():
             return True
+        if max(len(left), len(right)) > LONGEST_READ:
+            return False
         marks = {mark for side in (left, right) if (mark := re.sub(r"[\d.,'\s+-]", "", side))}
         if len(marks) > 1:  # €20 is not $20
             return False
@@ -213,7 +274,7 @@ def alike(values: tuple[Any, ...]) -> list[Any]:
     if None not in numbers:
         return numbers
     if all(each is None for each in numbers):
-        return [value.casefold() for value in values]
+        return [folded(value) for value in values]
     odd = next(value for value, each in zip(values, numbers, strict=True) if each is None)
     raise Unevaluable(f"{odd[:60]!r} is not a number")
 
@@ -286,7 +347,7 @@ def extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def concatenated(*values: Any) -> str:
-    return text("".join(text(value) for value in present(values)))
+    return joined([text(value) for value in present(values)])
 
 
 def of_text(operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -309,38 +370,70 @@ def middle_part(value: str, start: Any, count: Any) -> str:
 
 
 def substituted(value: str, old: Any, new: Any) -> str:
-    return text(value.replace(text(old), "" if new is None else text(new))) if text(old) else value
+    old, new = text(old), "" if new is None else text(new)
+    if not old:
+        return value
+    if len(new) > len(old):
+        take_room(len(value) + value.count(old) * (len(new) - len(old)))
+    return value.replace(old, new)
+
+
+def cased(change: Callable[[str], str]) -> Callable[[str], str]:
+    """A change of case, which makes at most three letters of one, and seldom more than one."""
+
+    def changed(value: str) -> str:
+        take_room(len(value))
+        result = change(value)
+        take_room(len(result))
+        return result
+
+    return changed
 
 
 def found_at(part: Any, value: Any) -> int:
-    place = text(value).casefold().find(text(part).casefold())
+    part, value = text(part), text(value)
+    place = folded(value).find(folded(part))
     if place < 0:
-        raise Unevaluable(f"{text(part)[:60]!r} does not stand in {text(value)[:60]!r}")
+        raise Unevaluable(f"{part[:60]!r} does not stand in {value[:60]!r}")
     return place + 1
 
 
 def contains(value: Any, part: Any) -> bool:
-    return value is not None and text(part).casefold() in text(value).casefold()
+    return value is not None and folded(text(part)) in folded(text(value))
+
+
+def date_in(stated: str) -> str:
+    """The date that a text states, as far as it says it; "" where it states none."""
+    take(WORK_TO_READ * len(stated))
+    read = coerce(stated, _DATE)
+    return str(read.value) if read.value is not None and read.label != "low" else ""
 
 
 def date_part(what: str, start: int, end: int) -> Callable[[Any], int | None]:
     def part(value: Any) -> int | None:
         if value is None:
             return None
-        read = coerce(text(value), _DATE)
-        iso = str(read.value) if read.value is not None and read.label != "low" else ""
+        stated = text(value)
+        iso = date_in(stated) if len(stated) <= LONGEST_READ else ""
         if not iso[start:end]:
-            raise Unevaluable(f"{text(value)[:60]!r} has no {what}" if iso else f"{text(value)[:60]!r} is not a date")
+            raise Unevaluable(f"{stated[:60]!r} has no {what}" if iso else f"{stated[:60]!r} is not a date")
         return int(iso[start:end])
 
     return part
+
+
+def read_stated_measures(value: str, unit: str) -> Sequence[Measure]:
+    if len(value) > LONGEST_READ:
+        return ()
+    take(WORK_TO_READ * len(value))
+    return read_measures(value, unit)
 
 
 def converted(value: Any, *units: Any) -> Any:
     """CONVERT(x, from, to). A text that names its own unit ("5 ft 11 in") is converted from that one; CONVERT(x, to)
     takes only such."""
     source, target = text(units[0]) if len(units) == 2 else "", text(units[-1])
-    stated = read_measures(value, source or target) if isinstance(value, str) else ()
+    stated = read_stated_measures(value, source or target) if isinstance(value, str) else ()
     if len(stated) == 1 and stated[0].unit and stated[0].high is None and not stated[0].sizes:
         measure = stated[0]
     elif not source:
@@ -373,19 +466,19 @@ FUNCTIONS: Mapping[str, Function] = {
     "ISBLANK": Function(lambda value: value is None or value == ""),
     "LEFT": Function(of_text(left_part), 1, 2),
     "LEN": Function(lambda value: 0 if value is None else len(text(value))),
-    "LOWER": Function(of_text(str.lower)),
+    "LOWER": Function(of_text(cased(str.lower))),
     "MAX": Function(extreme(max), 1, MANY),
     "MID": Function(of_text(middle_part), 3, 3),
     "MIN": Function(extreme(min), 1, MANY),
     "MOD": Function(arithmetic(operator.mod), 2, 2),
     "MONTH": Function(date_part("month", 5, 7)),
-    "PROPER": Function(of_text(str.title)),
+    "PROPER": Function(of_text(cased(str.title))),
     "RIGHT": Function(of_text(right_part), 1, 2),
     "ROUND": Function(rounded, 1, 2),
     "STR": Function(of_text(str)),
     "SUBSTITUTE": Function(of_text(substituted), 3, 3),
     "SUM": Function(total, 1, MANY),
     "TRIM": Function(of_text(lambda value: " ".join(value.split()))),
-    "UPPER": Function(of_text(str.upper)),
+    "UPPER": Function(of_text(cased(str.upper))),
     "YEAR": Function(date_part("year", 0, 4)),
 }

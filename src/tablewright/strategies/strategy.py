@@ -42,7 +42,8 @@ class Tell(Protocol):
 
 
 Answer: TypeAlias = Callable[[Row, Tell], Awaitable[Sequence[Finding]]]
-"""Answers one row: tells its steps on the way, and returns a finding for each of the fields."""
+"""Answers one row: tells its steps on the way, and returns a finding for each of the fields. One that holds something
+open for its rows, such as worker processes, has a coroutine `close`."""
 
 
 class Parameter(Noun, frozen=True):
@@ -180,6 +181,12 @@ class FunctionStrategy(Strategy):
             f"{self.name} returned {type(known).__name__} for a row.",
             advice="It must return a dictionary of values by column, or a list of findings.",
         )
+
+
+async def close_answer(answer: Answer) -> None:
+    close = getattr(answer, "close", None)
+    if close is not None:
+        await close()
 
 
 async def call(function: Callable[..., Any], *arguments: Any) -> Any:

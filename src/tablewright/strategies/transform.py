@@ -11,7 +11,7 @@ from msgspec import structs
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
 from tablewright.errors import BadField, UsageError
 from tablewright.strategies import estimates
-from tablewright.strategies.computation import empty_inputs, failed
+from tablewright.strategies.compute import empty_inputs, failed
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.packing import ROWS, ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
