@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import unicodedata
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tablewright.errors import BadField
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Table
-from tablewright.table.template import columns_in, spelled_as_columns
+from tablewright.table.template import columns_in, replace_columns, spelled_as_columns
 
 COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Größe") for form in ("NFC", "NFD"))
 
@@ -56,3 +57,15 @@ def test_a_unit_stands_in_brackets_of_either_kind_and_nowhere_else() -> None:
     assert parse_field("Weight:number[kg]=How heavy?") == parse_field("Weight:number(kg)=How heavy?")
     with pytest.raises(BadField, match="stands behind the type"):
         parse_field("Weight:number kg=How heavy?")
+
+
+def test_a_template_that_would_become_too_long_is_refused_before_it_is_made() -> None:
+    value = "x" * 1_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadField, match=r"longer than 100,000 characters. Name fewer columns"):
+            replace_columns("{A}" * 600, lambda name: value)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert replace_columns("{A} and { B }", str.lower) == "a and b"

@@ -17,6 +17,8 @@ from tablewright.table.untrusted import gives_orders
 
 BULLETS = " •·▪◦‣*–—-†‡#"
 """What lists put before a name, which a search engine would take for a part of it."""
+MOST_OF_CELL, MOST_OF_QUERY = 500, 2_000
+"""Characters. Search engines refuse longer queries, and each stands in the trace."""
 
 
 def web_of(tools: Tools) -> Source:
@@ -90,11 +92,12 @@ def telling_columns(subject: Subject, fields: Sequence[Field]) -> tuple[str, ...
 
 
 def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str]:
-    cells = {column_key(name): cell_text(cell) for name, cell in row.cells.items()}
+    cells = {column_key(name): cell_text(cell)[:MOST_OF_CELL] for name, cell in row.cells.items()}
 
     def text_of(column: str) -> str:
         return cells.get(column_key(column), "")
 
-    name = subject.name.lstrip(BULLETS) or subject.name
-    queries = [replace_columns(pattern, text_of).replace(ENTITY, name) for pattern in patterns]
-    return list(dict.fromkeys(" ".join(query.split()) for query in queries))
+    name = (subject.name.lstrip(BULLETS) or subject.name)[:MOST_OF_CELL]
+    most = MOST_OF_CELL * MOST_OF_QUERY  # what is cut afterwards
+    queries = [replace_columns(pattern[:MOST_OF_QUERY], text_of, most).replace(ENTITY, name) for pattern in patterns]
+    return list(dict.fromkeys(" ".join(query.split())[:MOST_OF_QUERY] for query in queries))

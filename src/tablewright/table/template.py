@@ -9,6 +9,8 @@ from tablewright.errors import BadField
 from tablewright.table.model import Field, column_key
 
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+MOST_CHARACTERS = 100_000
+"""Of a question with the values of a row in it."""
 
 
 def columns_in(template: str, fields: Sequence[Field], making: Collection[str] = ()) -> tuple[str, ...]:
@@ -41,5 +43,20 @@ def names_by_key(fields: Sequence[Field]) -> dict[str, str]:
     return keys | {field.name: field.name for field in fields}
 
 
-def replace_columns(template: str, text_of: Callable[[str], str]) -> str:
-    return PLACEHOLDER.sub(lambda match: text_of(match[1].strip()), template)
+def replace_columns(template: str, text_of: Callable[[str], str], most: int = MOST_CHARACTERS) -> str:
+    """Return the template with a text for each placeholder; raise BadField before these have more than `most`
+    characters."""
+    made = 0
+
+    def text(match: re.Match[str]) -> str:
+        nonlocal made
+        found = text_of(match[1].strip())
+        made += len(found)
+        if made > most:
+            raise BadField(
+                f"With the values of this row, {template[:60]!r} is longer than {most:,} characters.",
+                advice="Name fewer columns in it, or columns with shorter values.",
+            )
+        return found
+
+    return PLACEHOLDER.sub(text, template)
