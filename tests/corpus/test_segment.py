@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.segment import ENOUGH, MOST, segments_of
+from tablewright.corpus.segment import ENOUGH, MOST, MOST_CHARACTERS, MOST_TOKENS, count_tokens, segments_of
 from tablewright.corpus.summarise import WORDS, chunks, summaries_of
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Segment
+from tests.growth import grows_in_proportion
 
 
 def paragraph(words: int, word: str = "word") -> str:
@@ -52,14 +54,58 @@ def test_a_few_last_words_of_a_page_are_no_segment_of_their_own() -> None:
 def test_a_text_without_spaces_or_sentences_is_cut_too() -> None:
     segments = segments_of(Parsed(text="x" * 100_000, media="txt"))
     assert "".join(part.text for part in segments) == "x" * 100_000
-    assert max(len(part.text) for part in segments) <= 40 * MOST
+    assert max(len(part.text) for part in segments) <= MOST_CHARACTERS
 
 
-@given(st.lists(st.sampled_from(["word", "end.", "\n", "\n\n", " ", "東", "# head\n", "\t"]), max_size=900))
-def test_nothing_but_space_is_left_out(parts: list[str]) -> None:
-    text = " ".join(parts)
+@pytest.mark.parametrize(
+    ("line", "most"),
+    [
+        pytest.param("a[" * 50_000, MOST_TOKENS, id="marks between letters"),
+        pytest.param("[" * 50_000, MOST_TOKENS, id="marks alone"),
+        pytest.param("12.5|" * 20_000, MOST_CHARACTERS, id="numbers and lines"),
+        pytest.param("www.example.com/a/b/" * 5_000, MOST_CHARACTERS, id="an endless address"),
+        pytest.param("这台逆变器把太阳能电池板的直流电转换成交流电" * 2_000, 2 * MOST, id="Chinese"),
+        pytest.param("ソーラーパネルは晴れた日に最もよく発電します" * 2_000, 2 * MOST, id="Japanese"),
+        pytest.param("แผงโซลาร์เซลล์ผลิตไฟฟ้าได้ดีที่สุดในวันที่แดดออก" * 2_000, 5 * MOST, id="Thai"),
+        pytest.param("😀" * 50_000, MOST_TOKENS, id="pictures"),
+        pytest.param(("a" + " " * 3_000) * 100, MOST_CHARACTERS, id="more space than words"),
+    ],
+)
+def test_no_segment_is_longer_than_it_may_be_whatever_the_text_is(line: str, most: int) -> None:
+    segments = segments_of(Parsed(text=line, media="txt"))
+    assert max(len(part.text) for part in segments) <= most
+    assert max(count_tokens(part.text, 0, len(part.text)) for part in segments) <= MOST_TOKENS
+    assert len(segments) <= 2 + 2 * len(line) // min(most, 1_000)
+    assert "".join("".join(part.text.split()) for part in segments) == "".join(line.split())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "这台逆变器必须始终保持干燥。",
+        "太陽電池を濡らさないでください！",
+        "必须保持干燥吗？",
+        "他说：“保持干燥。”",
+        "इन्वर्टर को सूखा रखें। ",
+    ],
+)
+def test_a_text_without_spaces_is_cut_at_the_marks_between_sentences(sentence: str) -> None:
+    segments = segments_of(Parsed(text=sentence * 500, media="txt"))
+    assert len(segments) > 5
+    assert all(part.text.endswith(sentence.strip()[-2:]) for part in segments)
+
+
+LETTERS = st.sampled_from(
+    ["word", "end.", "\n", "\n\n", " ", "東", "。", "ไทย", "a[", "😀", "# head\n", "\t", "x" * 90]
+)
+
+
+@given(st.lists(LETTERS, max_size=900), st.sampled_from(["", " "]), st.integers(1, 9))
+def test_nothing_but_space_is_left_out(parts: list[str], between: str, times: int) -> None:
+    text = between.join(parts) * times
     pages = (0, len(text) // 2) if len(text) > 10 else ()
     segments = segments_of(Parsed(text=text, media="md", page_starts=pages))
+    assert all(len(part.text) <= MOST_CHARACTERS for part in segments)
     at = 0
     for segment in segments:
         assert text[at : segment.start].strip() == ""
@@ -104,3 +150,7 @@ def test_nothing_has_no_segments_and_no_summaries() -> None:
     empty: tuple[Segment, ...] = segments_of(Parsed(text=" \n\n ", media="txt"))
     assert empty == ()
     assert summaries_of(Parsed(text="", media="txt"), empty) == ()
+
+
+def test_cutting_takes_time_in_proportion_to_the_text() -> None:
+    assert grows_in_proportion(lambda size: segments_of(Parsed(text="a[" * (size // 2), media="txt")), 2_000_000)

@@ -19,6 +19,7 @@ from tablewright.arrays import NDArray, np
 from tablewright.corpus.digest import Digest, digest_file, digest_with
 from tablewright.corpus.parse.parser import Parser, ending_of
 from tablewright.corpus.parse.pool import parse_files
+from tablewright.corpus.segment import MOST_CHARACTERS
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
 from tablewright.sandbox.limits import SandboxLimits
@@ -115,9 +116,11 @@ class Ingest:
 
     async def _compare(self, files: Sequence[Path]) -> tuple[dict[Path, Fresh], IngestTally]:
         """The files to read, and what is settled without reading. One that could not be read is tried again, as it may
-        not have been its own fault; one that was moved stays the document that it was."""
+        not have been its own fault; one that was moved stays the document that it was. One that an earlier version cut
+        into segments that are too long is read again: its text, and so what is quoted from it, stays the same."""
         known = await self._store.documents.known()
         unread = {document.path for document in await self._store.documents.all(readable=False)}
+        badly_cut = await self._store.documents.with_long_segments(MOST_CHARACTERS)
         tally = IngestTally()
         # The same bytes are read in another way under another ending.
         there = {(file_hash, ending(path)): path for path, (_, file_hash) in known.items() if file_hash}
@@ -126,7 +129,7 @@ class Ingest:
             name = str(path)
             identity, known_hash = known.get(name, ("", ""))
             other = there.get((file_hash, ending(name)), name)
-            if file_hash and file_hash == known_hash and name not in unread:
+            if file_hash and file_hash == known_hash and name not in unread and identity not in badly_cut:
                 tally.unchanged += 1
             elif other != name and Path(other).exists():
                 tally.same.append((printable(name), other))

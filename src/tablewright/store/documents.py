@@ -164,6 +164,13 @@ class Documents:
             query = query.where(documents.c.readable == readable)
         return [_document.decode(record.document) for record in await self._seen(query)]
 
+    async def with_long_segments(self, characters: int) -> set[str]:
+        """The ids of documents whose segments have more characters than that, on average."""
+        documents = schema.documents
+        found = await self._seen(select(documents.c.document, documents.c.segments).where(documents.c.segments > 0))
+        read = [(_document.decode(record.document), record.segments) for record in found]
+        return {document.id for document, segments in read if document.characters > characters * segments}
+
     async def _seen(self, query: Select[Any]) -> Sequence[Record[Any]]:
         """Of what the query is about, whatever somebody may see."""
         return await self._database.read(
