@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,9 +15,13 @@ import pytest
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.ingest import Ingest, Ingested, IngestProgress, find_files
+from tablewright.corpus.segment import MOST_CHARACTERS
 from tablewright.errors import NotFound
 from tablewright.models.embedder import Vectors, WordLlamaEmbedder, load_wordllama
+from tablewright.sandbox.limits import MB
+from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
+from tablewright.table.corpus import Segment
 
 KETTLE = "Guide to the kettle\n\nDescale the kettle with vinegar once a month.\n"
 BOAT = "Guide to the boat\n\nThe sails are made of canvas.\nLength: 7.2 m\n"
@@ -306,3 +312,58 @@ async def test_two_who_add_the_same_folder_at_once_make_no_document_twice(librar
     assert await library.names() == [f"{number}.txt" for number in range(4)]
     assert len(await library.found("vinegar")) == 4
     assert said(await library.add()) == (0, 0, 4, 0, 0)
+
+
+async def test_a_document_that_was_cut_into_segments_that_are_too_long_is_read_again(library: Library) -> None:
+    """As an earlier version cut texts without spaces. Its text stays the same, and what was quoted from it."""
+    path = library.write("panels.txt", "太阳能电池板把阳光转换成电。" * 1_000)
+    library.write("kettle.txt", KETTLE)
+    await library.add()
+    found = {each.name: each for each in await library.store.documents.all()}
+    before, text = found["panels.txt"], path.read_text(encoding="utf-8")
+    whole = Segment(number=0, start=0, end=len(text), text=text)
+    await library.store.documents.add(IngestedDocument(document=before, text=text, segments=(whole,)))
+    assert said(await library.add()) == (0, 1, 1, 0, 0)
+    [after] = [each for each in await library.store.documents.all() if each.name == "panels.txt"]
+    assert (after.id, after.text_hash) == (before.id, before.text_hash)
+    segments = await library.store.documents.segments_of(after.id)
+    assert max(len(each.segment.text) for each in segments) <= MOST_CHARACTERS
+    assert said(await library.add()) == (0, 0, 2, 0, 0)
+
+
+@pytest.mark.parametrize("content", ["a[" * 400_000, "太阳能电池板把阳光转换成电" * 20_000, "x" * 800_000])
+def test_hostile_text_is_added_within_little_memory(content: str, tmp_path: Path) -> None:
+    """In a process of its own, whose memory and that of its workers is limited and added up."""
+    (tmp_path / "small.txt").write_text(KETTLE)
+    (tmp_path / "hostile.txt").write_text(content, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", ADDING, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+    segments, grown, largest_worker = map(int, done.stdout.split())
+    assert segments > 100
+    assert grown < 300 * MB
+    assert largest_worker < 700 * MB, "with Python, the libraries and the model itself"
+
+
+ADDING = """
+import asyncio, resource, sys
+from pathlib import Path
+from tablewright.corpus.ingest import Ingest
+from tablewright.models.embedder import WordLlamaEmbedder
+from tablewright.store.store import Store
+
+def most(who):
+    return resource.getrusage(who).ru_maxrss * 1024
+
+async def main(folder):
+    resource.setrlimit(resource.RLIMIT_AS, (4 * 1024**3,) * 2)
+    embedder = WordLlamaEmbedder()
+    async with await Store.open(f"sqlite:///{folder}/kept.db") as store:
+        ingest = Ingest(store, embedder, workers=1)
+        await ingest.add([folder / "small.txt"])
+        before = most(resource.RUSAGE_SELF)
+        done = await ingest.add([folder / "hostile.txt"])
+        await embedder.close()
+    print(done.segments, most(resource.RUSAGE_SELF) - before, most(resource.RUSAGE_CHILDREN))
+
+asyncio.run(main(Path(sys.argv[1])))
+"""

@@ -25,6 +25,10 @@ NEVER_SAME = 0.85
 """The most that two different words are alike."""
 WIDTH = 256
 _MOST_KEPT = 60_000
+_LONGEST_WORD = 64
+"""Letters of a word that are looked at: all words of a batch are padded to the longest, and a page may have a million
+letters without a space."""
+_WORDS_AT_ONCE = 1_024
 
 Likeness: TypeAlias = "NDArray[np.float32]"
 """A row for each asked word, a column for each word of a place: 1 for the same word, 0 for one that has nothing to do
@@ -129,7 +133,13 @@ _ENDINGS = ("", "e", "s", "es", "ed", "d", "ing", "er", "or", "ment", "ion", "at
 
 def _pieces(of: Sequence[str]) -> list[int]:
     """How many pieces the model takes each word apart into; a batch is padded, which does not count."""
-    return [sum(each.attention_mask) for each in _model().tokenizer.encode_batch(list(of), add_special_tokens=False)]
+    counts: list[int] = []
+    for start in range(0, len(of), _WORDS_AT_ONCE):
+        batch = [word[:_LONGEST_WORD] for word in of[start : start + _WORDS_AT_ONCE]]
+        counts += [
+            sum(each.attention_mask) for each in _model().tokenizer.encode_batch(batch, add_special_tokens=False)
+        ]
+    return counts
 
 
 def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
@@ -145,7 +155,7 @@ def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
         common = [
             next(iter(forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
         ]
-        made = np.asarray(_model().embed(common), dtype=np.float32)
+        made = np.asarray(_model().embed([word[:_LONGEST_WORD] for word in common]), dtype=np.float32)
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
         made /= np.where(lengths > 0, lengths, 1)
         for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):

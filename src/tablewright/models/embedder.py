@@ -6,7 +6,8 @@ import asyncio
 import logging
 import os
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -14,7 +15,9 @@ from typing import Any, Protocol, TypeAlias
 import httpx2
 
 from tablewright.arrays import NDArray, np
-from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable
+from tablewright.errors import BadSetting, ModelError, ModelRefused, ModelUnavailable
+from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording
+from tablewright.sandbox.sandbox import Sandbox
 from tablewright.table.usage import Usage, spend
 
 Vectors: TypeAlias = "NDArray[np.float32]"
@@ -23,6 +26,18 @@ Vectors: TypeAlias = "NDArray[np.float32]"
 OPENAI_URL = "https://api.openai.com/v1"
 BATCH = 64
 TRIES = 4
+MOST_CHARACTERS = 8_000
+"""Of a text that are embedded: twice the longest segment. What is longer is a row of a very wide table."""
+BATCH_CHARACTERS = 32_768
+"""Of a batch, each text padded to the longest: of a thousand bytes a token, a batch takes tens of megabytes."""
+IN_PLACE = 2 * BATCH_CHARACTERS
+"""Characters that are embedded in a thread of this process: a question, a few facts. More has a worker process."""
+CALL_CHARACTERS = 500_000
+"""That are sent to the worker at once."""
+LIMITS = SandboxLimits(seconds=120, memory=3 * 1024 * MB, written=MB)
+WORDING = SandboxWording(
+    verb="embed", participle="embedded", worker="worker", advice="Divide the document, or leave it out."
+)
 
 
 class Embedder(Protocol):
@@ -69,7 +84,8 @@ def build_embedder(values: EmbedderValues) -> Embedder:
 
 
 class WordLlamaEmbedder:
-    """On this machine, without a network: averaged word vectors that come with the package."""
+    """On this machine, without a network: averaged word vectors that come with the package. What is much is embedded in
+    a worker process with limits of time and memory."""
 
     name = "wordllama:l2_supercat_256"
     dimensions = 256
@@ -77,24 +93,65 @@ class WordLlamaEmbedder:
     def __init__(self) -> None:
         self._loading = asyncio.Lock()
         self._model: Any = None
+        self._sandbox: Sandbox | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        texts = [text[:MOST_CHARACTERS] for text in texts]
+        if sum(map(len, texts)) > IN_PLACE:
+            return await self._embed_in_worker(texts)
         async with self._loading:
             if self._model is None:
                 self._model = await asyncio.to_thread(load_wordllama)
-        return await asyncio.to_thread(self._embed, list(texts))
+        return await asyncio.to_thread(embed_in_batches, self._model, texts)
 
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        # Texts of one batch are padded to the longest of them, so those of like length go together.
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
-            vectors[batch] = self._model.embed([texts[index] for index in batch])
-        return normalised(vectors)
+    async def _embed_in_worker(self, texts: Sequence[str]) -> Vectors:
+        if self._sandbox is None:
+            self._sandbox = Sandbox(LIMITS, workers=1)
+        found = []
+        for part in parts_of(texts, CALL_CHARACTERS, len(texts)):
+            embedded = await self._sandbox.run(
+                "A text", embed_texts, [texts[at] for at in part], raising=ModelError, wording=WORDING
+            )
+            found.append(np.frombuffer(embedded, dtype=np.float32).reshape(len(part), self.dimensions))
+        return np.concatenate(found)
 
     async def close(self) -> None:
         self._model = None
+        if self._sandbox is not None:
+            await self._sandbox.close()
+
+
+def embed_in_batches(model: Any, texts: Sequence[str]) -> Vectors:
+    vectors = np.zeros((len(texts), WordLlamaEmbedder.dimensions), dtype=np.float32)
+    # Texts of one batch are padded to the longest of them, so those of like length go together.
+    order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+    for batch in parts_of([texts[index] for index in order], BATCH_CHARACTERS, BATCH):
+        places = [order[index] for index in batch]
+        vectors[places] = model.embed([texts[place] for place in places])
+    return normalised(vectors)
+
+
+def parts_of(texts: Sequence[str], characters: int, count: int) -> Iterator[range]:
+    """Runs of at most `count` texts that take at most so many characters if each were as long as the longest; one text
+    at least."""
+    start, longest = 0, 0
+    for index, text in enumerate(texts):
+        longest = max(longest, len(text))
+        if index > start and (index - start == count or (index - start + 1) * longest > characters):
+            yield range(start, index)
+            start, longest = index, len(text)
+    if start < len(texts):
+        yield range(start, len(texts))
+
+
+def embed_texts(texts: list[str]) -> bytes:
+    """Run in a worker process: the vectors, row after row."""
+    return embed_in_batches(loaded_once(), texts).tobytes()
+
+
+@cache
+def loaded_once() -> Any:
+    return load_wordllama()
 
 
 def load_wordllama() -> Any:
