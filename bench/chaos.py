@@ -1,6 +1,6 @@
 """What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
 
-    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,server,cancel,asleep]
+    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,server,cancel,asleep,governors]
                            [--rows N] [--kills N] [--away SECONDS]
 
 A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
@@ -18,6 +18,7 @@ restart   PostgreSQL is stopped and started while two workers have nothing to do
 server    PostgreSQL is stopped for a minute, or `--away`, in a run that `tablewright serve` began, beside a worker
 cancel    `runs cancel` while two workers work
 asleep    the command is stopped for so long that a worker takes its run over, and then wakes up
+governors hostile cells, formulas and documents: the memory and the disk that they take, and `/health` meanwhile
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from outage import Outage  # noqa: E402
 from place import TABLE, Command, Place, ended, kill, wait_for  # noqa: E402
 from world import FIELDS, World, open_world, written  # noqa: E402
 
+from chaos_governors import governors_part  # noqa: E402
 from chaos_places import (  # noqa: E402
     DELAY,
     LONGEST,
@@ -413,6 +415,7 @@ PARTS: dict[str, Callable[[Options], bool]] = {
     "server": server_part,
     "cancel": cancel_part,
     "asleep": asleep_part,
+    "governors": governors_part,
 }
 
 if __name__ == "__main__":
