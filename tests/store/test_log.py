@@ -6,8 +6,10 @@ import threading
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tablewright.errors import EditConflict, NotFound
+from tablewright.store import tables as stored_tables
 from tablewright.store.store import Store
 from tablewright.table.edits import AddField, AddRow, FlagCell, RemoveField, RemoveRow, SetCell, apply
 from tablewright.table.model import Cell, Evidence, Field, Table
@@ -193,3 +195,24 @@ def same(kept: Table, expected: Table) -> bool:
     rows = [(row.id, row.cells) for row in kept.rows]
     assert (kept.fields, rows) == (expected.fields, [(row.id, row.cells) for row in expected.rows])
     return True
+
+
+async def test_a_window_is_bounded_by_the_size_of_its_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_tables, "WINDOW_SIZE", 10_000)
+    long = replace(FOUND, value="z" * 6_000)
+    rows = [(given_cell("x" * 3_000), given_cell(None)) for _ in range(8)]
+    rows += [(given_cell("y" * 50_000), given_cell(1)), (given_cell("short"), long), (given_cell("short"), long)]
+    table_id = (await store.tables.create("Long", FIELDS, rows)).id
+    sizes, seen, after = [], [], 0
+    while window := (await store.tables.window(table_id, after=after, limit=1_000)).rows:
+        sizes.append(len(window))
+        seen += [row.id for row in window]
+        after = window[-1].id
+    assert seen == list(range(1, 12))
+    assert sizes == [2, 2, 2, 2, 1, 1, 1]
+    batches: list[int] = []
+    await store.tables.stream(table_id, lambda batch: batches.append(len(batch)))
+    assert batches == sizes
+    wanted = [11, 3, 9, 400, 1, 2]
+    found = [[row.id for row in window] async for window in store.tables.windows_of(table_id, wanted)]
+    assert found == [[11, 3], [9], [1, 2]]

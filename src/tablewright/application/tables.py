@@ -191,11 +191,16 @@ class TableVerbs(Application):
             after = page[-1].id
 
     async def page(self, table_id: str, *, after: RowId = 0, limit: int = 100) -> Sequence[Row]:
-        """The rows that come after one of them, at most so many."""
+        """The rows that come after one of them, at most so many; fewer where they are long, and none at the end."""
         return (await self._store.tables.window(table_id, after=after, limit=limit)).rows
 
     async def rows_by_id(self, table_id: str, row_ids: Sequence[RowId]) -> dict[RowId, Row]:
         return {row.id: row for row in (await self._store.tables.rows(table_id, row_ids)).rows}
+
+    def row_windows(self, table_id: str, row_ids: Sequence[RowId]) -> AsyncIterator[list[Row]]:
+        """Yield those of the rows that are there, in the given order: as many at a time as fit into the memory of one
+        request."""
+        return self._store.tables.windows_of(table_id, row_ids)
 
     async def cost(self, table_id: str) -> float:
         """The dollars that all runs of the table have spent."""

@@ -35,8 +35,6 @@ from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text, plural
 
 IMPORT_LIMITS = SandboxLimits(seconds=600)
-WINDOW = 1_000
-"""Rows that are read at once."""
 
 
 class Imported(Noun, frozen=True):
@@ -464,10 +462,7 @@ async def export_file(
         if row_ids is None:
             await store.tables.stream(table_id, take)
         else:
-            for start in range(0, len(row_ids), WINDOW):
-                found = (await store.tables.rows(table_id, row_ids[start : start + WINDOW])).rows
-                by_id = {row.id: row for row in found}
-                rows = [by_id[row_id] for row_id in row_ids[start : start + WINDOW] if row_id in by_id]
+            async for rows in store.tables.windows_of(table_id, row_ids):
                 await asyncio.to_thread(take, rows)
         await asyncio.to_thread(writer.close)
     return Exported(rows=count, stale=stale, flagged=flagged)

@@ -21,8 +21,6 @@ from tablewright.table.files.sheet_values import SheetLines
 from tablewright.table.model import RowId, Table
 from tablewright.table.text import plural
 
-WINDOW = 1_000
-
 
 async def send_to_sheets(
     store: Store,
@@ -63,10 +61,8 @@ async def collect(store: Store, table: Table, row_ids: Sequence[RowId] | None) -
     if row_ids is None:
         await store.tables.stream(table.id, lines.add)
         return lines
-    for start in range(0, len(row_ids), WINDOW):
-        window = row_ids[start : start + WINDOW]
-        by_id = {row.id: row for row in (await store.tables.rows(table.id, window)).rows}
-        lines.add([by_id[row_id] for row_id in window if row_id in by_id])
+    async for rows in store.tables.windows_of(table.id, row_ids):
+        lines.add(rows)
     return lines
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -34,9 +35,16 @@ from tablewright.table.text import cell_text
 
 BATCH = 2_000
 LARGEST = 2**63 - 1
+"""The largest number that a database takes."""
+WINDOW_SIZE = 8_000_000
+"""Characters of stored rows that are read at once, so that a window of long texts takes no more memory than one of
+short ones; a row that is longer is a window by itself."""
+CELL_SIZE = 200
+"""Characters that a cell counts for by itself: about what it takes in memory, however short its text."""
+WEIGHED_AT_ONCE = 100
+"""Rows whose size is asked for together: of very long ones few are looked at that do not fit."""
 NEWEST = 20
 """Runs and proposals that tell whether something has happened."""
-"""The largest number that a database takes."""
 
 
 class TableSummary(Noun, frozen=True):
@@ -167,7 +175,8 @@ class Tables:
     async def window(
         self, table_id: str, *, after: RowId = 0, limit: int = BATCH, fields: Collection[str] | None = None
     ) -> RowWindow:
-        """The next rows after the row `after`, empty at the end; with `fields`, only those cells of them."""
+        """The next rows after the row `after`, empty at the end; with `fields`, only those cells of them. Long rows
+        make a short window, so only an empty one is the end."""
 
         def work(connection: Connection) -> RowWindow:
             found = only_fields(head(connection, table_id), fields)
@@ -183,6 +192,21 @@ class Tables:
             return RowWindow(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
 
         return await self._database.read(work)
+
+    async def windows_of(self, table_id: str, row_ids: Sequence[RowId]) -> AsyncIterator[list[Row]]:
+        """Yield those of the rows that are there, in the order of `row_ids`, a window at a time."""
+        rest = [row_id for row_id in row_ids if abs(row_id) <= LARGEST]
+
+        def work(connection: Connection) -> tuple[int, tuple[Row, ...]]:
+            found = head(connection, table_id)
+            count = count_fitting(connection, found, rest[:BATCH])
+            return count, read_rows(connection, found, rest[:count])
+
+        while rest:
+            count, rows = await self._database.read(work)
+            by_id = {row.id: row for row in rows}
+            yield [by_id[row_id] for row_id in rest[:count] if row_id in by_id]
+            rest = rest[count:]
 
     async def refuse_missing(self, table_id: str, row_ids: Sequence[RowId]) -> None:
         """Raises NotFound for the first of them that is not there."""
@@ -340,23 +364,51 @@ def windows(connection: Connection, found: TableHead) -> Iterator[tuple[Row, ...
 
 def read_window(connection: Connection, found: TableHead, after: RowId, limit: int) -> tuple[Row, ...]:
     rows, cells = schema.rows, schema.cells
-    records = connection.execute(
-        select(rows.c.row_id, rows.c.key, rows.c.given)
-        .where(rows.c.table_no == found.no, rows.c.row_id > after, ~rows.c.removed)
-        .order_by(rows.c.row_id)
-        .limit(limit)
-    ).all()
-    if not records:
+    here = (rows.c.table_no == found.no, rows.c.row_id > after, ~rows.c.removed)
+    row_ids = (
+        connection.execute(select(rows.c.row_id).where(*here).order_by(rows.c.row_id).limit(limit)).scalars().all()
+    )
+    if not row_ids:
         return ()
+    last = row_ids[count_fitting(connection, found, row_ids) - 1]
+    records = connection.execute(
+        select(rows.c.row_id, rows.c.key, rows.c.given).where(*here, rows.c.row_id <= last).order_by(rows.c.row_id)
+    ).all()
     written = connection.execute(
         select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
             cells.c.table_no == found.no,
             cells.c.row_id > after,
-            cells.c.row_id <= records[-1].row_id,
+            cells.c.row_id <= last,
             cells.c.field_id.in_(found.names),
         )
     )
     return join_cells(found, records, written)
+
+
+def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> int:
+    """Return how many of these rows, from the first, fit into a window; at least one, if there are any."""
+    rows, cells = schema.rows, schema.cells
+    size = count = 0
+    for chunk in chunks(row_ids, WEIGHED_AT_ONCE):
+        ordered = possible(chunk)
+        given = select(rows.c.row_id, func.length(rows.c.given)).where(
+            rows.c.table_no == found.no, among(rows.c.row_id, ordered)
+        )
+        written = (
+            select(cells.c.row_id, func.sum(func.length(cells.c.cell)))
+            .where(cells.c.table_no == found.no, among(cells.c.row_id, ordered), cells.c.field_id.in_(found.names))
+            .group_by(cells.c.row_id)
+        )
+        sizes: Counter[RowId] = Counter()
+        for query in (given, written):
+            for row_id, length in connection.execute(query):
+                sizes[row_id] += int(length)
+        for row_id in chunk:
+            size += sizes[row_id] + CELL_SIZE * len(found.field_ids)
+            if size > WINDOW_SIZE and count:
+                return count
+            count += 1
+    return count
 
 
 def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> tuple[Row, ...]:

@@ -103,16 +103,17 @@ class TableTools:
             return await self._cell(head, row_id, column, proposal)
         if proposal is not None:
             return await self.proposed(head, proposal, after, limit, evidence=evidence)
-        rows = await self._tablewright.page(head.id, after=after, limit=limit + 1)
+        rows = await self._tablewright.page(head.id, after=after, limit=limit)
+        more = bool(rows) and bool(await self._tablewright.page(head.id, after=rows[-1].id, limit=1))
         names = [field.name for field in head.shown_fields]
         return {
             "table_id": head.id,
             "name": head.name,
             "key_column": head.key_field,
             "types": {field.name: field.type for field in head.shown_fields if field.type != "text"},
-            **grid(names, [(row.id, row.cells) for row in rows[:limit]], evidence=evidence),
+            **grid(names, [(row.id, row.cells) for row in rows], evidence=evidence),
             "total_rows": await self._tablewright.count(head.id),
-            "next_after": rows[limit - 1].id if len(rows) > limit else None,
+            "next_after": rows[-1].id if more else None,
         }
 
     async def add_rows(
