@@ -1,12 +1,16 @@
-"""Ctrl-C, felt at once by whoever waits."""
+"""The event loop of a command or of a call of the library: Ctrl-C is felt at once, and name lookups have threads of
+their own."""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+
+from tablewright.threads import separate_lookups
 
 
 class Impatient(ThreadPoolExecutor):
@@ -15,6 +19,12 @@ class Impatient(ThreadPoolExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait=False, cancel_futures=True)
+
+
+def prepare_loop() -> None:
+    """For a loop that is ours alone, before anything else runs in it."""
+    asyncio.get_running_loop().set_default_executor(Impatient())
+    separate_lookups()
 
 
 @contextmanager

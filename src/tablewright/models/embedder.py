@@ -19,6 +19,7 @@ from tablewright.errors import BadSetting, ModelError, ModelRefused, ModelUnavai
 from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.table.usage import Usage, spend
+from tablewright.threads import run_model
 
 Vectors: TypeAlias = "NDArray[np.float32]"
 """One row for each text, each of length 1 (or 0 for a text without any known word)."""
@@ -101,8 +102,8 @@ class WordLlamaEmbedder:
             return await self._embed_in_worker(texts)
         async with self._loading:
             if self._model is None:
-                self._model = await asyncio.to_thread(load_wordllama)
-        return await asyncio.to_thread(embed_in_batches, self._model, texts)
+                self._model = await run_model(load_wordllama)
+        return await run_model(embed_in_batches, self._model, texts)
 
     async def _embed_in_worker(self, texts: Sequence[str]) -> Vectors:
         if self._sandbox is None:

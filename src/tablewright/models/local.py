@@ -25,6 +25,7 @@ from tablewright.models import catalog
 from tablewright.models.layer import Layer
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
 from tablewright.models.spec import PATIENCE_HERE, Access
+from tablewright.threads import run_model
 
 WINDOW = 8_192
 """Tokens for each request, unless `model_window` says otherwise: more takes memory."""
@@ -117,13 +118,13 @@ class LocalModel(Layer):
         if self._users == 0 and self._client is not None:
             await self._client.aclose()
             self._client = None
-            await asyncio.to_thread(SERVERS.give_back, self._server)
+            await run_model(SERVERS.give_back, self._server)
         return None
 
     async def _start(self) -> None:
         async with self._starting:
             if self._client is None:
-                taking = asyncio.ensure_future(asyncio.to_thread(SERVERS.take, self._server))
+                taking = asyncio.ensure_future(run_model(SERVERS.take, self._server))
                 try:
                     server = await asyncio.shield(taking)
                 except asyncio.CancelledError:

@@ -11,7 +11,6 @@ It may be `async`, and may return findings, which have evidence, instead of valu
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
@@ -22,6 +21,7 @@ from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Finding, Noun, Row, Step, Table, column_key
 from tablewright.table.template import replace_columns
 from tablewright.table.text import cell_text
+from tablewright.threads import run_foreign
 
 GROUP = "tablewright.strategies"
 
@@ -193,7 +193,7 @@ async def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """Of a function that waits, or of one that blocks: that one has a thread."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
-    result = await asyncio.to_thread(function, *arguments)
+    result = await run_foreign(function, *arguments)
     return await result if inspect.isawaitable(result) else result
 
 

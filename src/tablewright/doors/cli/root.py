@@ -40,7 +40,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     import gc
 
     from tablewright.app import Tablewright
-    from tablewright.doors.interrupting import Impatient
+    from tablewright.doors.interrupting import prepare_loop
     from tablewright.errors import Cancelled
     from tablewright.settings import load_settings
 
@@ -48,7 +48,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     gc.freeze()
 
     async def run() -> T:
-        asyncio.get_running_loop().set_default_executor(Impatient())
+        prepare_loop()
         async with Tablewright.open(load_settings(flags), door="command line") as tablewright:
             tablewright.on_missing_model = say_how_to_add_a_model
             done = await work(tablewright)

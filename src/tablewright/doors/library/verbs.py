@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from tablewright.doors.interrupting import Impatient, interruptible
+from tablewright.doors.interrupting import interruptible, prepare_loop
 from tablewright.doors.library import aio
 
 P = ParamSpec("P")
@@ -27,7 +27,7 @@ def waiting(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 async def impatient(work: Coroutine[Any, Any, T]) -> T:
-    asyncio.get_running_loop().set_default_executor(Impatient())
+    prepare_loop()
     return await work
 
 

@@ -33,6 +33,7 @@ from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import probe_routes
 from tablewright.doors.server.signing_in import oidc_routes
 from tablewright.errors import NotFound, UsageError
+from tablewright.threads import separate_lookups
 
 log = logging.getLogger("tablewright.server")
 
@@ -55,6 +56,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        separate_lookups()
         stop = asyncio.Event()
         working = asyncio.create_task(work(tablewright, stop)) if works else None
         notifying = asyncio.create_task(tablewright.notify(stop))

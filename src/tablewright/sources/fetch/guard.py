@@ -16,7 +16,6 @@ serves itself ("example" → "127.0.0.1:8765").
 
 from __future__ import annotations
 
-import asyncio
 import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -26,6 +25,7 @@ from typing import TypeAlias
 import httpx2
 
 from tablewright.sources.fetch.addresses import why_not_public
+from tablewright.threads import name_lookups
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 """All addresses of a host, given it and a port; raises OSError if it has none."""
@@ -142,5 +142,5 @@ def is_address(host: str) -> bool:
 
 
 async def resolve_by_system(host: str, port: int) -> list[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = await name_lookups().look_up(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))

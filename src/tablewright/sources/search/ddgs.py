@@ -22,6 +22,7 @@ from tablewright.sources.search.http import TIMEOUT
 from tablewright.sources.search.results import RawResult, clean_hits, plain_text
 from tablewright.sources.search.wording import is_narrow, query_text
 from tablewright.sources.source import Hit, Query
+from tablewright.threads import run_foreign
 
 ENGINE_TIMEOUT = 8
 REFUSALS = {202, 403, 408, 429}
@@ -48,7 +49,7 @@ class Ddgs:
         engines = WatchedDDGS(timeout=min(ENGINE_TIMEOUT, math.ceil(self._timeout)))
         try:
             async with asyncio.timeout(self._timeout):
-                results = await asyncio.to_thread(self._ask, engines, text, query)
+                results = await run_foreign(self._ask, engines, text, query)
         except TimeoutError:
             raise SearchError(
                 f"The search engines did not answer within {self._timeout:g} seconds.", advice=ADVICE, retryable=True

@@ -7,7 +7,6 @@ as `cls(argument, api_key, client)`, or a function of the words. In "searxng:htt
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -17,6 +16,7 @@ import httpx2
 from tablewright.errors import BadSetting, SearchError, TablewrightError
 from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
 from tablewright.sources.source import Hit, Query
+from tablewright.threads import run_foreign
 
 GROUP = "tablewright.search"
 
@@ -44,7 +44,7 @@ class FunctionSearch:
             if inspect.iscoroutinefunction(self._function):
                 found: Any = await self._function(query.text)
             else:
-                found = await asyncio.to_thread(self._function, query.text)
+                found = await run_foreign(self._function, query.text)
                 found = await found if inspect.isawaitable(found) else found
         except TablewrightError:
             raise
