@@ -240,6 +240,11 @@ class Tablewright(
         other.changes = Changes(other._store, actor)
         return other
 
+    @property
+    def actor(self) -> str:
+        """In whose name it works."""
+        return self._actor
+
     async def save_settings(self, changes: Mapping[str, str], *, actor: str = "") -> None:
         """Keeps them for whoever uses this home folder, and uses them from now on, for all who are served; runs under
         way go on with theirs. An empty value is the default again. In the audit log, but for the keys."""

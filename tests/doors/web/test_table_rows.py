@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
-from tablewright.doors.web.grid_rows import RowOrders, RowQuery, block, find_rows, shown
+from tablewright.doors.web import grid_rows
+from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
@@ -55,13 +58,87 @@ async def test_what_was_sorted_stays_for_the_one_who_looks_and_is_sorted_anew_fo
     assert list(await orders.order(tablewright, plain)) == [1, 2, 3, 4, 5]
 
 
+async def test_one_who_asks_for_many_orders_gives_up_their_own_and_nobody_elses(
+    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table_id, _ = await half_doubled(tablewright, tmp_path)
+    computed: list[str] = []
+
+    async def count(acting: Tablewright, wanted: RowQuery) -> Any:
+        computed.append(acting.actor)
+        return await find_rows(acting, wanted)
+
+    monkeypatch.setattr(grid_rows, "find_rows", count)
+    orders, ann, bob = RowOrders(), tablewright.acting("ann"), tablewright.acting("bob")
+    sorted_by_bob = RowQuery(table_id=table_id, sort="Price", view="bob")
+    await orders.order(bob, sorted_by_bob)
+    for number in range(3 * KEPT_OF_ONE):
+        await orders.order(ann, RowQuery(table_id=table_id, sort="Name", view=str(number)))
+        assert list(await orders.order(bob, sorted_by_bob)) == [1, 2, 3, 4]
+    assert computed.count("bob") == 1
+    assert len(orders) == KEPT_OF_ONE + 1
+
+
+async def test_orders_of_all_persons_together_are_bounded_by_bytes(tablewright: Tablewright, tmp_path: Path) -> None:
+    table_id, _ = await half_doubled(tablewright, tmp_path)
+    orders = RowOrders(kept_bytes=10 * 4 * 8)  # ten orders of four rows
+    for number in range(8):
+        for name in ("ann", "bob"):
+            wanted = RowQuery(table_id=table_id, sort="Name", view=str(number))
+            assert list(await orders.order(tablewright.acting(name), wanted)) == [1, 2, 3, 4]
+    assert len(orders) == 10
+
+
+async def test_orders_are_computed_one_for_each_person_at_a_time(
+    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table_id, _ = await half_doubled(tablewright, tmp_path)
+    begun, goes_on = [], asyncio.Event()
+
+    async def wait(acting: Tablewright, wanted: RowQuery) -> Any:
+        begun.append(acting.actor)
+        if acting.actor == "ann":
+            await goes_on.wait()
+        return await find_rows(acting, wanted)
+
+    monkeypatch.setattr(grid_rows, "find_rows", wait)
+    orders, ann = RowOrders(), tablewright.acting("ann")
+    many = [
+        asyncio.create_task(orders.order(ann, RowQuery(table_id=table_id, sort="Name", view=str(number))))
+        for number in range(16)
+    ]
+    async with asyncio.timeout(PATIENCE):
+        await orders.order(tablewright.acting("bob"), RowQuery(table_id=table_id, sort="Name", view="bob"))
+    assert begun.count("ann") <= 1
+    goes_on.set()
+    assert [list(found) for found in await asyncio.gather(*many)] == [[1, 2, 3, 4]] * 16
+
+
+async def test_a_block_of_long_rows_ends_early_and_the_rest_follows(
+    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid_rows, "REPLY_SIZE", 5_000)
+    monkeypatch.setattr(grid_rows, "MOST_CELLS", 4)
+    path = tmp_path / "long.csv"
+    path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
+    table = (await tablewright.import_file(path)).table
+    wanted, sizes, seen = list(range(1, 11)), [], []
+    while wanted:
+        found = await block(tablewright, table, [], wanted)
+        sizes.append(found.done)
+        seen += [row["id"] for row in found.rows]
+        wanted = wanted[found.done :]
+    assert seen == list(range(1, 11))
+    assert sizes == [4, 4, 2]
+
+
 async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
     tablewright: Tablewright, tmp_path: Path
 ) -> None:
     table_id, proposal_id = await half_doubled(tablewright, tmp_path)
     await tablewright.changes.set_value(table_id, 2, "Double", "99")
     table = await tablewright.table(table_id)
-    cells = [row["cells"]["Double"] for row in await block(tablewright, table, [proposal_id], [1, 2, 3])]
+    cells = [row["cells"]["Double"] for row in (await block(tablewright, table, [proposal_id], [1, 2, 3])).rows]
     assert [(each["text"], each.get("proposed", False)) for each in cells] == [
         ("22", False),
         ("99", False),

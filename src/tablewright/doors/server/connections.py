@@ -10,7 +10,8 @@ rules stop it, whatever it sends:
   there is none, one that waits for a next request. So a crowd of half-sent requests only ever displaces itself.
 * Where all of them are being answered, the new one is refused with a sentence.
 
-A websocket leaves these rules with its handshake; the guard counts those of each person.
+A websocket leaves these rules with its handshake; the guard counts those of each person. One whose client stops reading
+is cut off after the same time as any other answer.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from tablewright.doors.server.errors import TooMany, TooSlow, error_response
 from tablewright.doors.server.limits import ServerLimits
@@ -197,6 +199,31 @@ class Connection(H11Protocol):
             self.open.leave(self)
 
 
+class WebSocket(WebSocketsSansIOProtocol):
+    """uvicorn's, with a deadline for what nobody reads: its own only closes, which waits for the reader."""
+
+    limits: ClassVar[ServerLimits]
+
+    _writing: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._writing = self.loop.call_later(self.limits.read_answer_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _stop_waiting(self) -> None:
+        if self._writing:
+            self._writing.cancel()
+            self._writing = None
+
+
 def send_at_once(transport: asyncio.Transport) -> None:
     """Set TCP_NODELAY. asyncio sets it only on sockets made with IPPROTO_TCP, which `socket.create_server` does not do;
     without it the kernel keeps the body of an answer back until the client acknowledges its head (40 ms)."""
@@ -209,3 +236,8 @@ def connections(limits: ServerLimits, *, proxied: bool = False) -> type[Connecti
     """The class for uvicorn's `http`: it makes one for each connection, and all of them count together."""
     shared: dict[str, Any] = {"limits": limits, "open": Connections(limits, proxied=proxied)}
     return type("LimitedConnection", (Connection,), shared)
+
+
+def websockets(limits: ServerLimits) -> type[WebSocket]:
+    """The class for uvicorn's `ws`."""
+    return type("LimitedWebSocket", (WebSocket,), {"limits": limits})

@@ -38,6 +38,7 @@ from tablewright.doors.server.oidc import BEGIN, CALLBACK
 from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
 from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import PROBES, check_database
+from tablewright.doors.server.turns import Turns
 from tablewright.errors import Forbidden, TablewrightError, Unreachable
 from tablewright.table.access import Person
 
@@ -46,6 +47,9 @@ log = logging.getLogger("tablewright.server")
 OPEN = frozenset({LOGIN, LOGOUT, BEGIN, CALLBACK})
 """What whoever has no token may see."""
 NOBODY = Person(id="nobody", name="nobody", role="viewer")
+PIECE = 64 * 1024
+"""Bytes of a body that are handed to the connection at once."""
+PAGE_DATA = "/page-data/"
 UPLOADS = re.compile(r"/api/v1/(tables/import|documents)|/_nicegui/client/[^/]+/upload/[^/]+")
 """What takes files, and keeps them on the disk meanwhile. All else is read into memory."""
 
@@ -73,6 +77,7 @@ class Guard:
         self._limits = limits
         self._paces = Buckets(limits.requests_per_second, limits.burst)
         self._streams = Streams(limits.streams)
+        self._turns = Turns(limits.reads, limits.reads_of_one, unread=limits.unread, unread_of_one=limits.unread_of_one)
         self._hide = hider(tablewright.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +85,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         asked, begun = HTTPConnection(scope), time.perf_counter()
-        answer = GuardedResponse(scope, send, self._hide)
+        answer = GuardedResponse(scope, send, self._hide, self._turns)
         person = NOBODY
         try:
             person, how = await self._identify(asked)
@@ -147,9 +152,12 @@ class Guard:
                 self._streams.leave(person.id)
             return
         answer.streams, answer.stream = self._streams, stream
+        if takes_turn(scope):
+            await answer.wait_for_turn(self._limits.turn_seconds)
         try:
             await self._app(scope, self._measured(asked, receive, answer), answer)
         finally:
+            answer.end_turn()
             if answer.streaming:
                 self._streams.leave(person.id)
 
@@ -223,10 +231,12 @@ class Over(OSError):
 class GuardedResponse:
     """What goes back, with the headers that protect, and a word of refusal instead where one is due."""
 
-    def __init__(self, scope: Scope, send: Send, hide: Callable[[str], str]) -> None:
+    def __init__(self, scope: Scope, send: Send, hide: Callable[[str], str], turns: Turns) -> None:
         self._scope = scope
         self._send = send
         self._hide = hide
+        self._turns = turns
+        self._turn_of = ""
         self.status = 0
         self.refusal: TablewrightError | None = None
         self.streams: Streams | None = None
@@ -248,7 +258,35 @@ class GuardedResponse:
             raise Over
         elif kind == "websocket.accept":
             self.status = 101
-        await self._send(message)
+        if kind == "http.response.body":
+            await self._send_body(message)
+        else:
+            await self._send(message)
+
+    async def wait_for_turn(self, seconds: float) -> None:
+        person_id = self.stream.person.id if self.stream else NOBODY.id
+        await self._turns.enter(person_id, seconds)
+        self._turn_of = person_id
+
+    def end_turn(self) -> None:
+        """The answer is computed; that its reader is slow keeps no one else waiting."""
+        if self._turn_of:
+            self._turns.leave(self._turn_of)
+            self._turn_of = ""
+
+    async def _send_body(self, message: Message) -> None:
+        """A large body goes piece by piece: the server's buffer never has more of it than one, and it counts as unread
+        until the last has left."""
+        self.end_turn()
+        body = message.get("body", b"")
+        if len(body) <= PIECE:
+            await self._send(message)
+            return
+        async with self._turns.sending(self.stream.person.id if self.stream else NOBODY.id, len(body)):
+            for start in range(0, len(body), PIECE):
+                more = start + PIECE < len(body) or message.get("more_body", False)
+                part = bytes(memoryview(body)[start : start + PIECE])
+                await self._send({"type": "http.response.body", "body": part, "more_body": more})
 
     def _open_stream(self) -> None:
         if self.streams and self.stream and not self.streams.enter(self.stream.person.id):
@@ -286,6 +324,12 @@ class GuardedResponse:
             await self._send({"type": "websocket.http.response.body", "body": response.body})
         else:
             await self._send({"type": "websocket.close", "code": 1008})
+
+
+def takes_turn(scope: Scope) -> bool:
+    """Requests that read data. The others are short, or work that the person waits for anyway."""
+    path = scope["path"]
+    return path.startswith(PAGE_DATA) or (path.startswith(API) and scope["method"] in READS and path not in PROBES)
 
 
 async def nothing() -> Message:

@@ -39,6 +39,14 @@ class ServerLimits(Noun, frozen=True):
     body_rate: float = 1_000
     read_answer_seconds: float = 60
     """For which a client may leave our answer unread."""
+    reads: int = 16
+    """Requests that only read and are computed at once, of everybody together; the others take turns."""
+    reads_of_one: int = 4
+    unread: int = 256 * MEGABYTE
+    """Of answers that are being sent, of everybody together."""
+    unread_of_one: int = 32 * MEGABYTE
+    turn_seconds: float = 30
+    """For which a request waits for its turn."""
     database_seconds: float = 5
     """For which a request waits for a database that is away: as long as a quick restart takes."""
     check_again: float = 3.0

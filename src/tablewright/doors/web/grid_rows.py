@@ -6,11 +6,12 @@ import asyncio
 from array import array
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
 from tablewright.app import Operation, Tablewright
+from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.form import Where
@@ -26,8 +27,19 @@ LONGEST = 300
 LONGEST_IN_PLACE = 2_000
 """Characters of a text that is edited in the grid itself."""
 PAGE = 2_000
-KEPT = 24
-"""Orders of rows that are remembered, of whatever tables."""
+REPLY_SIZE = 4_000_000
+"""Characters of rows after which a block ends."""
+MOST_CELLS = 4_000
+"""Drawn at once: with texts of the greatest length they are twice a reply."""
+CELL_BYTES = 60
+"""Of a cell in a reply, without its text."""
+KEPT_OF_ONE = 24
+"""Orders of rows that are remembered for one person, of whatever tables."""
+KEPT_BYTES = 128 * 1024 * 1024
+"""Of the orders of all persons: 16 million rows. Beyond it the one with the most gives up their oldest."""
+SORTED_AT_ONCE = 2
+"""Orders that are computed at the same time, one for each person: each reads a whole table in a thread of its own."""
+EVERYONE = ""
 
 
 class RowQuery(Noun, frozen=True):
@@ -72,22 +84,57 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
 
 
 class RowOrders:
-    """The numbers of the wanted rows, in their order, so that the grid can ask for the rows 5,000 to 5,200."""
+    """The numbers of the wanted rows, in their order, so that the grid can ask for the rows 5,000 to 5,200.
 
-    def __init__(self) -> None:
-        self._orders: OrderedDict[tuple[RowQuery, int], asyncio.Task[array[int]]] = OrderedDict()
+    Each person has their own: one who asks for many different orders gives up their older ones, never another's. The
+    order of a whole table as it comes is the same for all."""
+
+    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
+        self._kept_bytes = kept_bytes
+        self._of: OrderedDict[str, OrderedDict[tuple[RowQuery, int], asyncio.Task[array[int]]]] = OrderedDict()
+        self._turns = Turns(SORTED_AT_ONCE, 1)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._of.values()))
 
     async def order(self, tablewright: Tablewright, wanted: RowQuery) -> array[int]:
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
-        at = (wanted, 0)
+        person, at = tablewright.actor, (wanted, 0)
         if wanted.is_plain:
+            person = EVERYONE
             at = (RowQuery(table_id=wanted.table_id), (await tablewright.activity(wanted.table_id)).change)
-        if at not in self._orders or failed(self._orders[at]):
-            self._orders[at] = asyncio.create_task(find_rows(tablewright, wanted))
-            while len(self._orders) > KEPT:
-                self._orders.popitem(last=False)
-        self._orders.move_to_end(at)
-        return await asyncio.shield(self._orders[at])
+        own = self._of.setdefault(person, OrderedDict())
+        if at not in own or failed(own[at]):
+            own[at] = asyncio.create_task(self._find(tablewright, wanted, person))
+        own.move_to_end(at)
+        self._of.move_to_end(person)
+        task = own[at]
+        try:
+            return await asyncio.shield(task)
+        finally:
+            self._forget_oldest(person)
+
+    async def _find(self, tablewright: Tablewright, wanted: RowQuery, person: str) -> array[int]:
+        if wanted.is_plain:
+            return await find_rows(tablewright, wanted)
+        async with self._turns.take(person):
+            return await find_rows(tablewright, wanted)
+
+    def _forget_oldest(self, person: str) -> None:
+        own = self._of.get(person, OrderedDict())
+        while len(own) > KEPT_OF_ONE:
+            own.popitem(last=False)
+        sizes = {each: sum(map(bytes_of, orders.values())) for each, orders in self._of.items()}
+        while sum(sizes.values()) > self._kept_bytes:
+            largest = max(sizes, key=sizes.__getitem__)  # of several the one who was here the longest ago
+            _, task = self._of[largest].popitem(last=False)
+            sizes[largest] -= bytes_of(task)
+            if not self._of[largest]:
+                del self._of[largest], sizes[largest]
+
+
+def bytes_of(task: asyncio.Task[array[int]]) -> int:
+    return 0 if not task.done() or failed(task) else len(task.result()) * task.result().itemsize
 
 
 def failed(task: asyncio.Task[Any]) -> bool:
@@ -250,17 +297,38 @@ def stays_text(proposed: Cell) -> str:
     return t("{reason}; the present value stays", reason=reason_text(proposed.reason))
 
 
-async def block(
-    tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]
-) -> list[Any]:
-    """These rows as the grid takes them."""
-    rows = await tablewright.rows_by_id(table.id, row_ids)
-    proposed = await proposed_cells(tablewright, proposals, row_ids)
-    return [
-        shown_row(rows[row_id], [field.name for field in table.shown_fields], proposed.get(row_id, {}))
-        for row_id in row_ids
-        if row_id in rows
-    ]
+class Block(NamedTuple):
+    """Rows as the grid takes them. `done` is how many of the wanted ones these are, with those that are gone by now:
+    long rows make a short block."""
+
+    rows: list[dict[str, Any]]
+    done: int
+
+
+async def block(tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]) -> Block:
+    """These rows, from the first, as many as fit into a reply."""
+    names = [field.name for field in table.shown_fields]
+    found: list[dict[str, Any]] = []
+    done = size = 0
+    fits = max(1, MOST_CELLS // max(1, len(names)))
+    for start in range(0, len(row_ids), fits):
+        wanted = row_ids[start : start + fits]
+        proposed = await proposed_cells(tablewright, proposals, wanted)
+        async for rows in tablewright.row_windows(table.id, wanted):
+            drawn = await asyncio.to_thread(
+                lambda some, over: [shown_row(row, names, over.get(row.id, {})) for row in some], rows, proposed
+            )
+            found += drawn
+            size += sum(size_of(row) for row in drawn)
+        done += len(wanted)
+        if size > REPLY_SIZE:
+            break
+    return Block(found, done)
+
+
+def size_of(drawn: dict[str, Any]) -> int:
+    """About how many bytes a row has on its way to the browser."""
+    return sum(CELL_BYTES + len(cell["text"]) + len(cell.get("whole", "")) for cell in drawn["cells"].values())
 
 
 async def proposed_cells(

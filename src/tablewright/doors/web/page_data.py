@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
 from pathlib import Path
@@ -32,14 +33,15 @@ async def rows(
     start: Annotated[int, Query(ge=0)] = 0,
     end: Annotated[int, Query(ge=0)] = 100,
 ) -> Response:
-    """The rest of the query says which rows, in which order."""
+    """The rest of the query says which rows, in which order. `next` is where to go on if not all of them fitted."""
     table = await visit.table(table_id)
     wanted = await checked(visit, wanted_of(table.id, request.query_params))
     orders: RowOrders = request.app.state.page_rows
     order = await orders.order(visit.tablewright, wanted)
     ids = list(order[start : min(end, start + MOST)])
     found = await block(visit.tablewright, table, wanted.proposals, ids)
-    return as_json({"rows": found, "total": len(order)})
+    next_start = start + found.done if found.done < len(ids) else None
+    return await asyncio.to_thread(as_json, {"rows": found.rows, "total": len(order), "next": next_start})
 
 
 @router.post("/tables/{table_id}/cells")

@@ -275,7 +275,7 @@ class OpenTable:
         try:
             written = await visit.tablewright.changes.set_value(table.id, row_id, name, content)
         finally:
-            rows = await block(visit.tablewright, table, self.proposals.ids, [row_id])
+            rows = (await block(visit.tablewright, table, self.proposals.ids, [row_id])).rows
             self.grid.put_rows(rows)
         self.undo.note(written.change)
         if written.change.number == self._activity.change + 1:  # else somebody else has changed something too

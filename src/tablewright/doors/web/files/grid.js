@@ -105,10 +105,21 @@ window.tablewright.grid = (() => {
     return { ...rest, sort: by?.colId ?? "", descending: by?.sort === "desc", view: `${view}.${state.sort}` };
   }
 
-  function addressOf(params) {
+  function addressOf(start, end) {
     const { table, ...rest } = query();
-    const asked = new URLSearchParams({ start: params.startRow, end: params.endRow, ...rest });
+    const asked = new URLSearchParams({ start, end, ...rest });
     return `/page-data/tables/${encodeURIComponent(table)}/rows?${asked}`;
+  }
+
+  // Long rows come in several answers; each says where the next begins.
+  async function loadBlock({ startRow, endRow }, isWanted) {
+    const block = await load(addressOf(startRow, endRow), isWanted);
+    while (block.next != null) {
+      const { rows, next } = await load(addressOf(block.next, endRow), isWanted);
+      block.rows.push(...rows);
+      block.next = next;
+    }
+    return block;
   }
 
   const datasource = () => ({
@@ -120,7 +131,7 @@ window.tablewright.grid = (() => {
       }
       const { wanted, sort } = state;
       const isWanted = () => state.wanted === wanted && state.sort === sort;
-      load(addressOf(params), isWanted).then(
+      loadBlock(params, isWanted).then(
         ({ rows, total }) => {
           params.successCallback(rows, total);
           if (total) state.api?.hideOverlay();
