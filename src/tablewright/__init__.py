@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         BadFormula,
         BadSetting,
         Cancelled,
+        DiskFull,
         EditConflict,
         Forbidden,
         MissingExtra,
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
 
-_ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled EditConflict Forbidden MissingExtra ModelError
-ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunError SearchError StoreError
+_ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden MissingExtra
+ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunError SearchError StoreError
 Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
@@ -92,6 +93,7 @@ __all__ = [
     "BadSetting",
     "Cancelled",
     "Cell",
+    "DiskFull",
     "EditConflict",
     "Evidence",
     "Field",

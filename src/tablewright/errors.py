@@ -12,7 +12,8 @@ TablewrightError              something a person should read; says what happened
 │       └── OverQuota         somebody who has used up what they may use in a month
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is full, read-only or of a newer version
-│   │   └── Unreachable       it is away, or the connection to it broke
+│   │   ├── Unreachable       it is away, or the connection to it broke
+│   │   └── DiskFull          there is no space left for it
 │   ├── Superseded            somebody else does this piece of a run now; nothing was written
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
@@ -107,6 +108,10 @@ class StoreError(RunError):
 
 
 class Unreachable(StoreError):
+    pass
+
+
+class DiskFull(StoreError):
     pass
 
 

@@ -1,7 +1,8 @@
 """The database of the queue, as DBOS sees it: a server that is away is waited for, and all that is kept is JSON.
 
-DBOS does most of what it does to its database again when the connection broke, after pauses of up to a minute and a
-half, but gives up where it cannot connect. So its engine connects for it, however long that takes.
+DBOS repeats most of what it does to its database when the connection broke, after pauses of up to a minute and a half,
+but gives up where it cannot connect. So its engine connects for it, however long that takes. What counts as away, and
+what is worth repeating, is decided in one place for the queue and for the store (`store.failures`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import dbos._serialization
+import dbos._sys_db
 from dbos import DBOSClient
 from dbos._serialization import DBOSPortableJSONSerializer, Serializer
-from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy import Engine, make_url
 
-from tablewright.store.database import DEAD_AFTER, wait_for_server
+from tablewright.store.failures import is_worth_repeating, make_postgres_engine, wait_for_server
 
 NAME = "tablewright"
 CONNECTIONS, CONNECTIONS_OF_CLIENT = 20, 2
@@ -56,6 +58,7 @@ class NoPickle(Serializer):
 
 
 dbos._serialization.DBOSDefaultSerializer = NoPickle()
+setattr(dbos._sys_db, "retriable_postgres_exception", is_worth_repeating)  # noqa: B010 - it is not exported
 
 
 def queue_engine(database: str, leaving: threading.Event, *, connections: int = CONNECTIONS) -> Engine | None:
@@ -64,18 +67,15 @@ def queue_engine(database: str, leaving: threading.Event, *, connections: int = 
     url = make_url(database)
     if url.get_backend_name() == "sqlite":
         return None
-    engine = create_engine(
-        url.set(drivername="postgresql+psycopg"),
+    engine = make_postgres_engine(
+        url,
         pool_size=connections,
         max_overflow=0,
         pool_timeout=DAY,
-        pool_pre_ping=True,
         connect_args={
-            "connect_timeout": 10,
             "application_name": NAME,
             "options": f"-c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION}",
-        }
-        | DEAD_AFTER,
+        },
     )
     wait_for_server(engine, lambda seconds: not leaving.wait(seconds))
     return engine

@@ -3,10 +3,10 @@
 SQLite has one writer at a time, in every process together: a write begins with BEGIN IMMEDIATE and waits its turn, so
 what it reads is still true when it writes. PostgreSQL gets the same from a row lock on the table that is written.
 
-A PostgreSQL server may go away for a while: it is restarted, or the network fails. With `patience` a transaction that
-lost its connection is done again until it succeeds. Only one that was lost while it committed is in doubt, for then
-nobody knows whether it counts; it is done again where its caller says that twice is the same as once. What reaches the
-same server through an engine of its own, as the queue does, waits inside of the engine (`wait_for_server`).
+A PostgreSQL server may go away for a while: it is restarted, it fails over to another, or the network fails. With
+`patience` a transaction that lost its connection is repeated until it succeeds; `failures` decides what counts as away.
+A transaction that was lost while it committed is in doubt. Where doing it twice is not the same as doing it once, it
+leaves a receipt in the database, by which the next attempt finds out whether it was committed.
 """
 
 from __future__ import annotations
@@ -14,43 +14,59 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
-from sqlalchemy import Connection, Engine, create_engine, event, literal, make_url, select
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, delete, event, literal, make_url, select
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from tablewright.errors import BadSetting, Cancelled, StoreError, Unreachable
-from tablewright.extras import need
+from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.secrets import masked
+from tablewright.store import schema
+from tablewright.store.dialect import upsert
+from tablewright.store.failures import (
+    BUSY_SECONDS,
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    REACHABLE,
+    Treatment,
+    Verdict,
+    explain_failure,
+    first_line,
+    judge_failure,
+    make_postgres_engine,
+    unreachable,
+)
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
+from tablewright.store.records import now
 from tablewright.table.access import Acting
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 60
 READERS = 4
 STREAMERS = 2
 """Threads for who reads a whole table and hands it on: however many do, short reads do not wait for them."""
 POSTGRES_WRITERS = 8
 ONE = select(literal(1))
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
-GONE = frozenset({"57P01", "57P02", "57P03", "53300"})
-"""What a server says that stops, crashed, starts, or has no connection left; as do all states that begin with 08."""
-NEVER = ("authentication failed", "no password supplied", "does not exist", "pg_hba.conf", "permission denied")
-"""In what a server says to who connects, for which libpq has no state: waiting does not help against these."""
-DEAD_AFTER = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-"""A server that vanished without a word is noticed in half a minute, not in the two hours of the system's default."""
+MOST_ATTEMPTS = 30
+"""Of a transaction that the server rolled back for the sake of others, before it is an error."""
+RECEIPTS_KEPT = timedelta(days=7)
+"""Far longer than any outage through which a transaction waits."""
+LONGEST_YIELD = 0.3
+"""Seconds by which such a transaction lets the others go first, at most."""
 
 
 class Stage(IntEnum):
@@ -60,6 +76,23 @@ class Stage(IntEnum):
     CONNECTING = 1
     WORKING = 2
     COMMITTING = 3
+
+
+@dataclass
+class Attempts:
+    """What is known of a transaction that is repeated until it succeeds."""
+
+    write: bool
+    last_stage: Stage
+    """The last stage after whose failure the work may be repeated."""
+    receipt: str = ""
+    """The name under which the transaction notes that it was committed; empty where repeating it is harmless."""
+    in_doubt: bool = False
+    """True if an attempt may have been committed."""
+    result: Any = None
+    """Of the attempt in doubt."""
+    problem: Undone | None = None
+    """Why the work was not repeated, where only its receipt was to be looked for."""
 
 
 class Database:
@@ -85,7 +118,7 @@ class Database:
         """Connects and migrates. `url` is sqlite:///FILE or postgresql://…"""
         database = cls(make_engine(url), safe_location(url), patience)
         try:
-            await database.write(migrate, repeatable=True)
+            await database.write(prepare_tables, repeatable=True)
         except BaseException:
             await database.close()
             raise
@@ -135,35 +168,39 @@ class Database:
             raise Cancelled("Stopped.", kept="The unfinished change was rolled back; everything before it is kept.")
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        return await self._run(self._readers, work, False, Stage.COMMITTING)
+        return await self._run(self._readers, work, Attempts(False, Stage.COMMITTING))
 
     async def stream(self, work: Callable[[Connection], T]) -> T:
         """A long read that hands on what it reads as it goes, so it is not begun a second time."""
-        return await self._run(self._streamers, work, False, Stage.CONNECTING)
+        return await self._run(self._streamers, work, Attempts(False, Stage.CONNECTING))
 
     async def glance(self, work: Callable[[Connection], T]) -> T:
         """A read of one record. A file has it before a thread could be asked for it, and nobody who is about to ask a
         model queues behind the others' work; PostgreSQL is a network away."""
-        return self._transact(work, False) if self._is_sqlite else await self.read(work)
+        if self._is_sqlite:
+            return self._transact(work, Attempts(False, Stage.NOWHERE))
+        return await self.read(work)
 
     async def write(self, work: Callable[[Connection], T], *, repeatable: bool = False, once: bool = False) -> T:
         """`repeatable`: twice is the same as once. `once`: it uses up what it writes, so it is not begun a second
         time."""
-        redo = Stage.CONNECTING if once else Stage.COMMITTING if repeatable else Stage.WORKING
-        return await self._run(self._writers, work, True, redo)
+        receipt = "" if repeatable or self._is_sqlite else secrets.token_hex(12)
+        attempts = Attempts(True, Stage.CONNECTING if once else Stage.COMMITTING, receipt)
+        return await self._run(self._writers, work, attempts)
 
     def write_here(self, work: Callable[[Connection], T]) -> T:
         """In the thread of whoever asks, and once: for what must not wait for the others' turn."""
         try:
-            return self._transact(work, True)
-        except Lost as lost:
-            raise unreachable(lost.error, self.location, 0.0, in_doubt=True) from lost.error
+            return self._transact(work, Attempts(True, Stage.NOWHERE))
+        except Undone as undone:
+            raise self._explain(undone, 0.0, in_doubt=undone.in_doubt) from undone.error
 
     async def probe(self, seconds: float) -> None:
         """Fails unless the database answers now: nobody waits for a server that is away, and all who ask meanwhile
         share one question."""
         if self._probe is None or self._probe.done():
-            asked = self._run(self._prober, lambda connection: connection.execute(ONE).close(), False, Stage.NOWHERE)
+            once = Attempts(False, Stage.NOWHERE)
+            asked = self._run(self._prober, lambda connection: connection.execute(ONE).close(), once)
             self._probe = asyncio.ensure_future(asked)
         await asyncio.wait([self._probe], timeout=seconds)
         if not self._probe.done():
@@ -171,55 +208,108 @@ class Database:
             raise StoreError(silent, advice=REACHABLE, public=silent.replace(self.location, "The database"))
         self._probe.result()
 
-    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], write: bool, redo: Stage) -> T:
-        """`redo` is the last stage after whose failure the work may be done again. Who waits for a server that is away
-        has no thread meanwhile, so that others are not kept from finding out that it is."""
+    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], attempts: Attempts) -> T:
+        """While a transaction waits for a server that is away it has no thread, so that others are not kept from
+        finding out that it is."""
         loop = asyncio.get_running_loop()
         away_since: float | None = None
-        pause, in_doubt = FIRST_PAUSE, False
+        pause, repeated = FIRST_PAUSE, 0
         while True:
             try:
-                return await loop.run_in_executor(executor, self._transact, work, write, in_doubt)
-            except Lost as lost:
+                return await loop.run_in_executor(executor, self._transact, work, attempts)
+            except Undone as undone:
+                problem = undone
+            if problem.treatment is Treatment.REPEAT:
+                away_since, waited, repeated = None, 0.0, repeated + 1
+                is_over = repeated >= MOST_ATTEMPTS
+                # The longer it has lost against others, the more time it leaves them.
+                seconds = random.uniform(0, min(LONGEST_YIELD, 0.01 * repeated))
+            else:
                 away_since = time.monotonic() if away_since is None else away_since
-                in_doubt = in_doubt or (write and lost.stage is Stage.COMMITTING)
                 waited = time.monotonic() - away_since
-                problem = unreachable(lost.error, self.location, waited, in_doubt=in_doubt)
-                if lost.stage > redo or waited >= self.patience or self._hurried.is_set():
-                    raise problem from lost.error
-            # All who wait would come back together, were they not to wait unlike.
-            await asyncio.sleep(min(self.patience - waited, pause * random.uniform(0.5, 1)))
+                is_over = waited >= self.patience or self._hurried.is_set()
+                # All who wait would come back together, were they not to wait unlike.
+                seconds = min(self.patience - waited, pause * random.uniform(0.5, 1))
+                pause = min(2 * pause, LONGEST_PAUSE)
+            is_final = problem.stage > attempts.last_stage
+            if is_over or (is_final and not (attempts.receipt and attempts.in_doubt)):
+                raise self._explain(problem, waited, in_doubt=attempts.in_doubt) from problem.error
+            if is_final:  # all that is left to do is to look for the receipt
+                attempts.problem = problem
+            await asyncio.sleep(seconds)
             if self._closing.is_set():
-                raise problem
-            pause = min(2 * pause, LONGEST_PAUSE)
+                raise self._explain(problem, waited, in_doubt=attempts.in_doubt) from problem.error
 
-    def _transact(self, work: Callable[[Connection], T], write: bool, in_doubt: bool = False) -> T:
-        """Once. `in_doubt`: it may have been written when it was tried before."""
+    def _transact(self, work: Callable[[Connection], T], attempts: Attempts) -> T:
+        """Run one attempt."""
         stage = Stage.CONNECTING
         try:
             with self.engine.connect() as connection:  # which rolls back what is not committed
-                connection.execution_options(tablewright_write=write, tablewright_acting=self.acting)
+                connection.execution_options(tablewright_write=attempts.write, tablewright_acting=self.acting)
                 connection.begin()
                 self._outage.end()
                 stage = Stage.WORKING
-                result = work(connection)
+                leaves_receipt = bool(attempts.receipt)
+                if leaves_receipt and attempts.in_doubt:
+                    if not leave_receipt(connection, attempts.receipt):
+                        return cast(T, attempts.result)
+                    leaves_receipt, attempts.in_doubt = False, False
+                if attempts.problem is not None:
+                    raise attempts.problem
+                attempts.result = result = work(connection)
+                if leaves_receipt:
+                    leave_receipt(connection, attempts.receipt)
                 stage = Stage.COMMITTING
                 connection.commit()
             return result
         except DBAPIError as error:
-            if self._is_sqlite or not is_lost(error, stage):
-                raise explain(error, self.location, in_doubt=in_doubt) from error
-            self._outage.begin(first_line(error))
-            raise Lost(error, stage) from error
+            if self._is_sqlite:
+                raise explain_failure(error, self.location) from error
+            verdict = judge_failure(error, connecting=stage is Stage.CONNECTING)
+            if verdict.in_doubt and stage is Stage.COMMITTING and attempts.write:
+                attempts.in_doubt = True
+            if verdict.treatment is Treatment.WAIT:
+                self._outage.begin(first_line(error))
+            if verdict.treatment in (Treatment.WAIT, Treatment.REPEAT):
+                raise Undone(error, stage, verdict) from error
+            raise explain_failure(error, self.location, in_doubt=attempts.in_doubt) from error
+
+    def _explain(self, undone: Undone, waited: float, *, in_doubt: bool) -> StoreError:
+        if undone.treatment is Treatment.WAIT:
+            return unreachable(undone.error, self.location, waited, in_doubt=in_doubt)
+        return explain_failure(undone.error, self.location, in_doubt=in_doubt)
 
 
-class Lost(Exception):
-    """The server went away, or is away."""
+class Undone(Exception):
+    """A transaction that was rolled back, or may have been, and may succeed when it is repeated."""
 
-    def __init__(self, error: DBAPIError, stage: Stage) -> None:
+    def __init__(self, error: DBAPIError, stage: Stage, verdict: Verdict) -> None:
         super().__init__()
         self.error = error
         self.stage = stage
+        self.treatment = verdict.treatment
+        self.in_doubt = verdict.in_doubt and stage is Stage.COMMITTING
+
+
+def leave_receipt(connection: Connection, receipt: str) -> bool:
+    """Note that this transaction was committed, if it will be. Return False if an attempt before was: the server waits
+    with the answer for one that is still being committed."""
+    statement = upsert(connection, schema.commits).values(receipt=receipt, at=now())
+    return (
+        connection.execute(statement.on_conflict_do_nothing().returning(schema.commits.c.receipt)).first() is not None
+    )
+
+
+def forget_receipts(connection: Connection) -> None:
+    """Delete those that no transaction can still ask for."""
+    if connection.dialect.name == "postgresql":
+        before = (datetime.now(UTC) - RECEIPTS_KEPT).isoformat()
+        connection.execute(delete(schema.commits).where(schema.commits.c.at < before))
+
+
+def prepare_tables(connection: Connection) -> None:
+    migrate(connection)
+    forget_receipts(connection)
 
 
 def acting_in(connection: Connection) -> Acting:
@@ -257,38 +347,6 @@ class OutageLog:
                 log.warning("The database %s is back after %.1f s. Work continues.", self._location, away)
 
 
-def is_lost(error: DBAPIError, stage: Stage) -> bool:
-    """Whether the failure is only that the server is away, so that the same may succeed later."""
-    if error.connection_invalidated:
-        return True
-    if getattr(error.orig, "sqlstate", None):
-        return is_away(error.orig)
-    return stage is Stage.CONNECTING and isinstance(error, OperationalError) and is_away(error.orig)
-
-
-def is_away(problem: BaseException | None) -> bool:
-    """Whether the server is away, by what the driver says to who connects."""
-    if state := getattr(problem, "sqlstate", None):
-        return state in GONE or state.startswith("08")
-    return not any(sign in str(problem) for sign in NEVER)
-
-
-def wait_for_server(engine: Engine, pause: Callable[[float], bool]) -> None:
-    """From now on whoever asks this engine for a connection while the server is away gets one when it is back. `pause`
-    lets so many seconds pass, and says whether to go on waiting."""
-
-    @event.listens_for(engine, "do_connect")
-    def _connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
-        seconds = FIRST_PAUSE
-        while True:
-            try:
-                return dialect.connect(*arguments, **options)
-            except dialect.loaded_dbapi.OperationalError as problem:
-                if not is_away(problem) or not pause(seconds * random.uniform(0.5, 1)):
-                    raise
-            seconds = min(2 * seconds, LONGEST_PAUSE)
-
-
 def make_engine(url: str) -> Engine:
     try:
         parsed = make_url(url)
@@ -305,13 +363,7 @@ def make_engine(url: str) -> Engine:
         prepare_sqlite(engine)
         return engine
     if parsed.get_backend_name() in ("postgresql", "postgres"):
-        need("postgres", "A PostgreSQL database")
-        return create_engine(
-            parsed.set(drivername="postgresql+psycopg"),
-            pool_size=READERS + STREAMERS + POSTGRES_WRITERS,
-            pool_pre_ping=True,
-            connect_args={"connect_timeout": 10} | DEAD_AFTER,
-        )
+        return make_postgres_engine(parsed, pool_size=READERS + STREAMERS + POSTGRES_WRITERS)
     raise BadSetting(
         f"Tablewright keeps its data in SQLite or PostgreSQL, not in {parsed.get_backend_name()}.",
         advice="Use postgresql://user@host/name or sqlite:///FILE.",
@@ -357,48 +409,3 @@ def safe_location(url: str) -> str:
         return masked(make_url(url).render_as_string(hide_password=False))
     except (ArgumentError, NoSuchModuleError):
         return "the database"
-
-
-UNREACHABLE = "The database cannot be reached."
-REACHABLE = "Check the address and that the server is running."
-OPENABLE = "Check that its folder exists and that you may write there: SQLite puts two more files beside its own."
-NOTHING_WRITTEN = "Nothing of the unfinished change was written."
-IN_DOUBT = "The last change may have been written or not; everything before it is kept."
-
-
-def unreachable(error: DBAPIError, location: str, waited: float, *, in_doubt: bool) -> Unreachable:
-    lost = f"The connection to {location} was lost" if error.connection_invalidated else f"{location} cannot be reached"
-    so_long = f" and did not come back in {waited:.1f} s" if waited >= FIRST_PAUSE else ""
-    return Unreachable(
-        f"{lost}{so_long} ({first_line(error)}).",
-        kept=IN_DOUBT if in_doubt else NOTHING_WRITTEN,
-        advice="Look whether it is there before you repeat it." if in_doubt else REACHABLE,
-        public="The connection to the database was lost." if error.connection_invalidated else UNREACHABLE,
-    )
-
-
-def explain(error: DBAPIError, location: str, *, in_doubt: bool = False) -> StoreError:
-    text = first_line(error)
-    told = f"{getattr(error.orig, 'sqlstate', None) or ''} {text}".lower()
-    kept = IN_DOUBT if in_doubt else NOTHING_WRITTEN
-    for sign, what, advice in (
-        ("disk is full", "The disk is full.", "Free some space and try again."),
-        ("53100 ", "The disk of the database server is full.", "Free some space there and try again."),
-        ("readonly database", f"{location} is read-only.", "Give yourself write access, or set TABLEWRIGHT_HOME."),
-        ("25006 ", f"{location} is read-only.", "Use the address of a server that can be written to."),
-        ("unable to open", f"{location} cannot be opened.", OPENABLE),
-        ("not a database", f"{location} is not a Tablewright database.", "Set TABLEWRIGHT_HOME to another folder."),
-        ("malformed", f"{location} is damaged.", "Restore it from a backup; `tablewright doctor` says more."),
-        ("disk i/o error", f"{location} cannot be read or written.", "Check the disk, and that it has free space."),
-        ("database is locked", f"Another process kept {location} busy for {BUSY_SECONDS} s.", "Try again."),
-        ("connection", f"{location} cannot be reached ({text}).", REACHABLE),
-    ):
-        if sign in told:
-            public = UNREACHABLE if sign == "connection" else what.replace(location, "The database")
-            return StoreError(what, kept=kept, advice=advice, public=public)
-    return StoreError(f"The database refused: {text}", kept=kept, public="The database refused it.")
-
-
-def first_line(error: DBAPIError) -> str:
-    text = str(error.orig).strip()
-    return text.splitlines()[0] if text else type(error.orig).__name__

@@ -312,6 +312,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             AND users.name LIKE 'link-' || substr(shares.thing_id, 1, 30) || '-%'
         )""",
     ),
+    (f"{POSTGRESQL}CREATE TABLE commits (receipt TEXT PRIMARY KEY, at TEXT NOT NULL)",),
 )
 
 

@@ -523,3 +523,11 @@ views = Table(
     Column("person", Text, primary_key=True),
     Column("content", Text, nullable=False),
 )
+
+commits = Table(
+    "commits",
+    metadata,
+    Column("receipt", Text, primary_key=True),
+    Column("at", Text, nullable=False),
+)
+"""Receipts of transactions, by which one whose answer was lost finds out whether it was committed. PostgreSQL only."""

@@ -1,0 +1,241 @@
+"""What each failure of the database means, in one place for the store and for the queue.
+
+PostgreSQL names every failure by an SQLSTATE of five characters. `SQLSTATES` decides for each class of them, and for
+each state that differs from its class, what is done about it. An error without a state comes from the driver: it cannot
+connect, or the connection broke.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+from sqlalchemy import URL, Engine, ExceptionContext, create_engine, event
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
+
+from tablewright.errors import DiskFull, StoreError, Unreachable
+from tablewright.extras import need
+
+BUSY_SECONDS = 60
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
+"""Seconds between two looks at whether the server is back."""
+DEAD_AFTER = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""A server that vanished without a word is noticed in half a minute, not in the two hours of the system's default."""
+
+
+class Treatment(Enum):
+    """What is done about a failure."""
+
+    WAIT = "The server is away: drop every connection to it, wait until one can be written to, repeat the transaction."
+    REPEAT = "The server works and rolled this transaction back: repeat it, a limited number of times."
+    FULL = "The disk is full: an error that says so; a run pauses."
+    REFUSE = "Repeating cannot help: an error at once."
+
+
+class Verdict(NamedTuple):
+    treatment: Treatment
+    reason: str
+    in_doubt: bool = False
+    """True if the transaction may have been committed all the same, when this is the answer to COMMIT."""
+
+
+WAIT, REPEAT, FULL, REFUSE = Treatment.WAIT, Treatment.REPEAT, Treatment.FULL, Treatment.REFUSE
+
+SQLSTATES: dict[str, Verdict] = {
+    "02": Verdict(REFUSE, "no data: the statement found nothing, and would again"),
+    "03": Verdict(REFUSE, "SQL statement not yet complete: a fault of the program"),
+    "08": Verdict(WAIT, "connection exception: the network, or a pooler between us and the server, gave way", True),
+    "09": Verdict(REFUSE, "triggered action exception: a trigger forbids it"),
+    "0A": Verdict(REFUSE, "feature not supported: another server would be needed"),
+    "0B": Verdict(REFUSE, "invalid transaction initiation: a fault of the program"),
+    "0F": Verdict(REFUSE, "locator exception: a fault of the program"),
+    "0L": Verdict(REFUSE, "invalid grantor: permissions do not change by waiting"),
+    "0P": Verdict(REFUSE, "invalid role: roles do not change by waiting"),
+    "0Z": Verdict(REFUSE, "diagnostics exception: a fault of the program"),
+    "10": Verdict(REFUSE, "XQuery error: a fault of the program"),
+    "20": Verdict(REFUSE, "case not found: a fault of the program"),
+    "21": Verdict(REFUSE, "cardinality violation: a fault of the program"),
+    "22": Verdict(REFUSE, "data exception: the same value would be refused again"),
+    "23": Verdict(REFUSE, "constraint violation: the same value would be refused again"),
+    "24": Verdict(REFUSE, "invalid cursor state: a fault of the program"),
+    "25": Verdict(REFUSE, "invalid transaction state: a fault of the program"),
+    "25006": Verdict(WAIT, "read-only: the server was demoted, is a standby, or is being moved; another is to come"),
+    "25P03": Verdict(WAIT, "idle in a transaction for too long: the server ended the session and rolled back"),
+    "25P04": Verdict(WAIT, "transaction timeout: the server ended the session and rolled back"),
+    "26": Verdict(REFUSE, "unknown prepared statement: a pooler that does not keep sessions; it would happen again"),
+    "27": Verdict(REFUSE, "triggered data change violation: a trigger forbids it"),
+    "28": Verdict(REFUSE, "invalid authorization: the password or the user is wrong"),
+    "2B": Verdict(REFUSE, "dependent privileges exist: permissions do not change by waiting"),
+    "2D": Verdict(REFUSE, "invalid transaction termination: a fault of the program"),
+    "2F": Verdict(REFUSE, "SQL routine exception: a function failed, and would again"),
+    "34": Verdict(REFUSE, "invalid cursor name: a fault of the program"),
+    "38": Verdict(REFUSE, "external routine exception: a function failed, and would again"),
+    "39": Verdict(REFUSE, "external routine invocation exception: a function failed, and would again"),
+    "3B": Verdict(REFUSE, "savepoint exception: a fault of the program"),
+    "3D": Verdict(REFUSE, "unknown database: the address is wrong"),
+    "3F": Verdict(REFUSE, "unknown schema: the database is not ours"),
+    "40": Verdict(REPEAT, "transaction rollback: serialization failure, deadlock or conflict with recovery"),
+    "40002": Verdict(REFUSE, "integrity constraint violation: the same value would be refused again"),
+    "40003": Verdict(WAIT, "statement completion unknown: the server lost track of it", True),
+    "42": Verdict(REFUSE, "syntax error or missing permission: the same statement would be refused again"),
+    "44": Verdict(REFUSE, "check option violation: the same value would be refused again"),
+    "53": Verdict(WAIT, "insufficient resources: too many connections, or too little of something else for now"),
+    "53100": Verdict(FULL, "disk full: waiting does not free space, a person does"),
+    "53200": Verdict(REPEAT, "out of memory: there may be more in a moment, or never enough for this statement"),
+    "53400": Verdict(REFUSE, "configuration limit exceeded: the same statement would exceed it again"),
+    "54": Verdict(REFUSE, "program limit exceeded: the statement is too large or too complex"),
+    "55": Verdict(REFUSE, "object not in the required state: a person has to change it"),
+    "55006": Verdict(REPEAT, "object in use: another session has it for now"),
+    "55P03": Verdict(REPEAT, "lock not available: another session has it for now"),
+    "57": Verdict(WAIT, "operator intervention: the server stops, crashed, starts, or ended an idle session", True),
+    "57014": Verdict(REFUSE, "query canceled: a person or a timeout ended it; repeating would undo that"),
+    "57P04": Verdict(REFUSE, "database dropped: it does not come back"),
+    "58": Verdict(REFUSE, "system error: the server's disk or files are broken; a person has to look"),
+    "72": Verdict(REPEAT, "snapshot too old: a new transaction has a new snapshot"),
+    "F0": Verdict(REFUSE, "configuration file error: a person has to look"),
+    "HV": Verdict(REFUSE, "foreign data wrapper error: we use none"),
+    "P0": Verdict(REFUSE, "PL/pgSQL error: a trigger or a function says no, as ours for the audit log does"),
+    "XX": Verdict(REFUSE, "internal error or damaged data: a person has to look"),
+}
+BROKEN = Verdict(WAIT, "the connection broke, or there is none yet", True)
+UNKNOWN = Verdict(REFUSE, "not an SQLSTATE of PostgreSQL")
+PERMANENT = ("authentication failed", "no password supplied", "does not exist", "pg_hba.conf", "permission denied")
+"""In what a server says to a client that connects, for which libpq has no state: waiting does not help."""
+READ_ONLY = "session is read-only"
+"""What libpq says of a server that cannot be written to, where `target_session_attrs` asks for one that can."""
+
+
+def judge_sqlstate(state: str) -> Verdict:
+    """Return the verdict on the state itself, else on its class."""
+    return SQLSTATES.get(state) or SQLSTATES.get(state[:2]) or UNKNOWN
+
+
+def judge_failure(error: DBAPIError, *, connecting: bool) -> Verdict:
+    """Return what is to be done about an error of PostgreSQL's driver. Whatever ended the connection counts as away:
+    if the server is gone for good, connecting again says so."""
+    if state := getattr(error.orig, "sqlstate", None):
+        verdict = judge_sqlstate(state)
+        return BROKEN if error.connection_invalidated and verdict.treatment is not WAIT else verdict
+    if error.connection_invalidated:
+        return BROKEN
+    return BROKEN if connecting and can_come_back(error.orig) else UNKNOWN
+
+
+def can_come_back(problem: BaseException | None) -> bool:
+    """Return False if the server has answered a client that connects with a refusal that waiting does not change."""
+    if state := getattr(problem, "sqlstate", None):
+        return judge_sqlstate(state).treatment is WAIT
+    return not any(sign in str(problem) for sign in PERMANENT)
+
+
+def is_worth_repeating(error: Exception) -> bool:
+    """Return True if the queue is to repeat what failed so. It cannot pause, so it waits for a full disk too."""
+    return isinstance(error, DBAPIError) and judge_failure(error, connecting=False).treatment is not REFUSE
+
+
+def make_postgres_engine(url: URL, *, connect_args: dict[str, Any] | None = None, **options: Any) -> Engine:
+    """Return an engine that only keeps connections to a server that can be written to."""
+    need("postgres", "A PostgreSQL database")
+    own: dict[str, Any] = {"connect_timeout": 10, "target_session_attrs": "read-write"}
+    arguments = {name: value for name, value in own.items() if name not in url.query} | DEAD_AFTER
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=True,
+        connect_args=arguments | (connect_args or {}),
+        **options,
+    )
+    drop_connections_after_failover(engine)
+    return engine
+
+
+def drop_connections_after_failover(engine: Engine) -> None:
+    """Drop all connections of the pool as soon as one of them shows that its server is away or read-only: behind the
+    same address there may be another server by now, and the old one still answers with what it had."""
+
+    @event.listens_for(engine, "handle_error")
+    def _failed(context: ExceptionContext) -> None:
+        state = getattr(context.original_exception, "sqlstate", None)
+        if context.connection is not None and state and judge_sqlstate(state).treatment is WAIT:
+            context.is_disconnect = True
+
+    @event.listens_for(engine, "checkout")
+    def _taken(connection: Any, _record: object, _proxy: object) -> None:
+        # The server reports both by itself, and the ping of the pool has just fetched what it reported.
+        if "on" in map(connection.info.parameter_status, ("in_hot_standby", "default_transaction_read_only")):
+            raise InvalidatePoolError("The server has become read-only.")
+
+
+def wait_for_server(engine: Engine, pause: Callable[[float], bool]) -> None:
+    """Make connecting wait while the server is away. `pause` lets so many seconds pass, and says whether to go on."""
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
+        seconds = FIRST_PAUSE
+        while True:
+            try:
+                return dialect.connect(*arguments, **options)
+            except dialect.loaded_dbapi.OperationalError as problem:
+                if not can_come_back(problem) or not pause(seconds * random.uniform(0.5, 1)):
+                    raise
+            seconds = min(2 * seconds, LONGEST_PAUSE)
+
+
+# ── in words ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+UNREACHABLE = "The database cannot be reached."
+REACHABLE = "Check the address and that the server is running."
+WRITABLE = "Use the address of a server that can be written to; after a failover, try again when the new one is up."
+OPENABLE = "Check that its folder exists and that you may write there: SQLite puts two more files beside its own."
+NOTHING_WRITTEN = "Nothing of the unfinished change was written."
+IN_DOUBT = "The last change may have been written or not; everything before it is kept."
+
+
+def unreachable(error: DBAPIError, location: str, waited: float, *, in_doubt: bool) -> Unreachable:
+    """Return the error for a server that did not come back in time."""
+    text = first_line(error)
+    is_read_only = READ_ONLY in text or getattr(error.orig, "sqlstate", None) == "25006"
+    what, public, advice = f"{location} cannot be reached", UNREACHABLE, REACHABLE
+    if is_read_only:
+        what, public, advice = f"{location} is read-only", "The database is read-only.", WRITABLE
+    elif error.connection_invalidated:
+        what, public = f"The connection to {location} was lost", "The connection to the database was lost."
+    so_long = f" and did not come back in {waited:.1f} s" if waited >= FIRST_PAUSE else ""
+    return Unreachable(
+        f"{what}{so_long} ({text}).",
+        kept=IN_DOUBT if in_doubt else NOTHING_WRITTEN,
+        advice="Look whether it is there before you repeat it." if in_doubt else advice,
+        public=public,
+    )
+
+
+def explain_failure(error: DBAPIError, location: str, *, in_doubt: bool = False) -> StoreError:
+    """Return the error for a failure that is not waited for."""
+    text = first_line(error)
+    told = f"{getattr(error.orig, 'sqlstate', None) or ''} {text}".lower()
+    kept = IN_DOUBT if in_doubt else NOTHING_WRITTEN
+    for sign, what, advice in (
+        ("disk is full", "The disk is full.", "Free some space and try again."),
+        ("53100 ", "The disk of the database server is full.", "Free some space there and try again."),
+        ("readonly database", f"{location} is read-only.", "Give yourself write access, or set TABLEWRIGHT_HOME."),
+        ("unable to open", f"{location} cannot be opened.", OPENABLE),
+        ("not a database", f"{location} is not a Tablewright database.", "Set TABLEWRIGHT_HOME to another folder."),
+        ("malformed", f"{location} is damaged.", "Restore it from a backup; `tablewright doctor` says more."),
+        ("xx001 ", f"{location} is damaged ({text}).", "Restore it from a backup."),
+        ("xx002 ", f"An index of {location} is damaged ({text}).", "Rebuild it with REINDEX."),
+        ("disk i/o error", f"{location} cannot be read or written.", "Check the disk, and that it has free space."),
+        ("58030 ", f"{location} cannot be read or written.", "Check the disk of the database server."),
+        ("database is locked", f"Another process kept {location} busy for {BUSY_SECONDS} s.", "Try again."),
+        ("connection", f"{location} cannot be reached ({text}).", REACHABLE),
+    ):
+        if sign in told:
+            public = UNREACHABLE if sign == "connection" else what.replace(location, "The database")
+            kind = DiskFull if sign in ("disk is full", "53100 ") else StoreError
+            return kind(what, kept=kept, advice=advice, public=public)
+    return StoreError(f"The database refused: {text}", kept=kept, public="The database refused it.")
+
+
+def first_line(error: DBAPIError) -> str:
+    text = str(error.orig).strip()
+    return text.splitlines()[0] if text else type(error.orig).__name__
