@@ -1,4 +1,4 @@
-"""A PostgreSQL server that goes away and comes back: a proxy on loopback that can be cut, in a thread of its own.
+"""A PostgreSQL server that goes away and comes back, or fails: a proxy on loopback, in a thread of its own.
 
 with Outage(url) as outage:
     …  # use outage.url
@@ -18,8 +18,8 @@ from typing import Any, Literal
 from sqlalchemy import make_url
 
 PATIENCE = 600.0
-COMMIT = b"COMMIT\x00"
-"""How the message ends that asks for it."""
+COMMIT = b"Q\x00\x00\x00\x0bCOMMIT\x00"
+"""The message that asks for it."""
 
 When = Literal["before", "after"]
 
@@ -34,7 +34,9 @@ class Outage:
         self._port: int = self._kept.getsockname()[1]
         self._listening: asyncio.Server | None = None
         self._lines: set[asyncio.Task[None]] = set()
-        self._at_commit: When | None = None
+        self.commits = 0
+        """That were asked for so far."""
+        self._fault, self._fault_at = "", 0
 
     @property
     def url(self) -> str:
@@ -52,7 +54,21 @@ class Outage:
     def cut_at_commit(self, when: When) -> None:
         """Breaks one connection at the next commit: before the server has it, or after it is done but nobody was told.
         To the client both look the same."""
-        self._at_commit = when
+        self.fail_commit(when)
+
+    def fail_commit(self, fault: str, number: int = 1) -> None:
+        """Fails the commit of that number from now on, and no other: as `cut_at_commit`, or with an SQLSTATE, which the
+        server then raises instead of committing."""
+        self._fault, self._fault_at = fault, self.commits + number
+
+    @property
+    def is_over(self) -> bool:
+        """True once the commit that was to fail has failed."""
+        return not self._fault
+
+    def lead_to(self, url: str) -> None:
+        """New connections reach that server; those that are open stay with the old one."""
+        self._server = make_url(url)
 
     def __enter__(self) -> Outage:
         self._thread.start()
@@ -115,11 +131,16 @@ class Outage:
         self, client: asyncio.StreamReader, server: asyncio.StreamWriter, told_nothing: asyncio.Event
     ) -> None:
         while data := await client.read(65_536):
-            if self._at_commit is not None and data.endswith(COMMIT):
-                when, self._at_commit = self._at_commit, None
-                if when == "before":
-                    break
-                told_nothing.set()
+            if data.endswith(COMMIT):
+                self.commits += 1
+                if self._fault and self.commits == self._fault_at:
+                    fault, self._fault = self._fault, ""
+                    if fault == "before":
+                        break
+                    if fault == "after":
+                        told_nothing.set()
+                    else:
+                        data = data.removesuffix(COMMIT) + simple_query(raising(fault))
             server.write(data)
             await server.drain()
         raise ConnectionError("the client is gone, or cut off")
@@ -137,3 +158,13 @@ def bound(port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind(("127.0.0.1", port))
     return made
+
+
+def raising(state: str) -> str:
+    """A statement that fails with that SQLSTATE."""
+    return f"DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '{state}'; END $$"
+
+
+def simple_query(statement: str) -> bytes:
+    text = statement.encode() + b"\x00"
+    return b"Q" + (len(text) + 4).to_bytes(4) + text

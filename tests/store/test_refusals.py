@@ -90,19 +90,6 @@ async def test_a_server_with_a_full_disk_is_told_from_one_with_another_trouble(p
             await store.database.write(lambda connection: connection.exec_driver_sql(refuse))
 
 
-async def test_a_server_that_may_only_be_read_is_said(postgres_url: str) -> None:
-    async with await Store.open(postgres_url, patience=20) as store:
-        await store.tables.create("t", FIELDS, rows(1))
-
-        def write_to_a_replica(connection: Connection) -> None:
-            connection.exec_driver_sql("SET TRANSACTION READ ONLY")
-            connection.exec_driver_sql("DELETE FROM tables")
-
-        with pytest.raises(StoreError, match=r"is read-only"):
-            await store.database.write(write_to_a_replica)
-        assert await store.tables.count("t") == 1
-
-
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """One that everybody may enter, which pytest's own are not."""
