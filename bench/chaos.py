@@ -1,6 +1,7 @@
 """What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
 
-    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,server,cancel,asleep,governors]
+    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,failover,server,
+                           cancel,asleep,governors]
                            [--rows N] [--kills N] [--away SECONDS]
 
 A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
@@ -15,6 +16,7 @@ overhead  a durable run beside the same run in a process that nobody could go on
 outage    PostgreSQL is away for 20 s
 restart   PostgreSQL is stopped and started while two workers have nothing to do, six times in a run of theirs, and once
           more in a run that is cancelled as soon as it is back, and resumed
+failover  PostgreSQL crashes or turns read-only, and its standby takes over; and commits of a run fail
 server    PostgreSQL is stopped for a minute, or `--away`, in a run that `tablewright serve` began, beside a worker
 cancel    `runs cancel` while two workers work
 asleep    the command is stopped for so long that a worker takes its run over, and then wakes up
@@ -46,6 +48,7 @@ from outage import Outage  # noqa: E402
 from place import TABLE, Command, Place, ended, kill, wait_for  # noqa: E402
 from world import FIELDS, World, open_world, written  # noqa: E402
 
+from chaos_failover import failover_part  # noqa: E402
 from chaos_governors import governors_part  # noqa: E402
 from chaos_places import (  # noqa: E402
     DELAY,
@@ -412,6 +415,7 @@ PARTS: dict[str, Callable[[Options], bool]] = {
     "overhead": overhead_part,
     "outage": outage_part,
     "restart": restart_part,
+    "failover": failover_part,
     "server": server_part,
     "cancel": cancel_part,
     "asleep": asleep_part,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
@@ -20,6 +20,8 @@ from sqlalchemy import make_url
 PATIENCE = 600.0
 COMMIT = b"Q\x00\x00\x00\x0bCOMMIT\x00"
 """The message that asks for it."""
+READY = b"Z\x00\x00\x00\x05"
+"""How the last message of an answer begins; one more byte follows."""
 
 When = Literal["before", "after"]
 
@@ -36,7 +38,7 @@ class Outage:
         self._lines: set[asyncio.Task[None]] = set()
         self.commits = 0
         """That were asked for so far."""
-        self._fault, self._fault_at = "", 0
+        self._faults: dict[int, str] = {}
 
     @property
     def url(self) -> str:
@@ -54,17 +56,15 @@ class Outage:
     def cut_at_commit(self, when: When) -> None:
         """Breaks one connection at the next commit: before the server has it, or after it is done but nobody was told.
         To the client both look the same."""
-        self.fail_commit(when)
+        self.fail_commits({1: when})
 
-    def fail_commit(self, fault: str, number: int = 1) -> None:
-        """Fails the commit of that number from now on, and no other: as `cut_at_commit`, or with an SQLSTATE, which the
-        server then raises instead of committing."""
-        self._fault, self._fault_at = fault, self.commits + number
+    def fail_commits(self, faults: Mapping[int, str]) -> None:
+        """Fails the commits of these numbers from now on: as `cut_at_commit`, or with an SQLSTATE."""
+        self._faults = {self.commits + number: fault for number, fault in faults.items()}
 
     @property
-    def is_over(self) -> bool:
-        """True once the commit that was to fail has failed."""
-        return not self._fault
+    def faults_left(self) -> int:
+        return len(self._faults)
 
     def lead_to(self, url: str) -> None:
         """New connections reach that server; those that are open stay with the old one."""
@@ -107,13 +107,13 @@ class Outage:
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, until an end of it closes or it is cut."""
         ends = [writer]
-        told_nothing = asyncio.Event()
+        told_nothing, injected = asyncio.Event(), asyncio.Event()
         try:
             from_server, to_server = await self._connect()
             ends.append(to_server)
             async with asyncio.TaskGroup() as both:
-                both.create_task(self._ask(reader, to_server, told_nothing))
-                both.create_task(answer(from_server, writer, told_nothing))
+                both.create_task(self._ask(reader, to_server, told_nothing, injected))
+                both.create_task(answer(from_server, writer, told_nothing, injected))
         except (OSError, ExceptionGroup):
             pass
         finally:
@@ -128,26 +128,41 @@ class Outage:
         return await asyncio.open_connection(host, port)
 
     async def _ask(
-        self, client: asyncio.StreamReader, server: asyncio.StreamWriter, told_nothing: asyncio.Event
+        self,
+        client: asyncio.StreamReader,
+        server: asyncio.StreamWriter,
+        told_nothing: asyncio.Event,
+        injected: asyncio.Event,
     ) -> None:
         while data := await client.read(65_536):
             if data.endswith(COMMIT):
                 self.commits += 1
-                if self._fault and self.commits == self._fault_at:
-                    fault, self._fault = self._fault, ""
-                    if fault == "before":
-                        break
-                    if fault == "after":
-                        told_nothing.set()
-                    else:
-                        data = data.removesuffix(COMMIT) + simple_query(raising(fault))
+                fault = self._faults.pop(self.commits, "")
+                if fault == "before":
+                    break
+                if fault == "after":
+                    told_nothing.set()
+                elif fault:
+                    injected.set()
+                    data = data.removesuffix(COMMIT) + simple_query(fail_at_commit(fault)) + COMMIT
             server.write(data)
             await server.drain()
         raise ConnectionError("the client is gone, or cut off")
 
 
-async def answer(server: asyncio.StreamReader, client: asyncio.StreamWriter, told_nothing: asyncio.Event) -> None:
+async def answer(
+    server: asyncio.StreamReader, client: asyncio.StreamWriter, told_nothing: asyncio.Event, injected: asyncio.Event
+) -> None:
+    """Passes on what the server says, but for its answer to what the client has not asked."""
+    kept = b""
     while (data := await server.read(65_536)) and not told_nothing.is_set():
+        if injected.is_set():
+            kept += data
+            _, found, data = kept.partition(READY)
+            if not found or not data:
+                continue
+            kept, data = b"", data[1:]
+            injected.clear()
         client.write(data)
         await client.drain()
     raise ConnectionError("the server is gone, or not to be heard")
@@ -163,6 +178,16 @@ def bound(port: int) -> socket.socket:
 def raising(state: str) -> str:
     """A statement that fails with that SQLSTATE."""
     return f"DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '{state}'; END $$"
+
+
+def fail_at_commit(state: str) -> str:
+    """Statements after which the COMMIT of their transaction fails with that SQLSTATE."""
+    return f"""CREATE TEMPORARY TABLE injected (x INTEGER) ON COMMIT DROP;
+        CREATE FUNCTION pg_temp.fail() RETURNS trigger LANGUAGE plpgsql
+            AS $f$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '{state}'; END $f$;
+        CREATE CONSTRAINT TRIGGER fails AFTER INSERT ON injected DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION pg_temp.fail();
+        INSERT INTO injected VALUES (1)"""
 
 
 def simple_query(statement: str) -> bytes:

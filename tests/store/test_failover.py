@@ -97,14 +97,14 @@ async def test_whatever_fails_at_the_commit_is_repeated_or_told_and_never_done_t
 ) -> None:
     expected = 0
     for state in ONE_OF_EACH:
-        outage.fail_commit(state)
+        outage.fail_commits({1: state})
         if judge_sqlstate(state).treatment in REPEATED:
             await store.database.write(add_one)
             expected += 1
         else:
             with pytest.raises(StoreError, match="Nothing of the unfinished change was written"):
                 await store.database.write(add_one)
-        assert outage.is_over, state
+        assert not outage.faults_left, state
         assert await store.database.read(count) == expected, state
 
 
@@ -141,7 +141,7 @@ async def test_of_two_that_wait_for_each_other_both_succeed(store: Store) -> Non
 async def test_what_uses_up_its_input_learns_whether_it_was_committed(
     store: Store, outage: Outage, when: str, done: int
 ) -> None:
-    outage.fail_commit(when)
+    outage.fail_commits({1: when})
     if done:
         await store.database.write(add_one, once=True)
     else:

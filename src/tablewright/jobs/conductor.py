@@ -25,7 +25,9 @@ from tablewright.engine.rows import SLICE
 from tablewright.errors import (
     AuthorityLost,
     BadSetting,
+    DiskFull,
     NotFound,
+    StoreError,
     Superseded,
     TablewrightError,
     Unreachable,
@@ -174,8 +176,8 @@ class Conductor:
             return ""
         except Unreachable:
             raise
-        except AuthorityLost as lost:
-            return f"{PAUSED}{lost}"
+        except (AuthorityLost, DiskFull) as problem:
+            return f"{PAUSED}{problem}"
         except BadSetting as error:
             return str(error) if self.ownership.kind == "command" else f"On {platform.node()}: {error}"
         except TablewrightError as error:
@@ -188,7 +190,7 @@ class Conductor:
         """As `fill_slice`. What is not done is given back, so that nobody thinks this process was lost with it."""
         if part.setbacks >= MOST_SETBACKS:
             problem = set_aside(rows_of(part))
-        elif not ongoing.breaker.outage and await self._fill(ongoing, part):
+        elif not ongoing.breaker.outage and await self._fill_or_give_back(ongoing, part):
             return ""
         elif ongoing.breaker.outage:
             problem = f"{PAUSED}{ongoing.breaker.outage}"
@@ -199,6 +201,14 @@ class Conductor:
             problem = ""
         await self._store.slices.give_back(part.run_id, part.owner)
         return problem
+
+    async def _fill_or_give_back(self, ongoing: Ongoing, part: Slice) -> bool:
+        try:
+            return await self._fill(ongoing, part)
+        except DiskFull:
+            with suppress(StoreError):  # it may be too full even for that
+                await self._store.slices.give_back(part.run_id, part.owner)
+            raise
 
     async def _fill(self, ongoing: Ongoing, part: Slice) -> bool:
         tools = ongoing.tools

@@ -28,7 +28,7 @@ from dbos._dbos import _get_dbos_instance
 from dbos._utils import INTERNAL_QUEUE_NAME
 from sqlalchemy import Engine
 
-from tablewright.errors import RunError, TablewrightError, Unreachable
+from tablewright.errors import DiskFull, RunError, TablewrightError, Unreachable
 from tablewright.jobs.conductor import STOPPED, Conductor
 from tablewright.jobs.queue_database import JSON, NAME, queue_client, queue_engine
 from tablewright.store.records import new_id
@@ -73,11 +73,11 @@ class Leaving(BaseException):
 
 
 def here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Does it in the conductor's event loop, and again where the database stayed away for too long."""
+    """Does it in the conductor's event loop, and again where the database stayed away for too long, or is full."""
     while True:
         try:
             return asyncio.run_coroutine_threadsafe(work(), _loop).result()
-        except Unreachable:
+        except (DiskFull, Unreachable):
             if _left.wait(POLL):
                 raise Leaving from None
 

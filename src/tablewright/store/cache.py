@@ -53,17 +53,23 @@ class Cache:
         into the next transaction, all together. A failure is told to the next who puts something.
 
         `about` are the user's documents that it was made from: it is forgotten with any of them."""
-        if self._problem is not None:
-            problem, self._problem = self._problem, None
-            raise problem
         self._unwritten[kind, key] = value
         if about:
             self._about[kind, key] = tuple(about)
+        problem, self._problem = self._problem, None
+        self._begin_writing()
+        if problem is not None:
+            raise problem
+
+    def _begin_writing(self) -> None:
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write_waiting())
 
     async def settle(self) -> None:
-        """Returns when everything is written, or cannot be."""
+        """Returns when everything is written, or cannot be. What could not be before is tried once more: the disk may
+        have been full only then."""
+        if self._unwritten and self._database.is_open:
+            self._begin_writing()
         if self._writer is not None:
             await asyncio.shield(self._writer)
 

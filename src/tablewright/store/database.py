@@ -136,6 +136,10 @@ class Database:
         """Seconds since the server was found to be away; 0 where it is not known to be."""
         return self._outage.seconds
 
+    @property
+    def is_open(self) -> bool:
+        return not self._closing.is_set()
+
     async def close(self) -> None:
         """Waits for the transactions under way; long ones stop at their next `check_open` and roll back."""
         self._closing.set()

@@ -1,0 +1,139 @@
+"""A durable run of which every commit fails once: broken before it, broken after it, refused with any SQLSTATE."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.errors import DiskFull
+from tablewright.settings import Settings, load_settings
+from tablewright.store.failures import Treatment, judge_sqlstate
+from tablewright.table.fieldspec import parse_field
+
+from ..store.outage import Outage
+from ..store.test_failover import ONE_OF_EACH
+from .world import FIELDS, World, open_world, written
+
+ROWS = 4
+MOST_COMMITS = 1_000
+STRIDE = 5
+"""Every so manyth commit fails, and in as many runs each of them."""
+PASSING = [state for state in ONE_OF_EACH if judge_sqlstate(state).treatment in (Treatment.WAIT, Treatment.REPEAT)]
+FAULTS = ("before", "after", *PASSING)
+
+
+@dataclass(frozen=True)
+class Came:
+    """What a run came to, and what was bought for it."""
+
+    status: str
+    cells: dict[tuple[int, str], Any]
+    bought: dict[str, list[int]]
+
+
+@pytest.fixture(scope="module")
+def small_world() -> Iterator[World]:
+    with open_world(delay=0.0, size=ROWS) as world:
+        yield world
+
+
+@pytest.fixture
+def settings(small_world: World, tmp_path: Path) -> Settings:
+    small_world.forget()
+    (tmp_path / "companies.csv").write_text(written(small_world.companies), encoding="utf-8")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TABLEWRIGHT_")}
+    own = {"TABLEWRIGHT_HOME": str(tmp_path), "TABLEWRIGHT_FETCH_DELAY": "0"}
+    return load_settings(environ=environ | small_world.environ | own)
+
+
+async def bring(tablewright: Tablewright) -> str:
+    return (await tablewright.import_file(Path(tablewright.settings.home) / "companies.csv")).table.id
+
+
+async def fill(tablewright: Tablewright, table_id: str) -> str:
+    planned = await tablewright.plan_enrich(table_id, [parse_field(FIELDS[0])])
+    return (await (await tablewright.durable(planned)).run()).run_id
+
+
+async def outcome(tablewright: Tablewright, run_id: str, world: World) -> Came:
+    result = await tablewright.jobs.result(run_id)
+    operations = await tablewright.operations(result.proposal_id)
+    counts = world.counts()
+    bought = {kind: sorted(len(times[1]) for times in getattr(counts, kind).values()) for kind in ("model", "search")}
+    values = {(each.row_id, each.field): each.cell.value for each in operations}
+    assert len(values) == len(operations), "no cell is proposed twice"
+    return Came(result.status, values, bought)
+
+
+@pytest.fixture
+async def undisturbed(postgres_url: str, settings: Settings, small_world: World) -> Came:
+    async with Tablewright.open(replace(settings, database_url=postgres_url)) as tablewright:
+        table_id = await bring(tablewright)
+        came = await outcome(tablewright, await fill(tablewright, table_id), small_world)
+        await forget(tablewright, table_id)
+    assert (came.status, len(came.cells)) == ("done", ROWS)
+    assert {times for kind in came.bought.values() for times in kind} == {1}
+    return came
+
+
+async def forget(tablewright: Tablewright, table_id: str) -> None:
+    await tablewright.remove_table(table_id)
+    for kind in ("model", "search"):
+        await tablewright._store.cache.clear(kind)
+
+
+async def test_whichever_commit_fails_nothing_is_lost_doubled_or_bought_twice(
+    postgres_url: str, settings: Settings, small_world: World, undisturbed: Came
+) -> None:
+    faults = cycle(FAULTS)
+    used: list[str] = []
+    with Outage(postgres_url) as line:
+        for first in range(1, STRIDE + 1):
+            small_world.forget()
+            async with Tablewright.open(replace(settings, database_url=line.url)) as tablewright:
+                table_id = await bring(tablewright)
+                numbers = range(first, MOST_COMMITS, STRIDE)
+                planned = dict(zip(numbers, islice(faults, len(numbers)), strict=True))
+                line.fail_commits(planned)
+                run_id = await fill(tablewright, table_id)
+                used += list(planned.values())[: len(planned) - line.faults_left]
+                line.fail_commits({})
+                assert await outcome(tablewright, run_id, small_world) == undisturbed
+                await forget(tablewright, table_id)
+    assert set(used) == set(FAULTS)
+
+
+async def test_a_run_pauses_while_the_disk_is_full_and_buys_nothing_twice(
+    postgres_url: str, settings: Settings, small_world: World, undisturbed: Came
+) -> None:
+    """The disk is full from some commit on, each time a later one, until the run has ended; then space is freed."""
+    ended = set()
+    with Outage(postgres_url) as line:
+        for first in range(1, 100, 12):
+            small_world.forget()
+            async with Tablewright.open(replace(settings, database_url=line.url)) as tablewright:
+                table_id = await bring(tablewright)
+                line.fail_commits({first + later: "53100" for later in range(3)})
+                try:
+                    run_id = await fill(tablewright, table_id)
+                except DiskFull:
+                    run_id = ""
+                line.fail_commits({})
+                run_id = run_id or next(iter([run.id for run in await tablewright.jobs.all(table_id)]), "")
+            async with Tablewright.open(replace(settings, database_url=line.url)) as tablewright:
+                run_id = run_id or await fill(tablewright, table_id)
+                status = (await tablewright.jobs.get(run_id)).status
+                ended.add(status)
+                if status != "done":
+                    await tablewright.jobs.take(run_id)
+                    await tablewright.jobs.go_on(run_id)
+                assert await outcome(tablewright, run_id, small_world) == undisturbed, (first, status)
+                await forget(tablewright, table_id)
+    assert "paused" in ended
