@@ -7,7 +7,9 @@ TablewrightError              something a person should read; says what happened
 │   ├── BadField              a field definition that cannot be understood or does not fit the table
 │   ├── NotFound              a table, row, field, run or proposal that does not exist
 │   ├── BadSetting            a setting with a value that cannot work
-│   │   └── MissingExtra      it takes packages that the core install leaves out
+│   │   ├── MissingExtra      it takes packages that the core install leaves out
+│   │   ├── KeyWithheld       a key would go to an address that it was not issued for; it was not sent
+│   │   └── UntrustedFolder   a folder's file says where data is kept while keys come from outside the folder
 │   └── Forbidden             somebody who may not do that
 │       └── OverQuota         somebody who has used up what they may use in a month
 ├── RunError                  the request was fine, doing it failed (exit code 1)
@@ -31,7 +33,7 @@ TablewrightError              something a person should read; says what happened
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -86,6 +88,28 @@ class BadSetting(UsageError):
 
 class MissingExtra(BadSetting):
     pass
+
+
+class KeyWithheld(BadSetting):
+    pass
+
+
+class UntrustedFolder(BadSetting):
+    """`places` are the settings by which the file of `folder` says where data is kept; `remember` is the file in which
+    a user's consent is remembered."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        kept: str = "",
+        advice: str = "",
+        folder: Path = Path(),
+        remember: Path = Path(),
+        places: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(what, kept=kept, advice=advice)
+        self.folder, self.remember, self.places = folder, remember, places or {}
 
 
 class Forbidden(UsageError):

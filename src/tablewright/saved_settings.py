@@ -1,6 +1,8 @@
 """Settings that an admin saves on the page: `settings.json` in the home folder, private to its owner, with the keys in
 it encrypted. They hold for every command that uses that folder, below flags, the environment and `tablewright.toml`.
 
+Each key is encrypted together with what it was issued for, so that a changed address does not get it.
+
 The encryption key is `settings.key` beside it. So a copy of `settings.json` alone, in a backup or a repository, tells
 no key; whoever can read the whole folder can read everything in it anyway.
 """
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.errors import BadSetting, StoreError
 from tablewright.extras import need
+from tablewright.keys import Key, as_key, issue_key
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -58,10 +61,24 @@ def read_saved(home: Path) -> dict[str, str]:
     for name in SECRET & hidden.keys():
         secret = decrypted(home, hidden[name])
         if secret:
-            found[name] = secret
+            found[name] = read_key(name, secret, found)
         else:
             log.warning("The saved %s cannot be decrypted: save it again on the settings page.", name)
     return found
+
+
+def read_key(name: str, text: str, values: Mapping[str, str]) -> Key:
+    """Return a key as it was saved; one that was saved before keys had origins is for the address saved beside it."""
+    try:
+        kept = json.loads(text)
+        return Key(kept["key"], name=name, provider=kept["provider"], origins=kept["origins"])
+    except (ValueError, KeyError, TypeError):
+        return issue_key(name, text, values)
+
+
+def written_key(name: str, secret: str, values: Mapping[str, str]) -> str:
+    key = as_key(secret, name, values)
+    return json.dumps({"key": key, "provider": key.provider, "origins": sorted(key.origins)})
 
 
 def write_saved(home: Path, changes: Mapping[str, str]) -> None:
@@ -73,7 +90,9 @@ def write_saved(home: Path, changes: Mapping[str, str]) -> None:
     if secrets := sorted(values.keys() & SECRET):
         cipher = cipher_of(home, make=True)
         assert cipher is not None
-        plain[ENCRYPTED] = {name: cipher.encrypt(values[name].encode()).decode() for name in secrets}
+        plain[ENCRYPTED] = {
+            name: cipher.encrypt(written_key(name, values[name], values).encode()).decode() for name in secrets
+        }
     write_private(home / FILE, json.dumps(plain, indent=2).encode())
 
 

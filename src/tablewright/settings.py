@@ -3,7 +3,7 @@
 A setting is taken from a flag, else from the environment (TABLEWRIGHT_HOME), else from `tablewright.toml` in the
 current folder (home = "…"), else from the user's own file, else from what was saved on the settings page, else it has
 its default. The folder may be somebody else's, so neither its file nor a home that it names can send a key of the user
-to an address of its own.
+to an address of its own (keys.py), and it names a home only with the user's consent (trusted_folders.py).
 """
 
 from __future__ import annotations
@@ -15,11 +15,23 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from tablewright.errors import BadSetting, did_you_mean
+from tablewright.keys import (
+    SENT_TO,
+    Key,
+    address_in,
+    issue_key,
+    origin_of,
+    provider_in,
+    shown_origin,
+    trusted_origins,
+    variable_key,
+)
+from tablewright.saved_settings import FILE as SAVED_FILE
 from tablewright.saved_settings import SAVED, read_saved
 from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
+from tablewright.trusted_folders import check_folder
 
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
@@ -51,6 +63,7 @@ OWN = (
         "home",
         "plugins",
         "trusted_hosts",
+        "trusted_folders",
         "token_days",
         "log_format",
         "log_level",
@@ -60,22 +73,22 @@ OWN = (
     }
 )
 """Settings of a process that it shares with no other."""
-SENT_TO = {
-    "model_base_url": "model_api_key",
-    "embedder_base_url": "embedder_api_key",
-    "search": "search_api_key",
-    "oidc_issuer": "oidc_client_secret",
-}
-"""Settings with an address, and the key that is sent there."""
+KEY_OF = {where.address: name for name, where in SENT_TO.items()}
+"""By the setting that holds an address, the key that is sent there."""
+OUTSIDE_KEYS = (*SENT_TO, "google_sheets_key")
 NOT_IN_A_FOLDER = {
     "trusted_hosts": "a folder cannot vouch for itself",
+    "trusted_folders": "a folder cannot vouch for itself",
     "plugins": "a folder cannot have its own code run",
     "webhook_url": "a folder cannot have your runs reported",
     "google_sheets_key": "a folder cannot have your tables sent to an account of its own",
 }
 """Settings that the file of a folder cannot have, and why."""
 KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
-"""Providers' own variables that are used where `model_api_key` is not set, also with `model_base_url`."""
+"""Providers' own variables that are used where `model_api_key` is not set."""
+KEY_VARIABLES = ("OPENAI_API_KEY", *(each for variables in KEYS_OF.values() for each in variables), "OLLAMA_API_KEY")
+PLACES = ("home", "database_url")
+"""Settings that say where data is kept."""
 SAMPLE_WEB = {"search": "sample", "sources": "web"}
 """For tables that came with Tablewright, wherever else is searched."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
@@ -236,6 +249,11 @@ class Settings:
         "Hosts that the `tablewright.toml` of a folder may send your keys to, separated by commas. Not read from that "
         "file.",
     )
+    trusted_folders: str = setting(
+        "",
+        "Folders whose `tablewright.toml` may say where data is kept (home, database_url) while your keys come from "
+        "outside them, separated like those of PATH. Not read from that file.",
+    )
     plugins: str = setting(
         "",
         "Folders with files of your own that add strategies, search providers, models or parsers, separated like those "
@@ -251,6 +269,11 @@ class Settings:
                 object.__setattr__(self, each.name, plain(value))
             elif not isinstance(value, str):
                 raise BadSetting(f"{each.name} must be a text, a number, True or False, not {value!r}.")
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name in OUTSIDE_KEYS:
+            if values[name] and not isinstance(values[name], Key):  # from a program, which is one source
+                key = issue_key(name, values[name], values, environ=os.environ)
+                object.__setattr__(self, name, key.also_for(trusted_origins(self.trusted_hosts)))
 
     @property
     def home_folder(self) -> Path:
@@ -326,7 +349,7 @@ class Settings:
         for name, value in recorded.items():
             if name not in values or value == masked(values[name]):
                 continue
-            if name in SENT_TO and HIDDEN in value:
+            if name in KEY_OF and HIDDEN in value:
                 raise BadSetting(
                     f"The run asks for {name} {value}, and this process does not have the login or key that belongs "
                     "there.",
@@ -337,18 +360,82 @@ class Settings:
 
 
 def load_settings(
-    flags: Mapping[str, str] | None = None, environ: Mapping[str, str] | None = None, file: Path = FILE
+    flags: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    file: Path = FILE,
+    *,
+    folder_may_place: bool = True,
 ) -> Settings:
+    """Raises UntrustedFolder where the folder's file says where data is kept, keys come from outside the folder, and
+    the user has not confirmed it. Without `folder_may_place` the caller keeps data elsewhere, and the file does not
+    count for that."""
     environ = os.environ if environ is None else environ
     names = [declared.name for declared in fields(Settings)]
     folder, user = read_file(file, names), read_file(user_file(environ), names, is_users=True)
     own = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
     own |= {name: value for name, value in (flags or {}).items() if value}
-    saved = read_saved(Settings(**(user | folder | own)).home_folder)
-    settings = Settings(**(saved | user | folder | own))
+    if not folder_may_place:
+        folder = {name: value for name, value in folder.items() if name not in PLACES}
+    yours = user | own
+    places = {name: folder[name] for name in PLACES if folder.get(name) and name not in own}
+    outside = [name for name in OUTSIDE_KEYS if yours.get(name)]
+    outside += [variable for variable in KEY_VARIABLES if environ.get(variable)]
+    if "database_url" in places and environ.get("PGPASSWORD"):
+        outside.append("PGPASSWORD")
+    if places and outside:
+        check_folder(file, places, outside, yours.get("trusted_folders", ""), user_file(environ).parent)
+    home = Settings(**(user | folder | own)).home_folder
+    saved = read_saved(home)
+    if "home" in places:
+        check_saved(saved, yours, home, file)
+    merged = saved | user | folder | own
+    merged |= bind_keys(merged, own, user, folder, saved, environ)
+    settings = Settings(**merged)
     check_addresses(settings, saved, user | folder | own, environ, PAGE)
     check_addresses(settings, folder, own, environ, file)
     return settings
+
+
+def bind_keys(
+    merged: Mapping[str, str],
+    own: Mapping[str, str],
+    user: Mapping[str, str],
+    folder: Mapping[str, str],
+    saved: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> dict[str, Key]:
+    """Return the keys in use, each bound to the address that its own source gives.
+
+    The user's own file is written by the user alone, so an address in it also counts for keys of the environment. Not
+    the other way round: what fills an environment may belong to a folder.
+    """
+    yours = {**user, **own}
+    sources: list[tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]] = [
+        (own, yours, environ),
+        (user, user, {}),
+        (folder, folder, {}),
+        (saved, saved, {}),
+    ]
+    bound: dict[str, Key] = {}
+    for name in OUTSIDE_KEYS:
+        for layer, beside, variables in sources:
+            if not merged.get(name) or layer.get(name) != merged[name]:
+                continue
+            text = layer[name]
+            key = text if isinstance(text, Key) else issue_key(name, text, beside, environ=variables)
+            bound[name] = bound[name].also_for(key.origins) if name in bound else key
+    trusted = trusted_origins(yours.get("trusted_hosts", ""))
+    return {name: key.also_for(trusted) for name, key in bound.items()}
+
+
+def check_saved(saved: Mapping[str, str], yours: Collection[str], home: Path, file: Path) -> None:
+    """Raise BadSetting for what the file of a folder may not set, and the home that it names has saved."""
+    for name in NOT_IN_A_FOLDER.keys() & saved.keys() - set(yours):
+        raise BadSetting(
+            f"{name} cannot stand in {home / SAVED_FILE}, in the home that {file} names: {NOT_IN_A_FOLDER[name]}.",
+            kept="Nothing was sent.",
+            advice=f"Set {PREFIX}{name.upper()} in the environment; or set {PREFIX}HOME there, if the home is yours.",
+        )
 
 
 def with_changes(
@@ -365,11 +452,17 @@ def with_changes(
         if name in elsewhere and value != getattr(settings, name):
             raise BadSetting(f"{name} is set by {elsewhere[name]}.", advice="Change it there and restart the server.")
     changes = {name: value for name, value in changes.items() if name not in elsewhere}
-    changed = replace(settings, **wanted)
+    if elsewhere.get("home") == str(file):
+        check_saved({name: value for name, value in changes.items() if value}, elsewhere, settings.home_folder, file)
+    changed = replace(settings, **{name: value for name, value in wanted.items() if name not in elsewhere})
     for key in SECRET & SAVED - elsewhere.keys():
         if not changes.get(key) and key_is_for(changed, key) != key_is_for(settings, key):
             changes[key] = ""
             changed = replace(changed, **{key: ""})
+        elif text := changes.get(key):
+            values = {each.name: getattr(changed, each.name) for each in fields(changed)}
+            changes[key] = bound = issue_key(key, text, values)
+            changed = replace(changed, **{key: bound.also_for(trusted_origins(settings.trusted_hosts))})
     saved = {name: getattr(changed, name) for name in SAVED if name not in elsewhere and getattr(changed, name)}
     try:
         check_addresses(changed, saved, elsewhere, environ, PAGE)
@@ -381,14 +474,10 @@ def with_changes(
 
 def key_is_for(settings: Settings, key: str) -> tuple[str, str]:
     """The provider and the address that a key is sent to."""
-    if key == "search_api_key":
-        return settings.search, ""
-    if key == "webhook_secret":
-        return settings.webhook_url, ""
-    if key == "google_sheets_key":
+    if key not in SENT_TO:
         return "", ""
-    of = key.removesuffix("_api_key")
-    return getattr(settings, of).partition(":")[0], getattr(settings, f"{of}_base_url")
+    values = {name: getattr(settings, name) for name in SENT_TO[key] if name}
+    return values.get(SENT_TO[key].provider, "").partition(":")[0], values[SENT_TO[key].address]
 
 
 def set_elsewhere(environ: Mapping[str, str] | None = None, file: Path = FILE) -> dict[str, str]:
@@ -410,27 +499,29 @@ def check_addresses(
     file: Path,
 ) -> None:
     """For the addresses of a layer that nothing above it sets."""
-    for name in SENT_TO:
+    for name in KEY_OF:
         if name in layer and name not in above:
             check_address(name, settings, layer, environ, file)
 
 
 def check_address(
-    name: str, settings: Settings, folder: Mapping[str, str], environ: Mapping[str, str], file: Path
+    name: str, settings: Settings, layer: Mapping[str, str], environ: Mapping[str, str], file: Path
 ) -> None:
-    """Raises BadSetting where a layer would have a key that is not its own sent to an address of its own."""
-    _, scheme, rest = folder[name].partition("://")
-    host = urlsplit(f"//{rest}").netloc.rpartition("@")[2].lower()
-    key = SENT_TO[name]
-    variables = KEYS_OF.get(settings.model.partition(":")[0].strip().lower(), ()) if name == "model_base_url" else ()
-    sent = getattr(settings, key) or any(environ.get(variable) for variable in variables)
-    is_its_own = key in folder and folder[key] == getattr(settings, key)
-    trusted = {each.strip().lower() for each in settings.trusted_hosts.split(",")}
-    if not scheme or not sent or is_its_own or (host in trusted and "\\" not in rest):
+    """Raises BadSetting where a layer would have a key that is not its own sent to an address of its own. The client
+    that carries the key would refuse it; this says it before anything runs, and which file it is."""
+    key_name = KEY_OF[name]
+    values = {each: getattr(settings, each) for each in SENT_TO[key_name] if each} | {name: layer[name]}
+    address = address_in(key_name, values)
+    keys: list[Key] = [getattr(settings, key_name)] if getattr(settings, key_name) else []
+    if name == "model_base_url" and not keys:
+        provider = provider_in(key_name, values)
+        keys = [variable_key(provider, each, environ, settings.trusted_hosts) for each in KEYS_OF.get(provider, ())]
+    if "://" not in address or not any(keys) or any(key.allows(address) for key in keys):
         return
+    host = shown_origin(origin_of(address)).partition("://")[2]
     raise BadSetting(
-        f"{file} sets {name} to {folder[name]}: your {key.removesuffix('_api_key')} key would be sent there, and it is "
-        "set elsewhere.",
+        f"{file} sets {name} to {layer[name]}: your {key_name.removesuffix('_api_key')} key would be sent there, and "
+        "it is set elsewhere.",
         kept="Nothing was sent.",
         advice=f"If you trust that address, set {PREFIX}TRUSTED_HOSTS to {host} in the environment; else remove {name} "
         f"from {file}.",

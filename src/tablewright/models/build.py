@@ -60,7 +60,9 @@ def build(
             window=window_of(model, access),
         )
     if second.provider != spec.provider:  # the address and the key are those of the first
-        access_of_second = Access(timeout=access.timeout, models_folder=access.models_folder)
+        access_of_second = Access(
+            timeout=access.timeout, models_folder=access.models_folder, trusted_hosts=access.trusted_hosts
+        )
     else:
         access_of_second = access
     first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True, given=given)

@@ -16,6 +16,7 @@ import httpx2
 
 from tablewright.arrays import NDArray, np
 from tablewright.errors import BadSetting, ModelError, ModelRefused, ModelUnavailable
+from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client, variable_key
 from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.table.usage import Usage, spend
@@ -24,9 +25,10 @@ from tablewright.threads import run_model
 Vectors: TypeAlias = "NDArray[np.float32]"
 """One row for each text, each of length 1 (or 0 for a text without any known word)."""
 
-OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL = OWN_ADDRESSES["embedder_api_key"]["openai"]
 BATCH = 64
 TRIES = 4
+NO_KEY = Key()
 MOST_CHARACTERS = 8_000
 """Of a text that are embedded: twice the longest segment. What is longer is a row of a very wide table."""
 BATCH_CHARACTERS = 32_768
@@ -74,13 +76,15 @@ def build_embedder(values: EmbedderValues) -> Embedder:
         return WordLlamaEmbedder()
     if kind != "openai" or not name:
         raise BadSetting(f"There is no embedder {values.embedder!r}.", advice="Use wordllama or openai:NAME.")
-    key = values.embedder_api_key
-    if not values.embedder_base_url:
-        key = key or os.environ.get("OPENAI_API_KEY", "")
+    given = {"embedder": values.embedder, "embedder_base_url": values.embedder_base_url}
+    key = as_key(values.embedder_api_key, "embedder_api_key", given)
+    if not values.embedder_base_url and not (key and key.allows(OPENAI_URL)):
+        key = variable_key("openai", "OPENAI_API_KEY", os.environ) or key
         if not key:
             raise BadSetting(
                 "There is no key for the embedder.", advice="Set TABLEWRIGHT_EMBEDDER_API_KEY or OPENAI_API_KEY."
             )
+    key.check(values.embedder_base_url or OPENAI_URL)
     return EndpointEmbedder(name, values.embedder_base_url or OPENAI_URL, key)
 
 
@@ -171,7 +175,7 @@ class EndpointEmbedder:
         self,
         model: str,
         base_url: str,
-        api_key: str = "",
+        key: Key = NO_KEY,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.name = f"openai:{model}"
@@ -179,8 +183,8 @@ class EndpointEmbedder:
         self._model = model
         self._url = base_url.rstrip("/") + "/embeddings"
         self._sleep = sleep
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(60.0, connect=5.0))
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = guard_client(httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(60.0, connect=5.0)), key)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         batches = [list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]

@@ -5,25 +5,27 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
 
 from tablewright.errors import ModelRefused, ModelUnavailable
+from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client
 from tablewright.table.model import Noun
 
 WAIT = httpx2.Timeout(15.0, connect=5.0)
 LOOK = httpx2.Timeout(2.0)
-OLLAMA = "http://127.0.0.1:11434/v1"
+OLLAMA = OWN_ADDRESSES["model_api_key"]["ollama"]
 LOCAL_SERVERS = (
     ("LM Studio", "http://127.0.0.1:1234/v1"),
     ("llama.cpp", "http://127.0.0.1:8080/v1"),
 )
 """Where programs listen that serve models on this machine, unless told otherwise."""
-ADDRESSES = {
-    "openai": "https://api.openai.com/v1/models",
-    "anthropic": "https://api.anthropic.com/v1/models?limit=1000",
-    "google": "https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000",
+PATHS = {
+    "openai": "/models",
+    "anthropic": "/v1/models?limit=1000",
+    "google": "/v1beta/models?pageSize=1000",
 }
 
 
@@ -56,12 +58,17 @@ async def list_models(provider: str, base_url: str = "", api_key: str = "") -> l
     """What the provider offers to whoever has this key."""
     if provider == "ollama":
         base_url = base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA
-    url = f"{base_url.rstrip('/')}/models" if base_url else ADDRESSES[provider]
-    headers = {
-        "anthropic": {"x-api-key": api_key, "anthropic-version": "2023-06-01"},
-        "google": {"x-goog-api-key": api_key},
-    }.get(provider, {"Authorization": f"Bearer {api_key}"})
-    return await fetch_names(url, headers if api_key else {})
+    own = OWN_ADDRESSES["model_api_key"].get(provider, "")
+    url = f"{base_url.rstrip('/')}/models" if base_url else f"{own}{PATHS[provider]}"
+    key = as_key(api_key, "model_api_key", {"model": f"{provider}:", "model_base_url": base_url})
+    if provider == "ollama" and not key.allows(url):
+        key = Key()  # it needs none
+    forms: dict[str, dict[str, str]] = {
+        "anthropic": {"x-api-key": key, "anthropic-version": "2023-06-01"},
+        "google": {"x-goog-api-key": key},
+    }
+    headers = forms.get(provider, {"Authorization": f"Bearer {key}"})
+    return await fetch_names(url, headers if key else {}, key)
 
 
 def priced_models(provider: str) -> list[str]:
@@ -73,9 +80,12 @@ def priced_models(provider: str) -> list[str]:
     return current[::-1]
 
 
-async def fetch_names(url: str, headers: dict[str, str], *, local: bool = False) -> list[str]:
+async def fetch_names(
+    url: str, headers: Mapping[str, str], key: Key | None = None, *, local: bool = False
+) -> list[str]:
     try:
-        async with httpx2.AsyncClient(timeout=LOOK if local else WAIT, trust_env=not local) as client:
+        made = httpx2.AsyncClient(timeout=LOOK if local else WAIT, trust_env=not local)
+        async with guard_client(made, key or Key()) as client:
             answer = await client.get(url, headers=headers)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ModelUnavailable(f"{url} cannot be reached: {error or type(error).__name__}.") from None

@@ -21,6 +21,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadSetting, ModelRefused
 from tablewright.extras import need
+from tablewright.keys import Key, guard_client, origin_of
 from tablewright.models import catalog
 from tablewright.models.layer import Layer
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
@@ -130,8 +131,10 @@ class LocalModel(Layer):
                 except asyncio.CancelledError:
                     taking.add_done_callback(self._not_wanted)
                     raise
-                self._client = httpx2.AsyncClient(trust_env=False)  # a proxy has no business with loopback
-                self.wrapped = self._chat(server.address, server.key, self._client)
+                key = Key(server.key, origins=[origin_of(server.address)])
+                # A proxy has no business with loopback.
+                self._client = guard_client(httpx2.AsyncClient(trust_env=False), key)
+                self.wrapped = self._chat(server.address, key, self._client)
 
     def _not_wanted(self, taken: asyncio.Future[LlamaServer]) -> None:
         """Whoever asked went away while the model was being loaded."""

@@ -26,7 +26,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from tablewright.errors import BadAnswer, ModelError, ModelRefused, ModelUnavailable
+from tablewright.errors import BadAnswer, KeyWithheld, ModelError, ModelRefused, ModelUnavailable
 from tablewright.models.layer import Layer
 from tablewright.observe import availability, span
 
@@ -81,7 +81,9 @@ class Retrying(Layer):
                 self._is_down, self._answered_at = False, self._clock()
                 provider.answered()
                 return response
-            except (AgentRunError, UserError) as error:
+            except (AgentRunError, UserError, KeyWithheld) as error:
+                if (withheld := key_withheld_in(error)) is not None:
+                    raise ModelRefused(withheld.what, kept=withheld.kept, advice=withheld.advice) from error
                 wait = self._wait(error, tried)
                 if wait is None:
                     problem = explain(error, self.model_name, tried)
@@ -105,6 +107,13 @@ class Retrying(Layer):
         if self._is_down:
             return None
         return float(FIRST_WAIT * 2 ** (tried - 1) * (0.5 + self._jitter()))
+
+
+def key_withheld_in(error: BaseException | None) -> KeyWithheld | None:
+    """Return the refusal to send a key, which some libraries wrap as a connection that failed."""
+    while error is not None and not isinstance(error, KeyWithheld):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def passes(error: ModelAPIError) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tablewright.errors import BadSetting
+from tablewright.keys import KEYLESS, OWN_ADDRESSES, Key, as_key, variable_key
 from tablewright.plugins import names, plugins, suggestion
 from tablewright.table.model import Noun
 
@@ -42,6 +43,8 @@ class ModelValues(Protocol):
     @property
     def model_timeout(self) -> str: ...
     @property
+    def trusted_hosts(self) -> str: ...
+    @property
     def home_folder(self) -> Path: ...
 
 
@@ -61,6 +64,8 @@ class Access(Noun, frozen=True):
     """Where pulled models lie."""
     window: int | None = None
     """Tokens that the model can take in at once; None where nobody said."""
+    trusted_hosts: str = ""
+    """Where the user lets any key go, also that of a provider's own variable."""
 
     def patience(self, usual: float = PATIENCE) -> float:
         """Seconds that an answer is waited for."""
@@ -104,6 +109,7 @@ def access_from(values: ModelValues) -> Access:
         timeout=positive(values.model_timeout, "model_timeout"),
         models_folder=values.home_folder / "models",
         window=window_from(values),
+        trusted_hosts=values.trusted_hosts,
     )
 
 
@@ -120,14 +126,41 @@ def create(spec: ModelSpec, access: Access) -> Model:
             raise BadSetting(
                 f"The model provider {spec.provider!r} needs the Python package {error.name!r}, which is not installed."
             ) from error
+        check_access(spec, access)
         return factory(spec.argument, access)
     raise BadSetting(
         f"There is no model provider {spec.provider!r}.", advice=suggestion(spec.provider, [BUILTIN, *providers()])
     )
 
 
-def key(access: Access, provider: str, *variables: str) -> str:
-    found = access.api_key or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+def check_access(spec: ModelSpec, access: Access) -> None:
+    """Raise KeyWithheld if a provider of another package would be handed a key for someone else. What it does with
+    its own is up to it; for ours the client that sends the key refuses."""
+    if spec.provider in KEYLESS or spec.provider in OWN_ADDRESSES["model_api_key"]:
+        return
+    key = as_key(access.api_key, "model_api_key", {"model": str(spec), "model_base_url": access.base_url})
+    key.check_provider(spec.provider)
+    if access.base_url:
+        key.check(access.base_url)
+
+
+def find_key(access: Access, provider: str, address: str, *variables: str) -> Key:
+    """Return the first key that was issued for the address: that of the settings, else of the provider's own
+    variables; an empty one if there is none at all. Raises KeyWithheld if all that there are were issued for others."""
+    values = {"model": f"{provider}:", "model_base_url": access.base_url}
+    own = [variable_key(provider, name, os.environ, access.trusted_hosts) for name in variables]
+    keys = [key for key in (as_key(access.api_key, "model_api_key", values), *own) if key]
+    for key in keys:
+        if key.allows(address):
+            return key
+    if keys:
+        keys[0].check(address)
+    return Key()
+
+
+def require_key(access: Access, provider: str, address: str, *variables: str) -> Key:
+    """As `find_key`; raises BadSetting if there is none."""
+    found = find_key(access, provider, address, *variables)
     if not found:
         raise BadSetting(
             f"There is no key for {provider}.",

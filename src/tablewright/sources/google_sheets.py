@@ -21,6 +21,7 @@ import httpx2
 
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.extras import need
+from tablewright.keys import Key, guard_client, origin_of
 
 SHEETS = "https://sheets.googleapis.com/v4/spreadsheets"
 DRIVE = "https://www.googleapis.com/drive/v3/files"
@@ -127,7 +128,9 @@ class GoogleSheets:
 
     def __init__(self, key: ServiceKey) -> None:
         self._key = key
-        self._client = httpx2.AsyncClient(timeout=WAIT)
+        origins = map(origin_of, (key.token_uri, SHEETS, DRIVE))
+        bound = Key(key.private_key, name="google_sheets_key", origins=origins)
+        self._client = guard_client(httpx2.AsyncClient(timeout=WAIT), bound)
 
     async def __aenter__(self) -> Self:
         try:

@@ -13,6 +13,7 @@ import httpcore2
 import httpx2
 
 from tablewright.errors import Unreachable
+from tablewright.keys import as_key
 from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, read_url
 from tablewright.sources.fetch.transport import FAILURES, GuardedNetwork, explain
 
@@ -22,7 +23,8 @@ SIGNATURE, TIMESTAMP = "x-tablewright-signature", "x-tablewright-timestamp"
 
 async def post_signed(address: str, secret: str, content: Mapping[str, Any], *, allow: Iterable[str] = ()) -> None:
     """As JSON. `allow` are private hosts that the user has named. Raises Unreachable where nobody takes it; where a
-    request leads elsewhere it is not followed."""
+    request leads elsewhere it is not followed. Raises KeyWithheld if the secret belongs to another address."""
+    as_key(secret, "webhook_secret", {"webhook_url": address}).check(address)
     body = json.dumps(content, ensure_ascii=False).encode()
     guard = AddressGuard(allow=allow)
     try:

@@ -6,7 +6,7 @@ import asyncio
 
 import typer
 
-from tablewright.doors.cli.root import Json, app
+from tablewright.doors.cli.root import Json, app, load_confirmed_settings
 
 
 @app.command()
@@ -16,9 +16,8 @@ def doctor(json: Json = False) -> None:
 
     from tablewright.app import doctor as examine
     from tablewright.doors.cli import output
-    from tablewright.settings import load_settings
 
-    checks = asyncio.run(examine(load_settings()))
+    checks = asyncio.run(examine(load_confirmed_settings()))
     if json:
         output.print_json(
             {

@@ -208,9 +208,14 @@ def when(at: str) -> str:
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
+def has_terminal() -> bool:
+    """Return True if a person can be asked."""
+    return sys.stdin.isatty() and stderr().is_terminal
+
+
 def ask(question: str) -> bool:
     """No, unless a person at a terminal says yes."""
-    if not (sys.stdin.isatty() and stderr().is_terminal):
+    if not has_terminal():
         return False
     with interruptible():
         stderr().print(plain(question + " [y/N] ", 500), end="", highlight=False, soft_wrap=True)
@@ -219,7 +224,7 @@ def ask(question: str) -> bool:
 
 def ask_which(question: str, letters: str) -> str:
     """One of the letters; the first without a terminal, and for whatever else is typed."""
-    if not (sys.stdin.isatty() and stderr().is_terminal):
+    if not has_terminal():
         return letters[0]
     with interruptible():
         stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
@@ -229,7 +234,7 @@ def ask_which(question: str, letters: str) -> str:
 
 def ask_words(question: str) -> str:
     """What a person at a terminal types; "" without one."""
-    if not (sys.stdin.isatty() and stderr().is_terminal):
+    if not has_terminal():
         return ""
     with interruptible():
         stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
+    from tablewright.settings import Settings
 
 T = TypeVar("T")
 
@@ -42,14 +43,14 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     from tablewright.app import Tablewright
     from tablewright.doors.interrupting import prepare_loop
     from tablewright.errors import Cancelled
-    from tablewright.settings import load_settings
 
+    settings = load_confirmed_settings(flags)
     # What is loaded by now stays: looking through it again and again cost a tenth of a long run.
     gc.freeze()
 
     async def run() -> T:
         prepare_loop()
-        async with Tablewright.open(load_settings(flags), door="command line") as tablewright:
+        async with Tablewright.open(settings, door="command line") as tablewright:
             tablewright.on_missing_model = say_how_to_add_a_model
             done = await work(tablewright)
             asked_in_vain.append(tablewright.outage)
@@ -59,6 +60,26 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
         return asyncio.run(run())
     except KeyboardInterrupt:
         raise Cancelled("Stopped.", kept="Everything that was committed is kept.") from None
+
+
+def load_confirmed_settings(flags: Mapping[str, str] | None = None) -> Settings:
+    """Load the settings. If the folder says where data is kept while keys come from outside it, a person at the
+    terminal is asked whether they trust it, and a yes is remembered; without one, UntrustedFolder is raised."""
+    from tablewright.doors.cli import output
+    from tablewright.errors import UntrustedFolder
+    from tablewright.settings import load_settings
+    from tablewright.trusted_folders import trust_folder
+
+    try:
+        return load_settings(flags)
+    except UntrustedFolder as refused:
+        if "--json" in sys.argv[1:] or not output.has_terminal():
+            raise
+        output.say(refused.what)
+        if not output.ask("Do you trust this folder, now and from now on?"):
+            raise
+        trust_folder(refused)
+        return load_settings(flags)
 
 
 def say_how_to_add_a_model() -> None:

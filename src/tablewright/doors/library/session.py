@@ -198,7 +198,9 @@ def settings_from(options: Options, stack: ExitStack) -> Settings:
     given = options.get("settings")
     if given is not None and not isinstance(given, Settings):
         raise BadSetting(f"`settings` is a {type(given).__name__}.", advice="Give a `Settings` object.")
-    settings = replace(given, **said) if given is not None else load_settings(said)
+    settings = (
+        replace(given, **said) if given is not None else load_settings(said, folder_may_place="home" not in options)
+    )
     if "home" in options:
         return replace(settings, home=os.fspath(options["home"]), database_url="")
     if given is not None:

@@ -21,6 +21,7 @@ from tablewright.doors.server.errors import NotLoggedIn
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import BadSetting
 from tablewright.extras import need
+from tablewright.keys import as_key, guard_client, origin_of
 from tablewright.settings import Settings
 
 BEGIN = "/login/oidc"
@@ -70,7 +71,7 @@ class OidcLogin:
         self.issuer = settings.oidc_issuer.strip().rstrip("/")
         self.name = settings.oidc_name.strip() or urlsplit(self.issuer).hostname or "OpenID Connect"
         self._client_id = settings.oidc_client_id.strip()
-        self._secret = settings.oidc_client_secret
+        self._secret = as_key(settings.oidc_client_secret, "oidc_client_secret", {"oidc_issuer": self.issuer})
         self._scope = " ".join(dict.fromkeys(("openid", *settings.oidc_scopes.split())))
         self._clock = clock
         self._under_way: OrderedDict[str, Begun] = OrderedDict()
@@ -88,6 +89,7 @@ class OidcLogin:
             )
         if not self._client_id:
             raise BadSetting("oidc_issuer is set, but oidc_client_id is not.", advice="The provider gives you one.")
+        self._secret.check(self.issuer)
         need("oidc", "Signing in with a provider")
 
     # ── there ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -223,7 +225,7 @@ class OidcLogin:
     def _client(self, redirect: str) -> Any:
         from authlib.integrations.httpx_client import AsyncOAuth2Client
 
-        return AsyncOAuth2Client(
+        client = AsyncOAuth2Client(
             self._client_id,
             self._secret or None,
             scope=self._scope,
@@ -233,6 +235,8 @@ class OidcLogin:
             timeout=ANSWERS_IN,
             follow_redirects=False,
         )
+        # The issuer itself says, over a connection that was checked, where tokens are handed out.
+        return guard_client(client, self._secret.also_for([origin_of(self._metadata["token_endpoint"])]))
 
 
 def next_is_late(under_way: OrderedDict[str, Begun], now: float) -> bool:

@@ -18,11 +18,14 @@ class Brave:
     name = "brave"
 
     def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
+        base = address(self.name, argument)
+        key = required_key(self.name, base, api_key)
         self._endpoint = Endpoint(
             provider="Brave",
-            url=address(self.name, argument, "https://api.search.brave.com") + "/res/v1/web/search",
+            url=f"{base}/res/v1/web/search",
             client=client,
-            headers={"Accept": "application/json", "X-Subscription-Token": required_key(self.name, api_key)},
+            headers={"Accept": "application/json", "X-Subscription-Token": key},
+            key=key,
             wait_asked=wait_asked,
             timeout=timeout,
         )

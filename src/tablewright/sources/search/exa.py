@@ -21,11 +21,14 @@ class Exa:
     name = "exa"
 
     def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
+        base = address(self.name, argument)
+        key = required_key(self.name, base, api_key)
         self._endpoint = Endpoint(
             provider="Exa",
-            url=address(self.name, argument, "https://api.exa.ai") + "/search",
+            url=f"{base}/search",
             client=client,
-            headers={"x-api-key": required_key(self.name, api_key)},
+            headers={"x-api-key": key},
+            key=key,
             timeout=timeout,
         )
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx2
 
-from tablewright.errors import BadSetting, SearchError
+from tablewright.errors import BadSetting, KeyWithheld, SearchError
+from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client
 from tablewright.sources.search.results import plain_text, web_address
 
 TIMEOUT = 30.0
@@ -46,9 +47,14 @@ class Endpoint:
     url: str
     client: httpx2.AsyncClient
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    key: Key = field(default_factory=Key, repr=False)
+    """The one among the headers."""
     advice_when_refused: str = "Set TABLEWRIGHT_SEARCH_API_KEY to a valid key for this provider."
     wait_asked: Callable[[Mapping[str, str]], float | None] = retry_after
     timeout: float = TIMEOUT
+
+    def __post_init__(self) -> None:
+        guard_client(self.client, self.key)
 
     async def ask(
         self, method: str, *, params: Mapping[str, str] | None = None, body: Mapping[str, Any] | None = None
@@ -68,6 +74,8 @@ class Endpoint:
                 ) as response,
             ):
                 content = await self._read(response)
+        except KeyWithheld as error:
+            raise SearchError(error.what, kept=error.kept, advice=error.advice) from None
         except TimeoutError:
             raise SearchError(
                 f"{self.provider} did not answer within {self.timeout:g} seconds.", retryable=True
@@ -161,8 +169,9 @@ def _message(error: object) -> object:
     return error
 
 
-def address(provider: str, argument: str, default: str = "") -> str:
+def address(provider: str, argument: str) -> str:
     """The base address: the argument of the setting, else the provider's own; without a slash at its end."""
+    default = OWN_ADDRESSES["search_api_key"].get(provider, "")
     base = (argument or default).rstrip("/")
     example = f"for example {provider}:{default or 'http://localhost:8888'}"
     if not base:
@@ -179,16 +188,18 @@ def address(provider: str, argument: str, default: str = "") -> str:
     return base
 
 
-def required_key(provider: str, api_key: str) -> str:
-    if not api_key:
+def required_key(provider: str, address: str, api_key: str) -> Key:
+    key = as_key(api_key, "search_api_key", {"search": f"{provider}:{address}"})
+    if not key:
         raise BadSetting(
             f"The search provider {provider} needs a key.",
             advice="Set TABLEWRIGHT_SEARCH_API_KEY, or TABLEWRIGHT_SEARCH to a provider without a key: "
             "ddgs or searxng:URL.",
         )
-    if not re.fullmatch(r"[!-~]+", api_key):
+    if not re.fullmatch(r"[!-~]+", key):
         raise BadSetting(
             f"The key for the search provider {provider} has characters that no key has.",
             advice="Set TABLEWRIGHT_SEARCH_API_KEY to the key alone.",
         )
-    return api_key
+    key.check(address)
+    return key

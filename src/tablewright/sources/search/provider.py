@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import httpx2
 
 from tablewright.errors import BadSetting, SearchError, TablewrightError
+from tablewright.keys import KEYLESS, OWN_ADDRESSES, Key, address_in, as_key
 from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
 from tablewright.sources.source import Hit, Query
 from tablewright.threads import run_foreign
@@ -86,8 +87,21 @@ def find_provider(setting: str, *, api_key: str, client: httpx2.AsyncClient) -> 
     added = _load(found[0])
     if is_plain_function(added):
         return FunctionSearch(added)
-    made: SearchProvider = added(argument.strip(), api_key.strip(), client)
+    made: SearchProvider = added(argument.strip(), key_for(name.strip().lower(), setting, api_key), client)
     return made
+
+
+def key_for(provider: str, setting: str, api_key: str) -> Key:
+    """Return the key for a provider; a provider of another package is not handed one for another provider or
+    address. Ours see to it where they send it."""
+    if provider in KEYLESS:
+        return Key()
+    key = as_key(api_key, "search_api_key", {"search": setting})
+    if provider not in OWN_ADDRESSES["search_api_key"]:
+        key.check_provider(provider)
+        if address := address_in("search_api_key", {"search": setting}):
+            key.check(address)
+    return key
 
 
 def _load(entry: Plugin) -> Any:

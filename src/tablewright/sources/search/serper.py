@@ -18,11 +18,14 @@ class Serper:
     name = "serper"
 
     def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
+        base = address(self.name, argument)
+        key = required_key(self.name, base, api_key)
         self._endpoint = Endpoint(
             provider="Serper",
-            url=address(self.name, argument, "https://google.serper.dev") + "/search",
+            url=f"{base}/search",
             client=client,
-            headers={"X-API-KEY": required_key(self.name, api_key)},
+            headers={"X-API-KEY": key},
+            key=key,
             timeout=timeout,
         )
 

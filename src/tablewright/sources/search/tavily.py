@@ -18,11 +18,14 @@ class Tavily:
     name = "tavily"
 
     def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
+        base = address(self.name, argument)
+        key = required_key(self.name, base, api_key)
         self._endpoint = Endpoint(
             provider="Tavily",
-            url=address(self.name, argument, "https://api.tavily.com") + "/search",
+            url=f"{base}/search",
             client=client,
-            headers={"Authorization": f"Bearer {required_key(self.name, api_key)}"},
+            headers={"Authorization": f"Bearer {key}"},
+            key=key,
             timeout=timeout,
         )
 
