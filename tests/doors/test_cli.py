@@ -319,6 +319,32 @@ def test_a_folder_cannot_have_the_user_s_key_sent_to_its_own_address(tmp_path: P
     trusting("table", "list")
 
 
+def test_a_folder_says_where_data_is_kept_only_after_a_yes_which_is_remembered(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, TABLEWRIGHT_SEARCH_API_KEY="k", HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path / "own"))
+    del shell.environ["TABLEWRIGHT_HOME"]
+    shell.write("tablewright.toml", 'home = "data"\n')
+    assert "search_api_key" in shell("table", "list", code=2).stderr
+    screen, code = at_a_terminal(shell, ["table", "list"], answer="n\n")
+    assert (code, "Do you trust this folder" in screen) == (2, True)
+    assert not (tmp_path / "data").exists()
+    screen, code = at_a_terminal(shell, ["table", "list"], answer="y\n")
+    assert (code, "Do you trust this folder" in screen) == (0, True)
+    shell("table", "list")
+    assert (tmp_path / "data" / "tablewright.db").exists()
+    shell.write("tablewright.toml", 'home = "other"\n')
+    assert "other" in shell("table", "list", code=2).stderr, "another home is another question"
+    shell.environ["TABLEWRIGHT_TRUSTED_FOLDERS"] = str(tmp_path)
+    shell("table", "list")
+
+
+def test_a_folder_s_home_is_used_without_a_question_where_no_key_comes_from_outside(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, HOME=str(tmp_path))
+    del shell.environ["TABLEWRIGHT_HOME"]
+    shell.write("tablewright.toml", 'home = "data"\nsearch = "brave"\nsearch_api_key = "of-the-folder"\n')
+    assert shell.json("doctor")["ok"]
+    assert (tmp_path / "data" / "tablewright.db").exists()
+
+
 def test_an_unreachable_database_is_said_with_exit_code_1(tmp_path: Path) -> None:
     shell = Shell(tmp_path, TABLEWRIGHT_DATABASE_URL="postgresql://u:s3cret@127.0.0.1:1/x")
     done = shell("table", "list", code=1)
@@ -431,7 +457,7 @@ def at_a_terminal(shell: Shell, arguments: list[str], *, answer: str = "", inter
         if not data:
             break
         screen += data
-        if answer and b"[N]o" in screen:
+        if answer and (b"[N]o" in screen or b"[y/N]" in screen):
             os.write(terminal, answer.encode())
             answer = ""
         if interrupt_at and re.search(interrupt_at.encode(), screen):
