@@ -64,9 +64,14 @@ def settings() -> str:
         "own file, `~/.config/tablewright/config.toml` (or in `$XDG_CONFIG_HOME`), else from what an admin saved on "
         "the page ([Settings](page.md#settings)), else it has its default. Files may use the types of TOML: "
         "`budget = 2.5`, `offline = true`.\n",
-        "A `tablewright.toml` cannot send your keys elsewhere: if it sets an address whose key comes from the "
-        "environment or your own file, it is refused, unless `TABLEWRIGHT_TRUSTED_HOSTS` names the host. Credentials "
-        "inside an address (`https://user:password@host`, `?key=…`) are never shown or recorded.\n",
+        "Every key is bound to an address: the one that is set in the same place as the key, else the provider's own. "
+        "It is sent to no other, whether that comes from a `tablewright.toml`, the settings page, the record of a run "
+        "or a redirect ([Security](security.md#keys-and-addresses)). The environment, command-line flags and arguments "
+        "of a program are one place; an address in your own file also counts for keys in the environment. "
+        "`TABLEWRIGHT_TRUSTED_HOSTS` names further hosts that any of your keys may be sent to.\n",
+        "A `tablewright.toml` that sets `home` or `database_url` is refused while keys come from outside its folder, "
+        "until you confirm the folder: at the terminal, or with `TABLEWRIGHT_TRUSTED_FOLDERS`. Credentials inside an "
+        "address (`https://user:password@host`, `?key=…`) are never shown or recorded.\n",
         "| environment | in `tablewright.toml` | what it does |\n|---|---|---|",
     ]
     lines += [

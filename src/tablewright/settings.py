@@ -246,8 +246,8 @@ class Settings:
     )
     trusted_hosts: str = setting(
         "",
-        "Hosts that the `tablewright.toml` of a folder may send your keys to, separated by commas. Not read from that "
-        "file.",
+        "Hosts that any of your keys may be sent to, wherever the address comes from, separated by commas. Not read "
+        "from the `tablewright.toml` of a folder.",
     )
     trusted_folders: str = setting(
         "",

@@ -93,7 +93,8 @@ async def test_a_dead_model_pauses_the_run_instead_of_leaving_it_to_the_rules(
 ) -> None:
     settings = thinking(web.settings(tmp_path), model)
     table_id = await imported(settings, tmp_path)
-    done, operations = await filled(replace(settings, model_base_url=f"{CLOSED}/v1"), table_id, strategy)
+    dead = replace(settings, model_base_url=f"{CLOSED}/v1", model_api_key="k")
+    done, operations = await filled(dead, table_id, strategy)
     assert (done.status, operations) == ("paused", [])
     assert "The model failed 5 times in a row: gpt-4o-mini cannot be reached" in done.problem
     done, _ = await filled(settings, table_id, strategy)
