@@ -43,17 +43,17 @@ from tablewright.journeys.files import (
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
 from tablewright.models.catalog import CATALOG, CatalogModel
-from tablewright.policies import acting_for, retry_policy, terms_of
+from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.saved_settings import write_saved
 from tablewright.settings import Settings, load_settings, with_changes
 from tablewright.store.applying import Applied, Review
 from tablewright.store.audit import Action, Audit, AuditEntry
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
+from tablewright.store.ledger import Quota
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposal import EVERYTHING, ProposalHead, Selection
-from tablewright.store.quotas import Quota
 from tablewright.store.rollback import Rollback
 from tablewright.store.runs import Run
 from tablewright.store.staleness import StaleCell
@@ -214,6 +214,7 @@ class Tablewright(
             make_home(settings.home_folder)
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             store.database.patience = PATIENCE
+            store.database.set_limits(usual_limits(settings))
             store.database.acting = Acting(actor=actor or whoami(), door=door)
             tablewright = cls(settings, store, actor or whoami(), stack)
             if provider is not None or model is not None or parsers:
@@ -234,7 +235,7 @@ class Tablewright(
         other = copy(self)
         other._toolbox, other._sample_toolbox = self._tools, self._sample_tools  # once for all, however many act
         other._actor = actor
-        own = Acting(actor=actor, door=door) if person is None else acting_for(person, self.settings, door=door)
+        own = Acting(actor=actor, door=door) if person is None else acting_for(person, door=door)
         other._store = self._store.seen_by(own, patience)
         other.jobs = self.jobs.seen_by(other._store)
         other.changes = Changes(other._store, actor)
@@ -255,6 +256,7 @@ class Tablewright(
         await asyncio.to_thread(write_saved, settings.home_folder, changes)
         hide_secrets_of(settings)
         self.settings = self._background.settings = self.jobs.settings = settings
+        self._store.database.set_limits(usual_limits(settings))
         # What is open of the old tools closes with this process: somebody may be asking them still.
         self._toolbox = self._sample_toolbox = None
         await self.note_settings(actor)
@@ -286,11 +288,11 @@ class Tablewright(
         from tablewright.jobs.conductor import RunTools
 
         settings = self.settings.with_shared(recorded)
-        own = settings == self.settings and not self.jobs.serves_others
+        own = settings == self.settings and not self.jobs.serves_others and not person
         toolbox = self._tools if own else Toolbox(settings, self._store, stack)
         seen = None
         if person:
-            seen = self._store.seen_by(acting_for(await self.users.by_id(person), self.settings, door="worker"))
+            seen = self._store.seen_by(acting_for(await self.users.by_id(person), door="worker"))
         return RunTools(
             open=partial(toolbox.open, seen=seen),
             terms=terms_of(settings),
@@ -313,11 +315,11 @@ class Tablewright(
 
     async def quotas(self, person: Person) -> list[Quota]:
         """What somebody may use a month, and has used."""
-        return await self._store.quotas.of(person.name, acting_for(person, self.settings, door="").limits)
+        return await self._store.ledger.of(person.name)
 
     async def limit_user(self, name: str, limits: Mapping[Metered, float | None]) -> None:
         """Limits of their own for a user; None: as the settings say for everybody."""
-        await self._store.quotas.limit(name, limits)
+        await self._store.ledger.limit(name, limits)
 
     @property
     def outage(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.errors import BadSetting
 from tablewright.extras import need
+from tablewright.models.budget import Budget, amount
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.corpus.parse.parser import Parser
-    from tablewright.models.budget import Budget
     from tablewright.models.governor import RateLimits
     from tablewright.models.model import LanguageModel
 
@@ -157,24 +157,17 @@ class Toolbox:
 
     def apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
         """What is done inside has the whole budget to itself, but for what it took `before`."""
-        if self.budget is None:
-            return nullcontext()
-        from tablewright.models.budget import amount
-
         return self.budget.apart(amount(before or Usage()))
 
     @property
     def unpriced(self) -> Sequence[str]:
         """Models that were asked under a cap on dollars although their price is not known."""
-        return sorted(self.budget.unpriced) if self.budget else []
+        return sorted(self.budget.unpriced)
 
 
-def budget_of(settings: Settings) -> Budget | None:
+def budget_of(settings: Settings) -> Budget:
+    """Without a cap in the settings it still counts, and keeps to what a user may spend."""
     usd, tokens = number(settings.budget, "budget"), number(settings.budget_tokens, "budget_tokens")
-    if usd is None and tokens is None:
-        return None
-    from tablewright.models.budget import Budget
-
     return Budget(usd=usd, tokens=None if tokens is None else int(tokens))
 
 

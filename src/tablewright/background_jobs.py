@@ -103,7 +103,7 @@ class BackgroundJobs:
             return 0
         # The documents are read by now: a model that cannot be opened, or may not be paid, takes nothing from them.
         with self._apart(run.usage), suppress(UsageError, ModelError):
-            await store.quotas.left()
+            await store.ledger.refuse_spent()
             return await classify(store, await self._tools().open_model(), lambda _: None, most=AT_INGEST)
         return 0
 
@@ -157,7 +157,7 @@ class BackgroundJobs:
         if not run.person:
             return self._store
         person = await self._store.users.by_id(run.person)
-        return self._store.seen_by(acting_for(person, self.settings, door="worker"))
+        return self._store.seen_by(acting_for(person, door="worker"))
 
     def _how(self, doing: BackgroundRun, seen: Store, toolbox: Toolbox) -> dict[str, Any]:
         return {

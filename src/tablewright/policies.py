@@ -8,7 +8,7 @@ from tablewright.engine.fill import Terms
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings, number, yes_or_no
-from tablewright.table.access import METERED, Acting, Person
+from tablewright.table.access import METERED, Acting, Metered, Person
 from tablewright.table.rates import BUNDLED, Rates, read_rates
 from tablewright.table.research import Extent
 from tablewright.table.shortlist import MOST, ShortlistLimits
@@ -76,11 +76,14 @@ def rates_of(settings: Settings) -> Rates:
     return read_rates(Path(settings.rates).expanduser()) if settings.rates.strip() else BUNDLED
 
 
-def acting_for(person: Person, settings: Settings, *, door: str) -> Acting:
-    """With the limits of their own, and those of the settings for what an admin has not said; admins have none."""
-    usual = {what: number(getattr(settings, f"quota_{what}"), f"quota_{what}") for what in METERED}
-    limits = {what: most for what, most in usual.items() if most is not None} | person.limits
-    return Acting(person=person, actor=person.name, door=door, limits={} if person.may_administer else limits)
+def usual_limits(settings: Settings) -> dict[Metered, float]:
+    """Return what each user may use who has no limit of their own."""
+    limits = {what: number(getattr(settings, f"quota_{what}"), f"quota_{what}") for what in METERED}
+    return {what: most for what, most in limits.items() if most is not None}
+
+
+def acting_for(person: Person, *, door: str) -> Acting:
+    return Acting(person=person, actor=person.name, door=door)
 
 
 def pause_after(settings: Settings) -> int:

@@ -215,7 +215,7 @@ class Settings:
     )
     quota_uploads: str = setting("", "Megabytes of files a person may upload per month. Default: no limit.")
     quota_rows: str = setting("", "Rows a person may add to tables per month. Default: no limit.")
-    quota_disk: str = setting("", "Megabytes a person's documents and tables may use. Default: no limit.")
+    quota_disk: str = setting("", "Megabytes that may be stored of what a person owns. Default: no limit.")
     quota_dollars: str = setting("", "Dollars a person may spend on models and searches per month. Default: no limit.")
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     token_days: str = setting("90", "Days after which a new token of a user expires, unless asked otherwise; 0: never.")

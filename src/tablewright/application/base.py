@@ -15,11 +15,10 @@ from tablewright.engine.changes import Changes
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.enrich import OpenTools
 from tablewright.settings import SAMPLE_WEB, Settings
-from tablewright.store.quotas import MEGABYTE
+from tablewright.store.ledger import MEGABYTE
 from tablewright.store.store import Store
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.model import Table
-from tablewright.table.usage import metered
 
 if TYPE_CHECKING:
     from tablewright.assembly import ProvidedObjects, Toolbox
@@ -49,7 +48,7 @@ class Application:
         """What somebody hands in through a server counts towards their limit, whatever becomes of it."""
         if self._store.database.acting.person is not None:
             sizes = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in paths if path.is_file()))
-            await self._store.quotas.charge("uploads", sizes / MEGABYTE)
+            await self._store.ledger.charge("uploads", sizes / MEGABYTE)
 
     async def is_sample(self, table_id: str) -> bool:
         """Whether the table came with Tablewright: what it is about is fictional, and is found in the sample web."""
@@ -61,19 +60,18 @@ class Application:
 
     @asynccontextmanager
     async def _spending(self) -> AsyncIterator[None]:
-        """Around what may cost money and is no run: with a budget to itself, counted for whoever it is done for, and
+        """Around what may cost money and is no run: with a budget to itself, paid by the user it is done for, and
         refused to those who have spent all that they may this month."""
-        await self._store.quotas.left()
-        person = self._store.database.acting.person
-        with self._apart(), metered() as meter:
-            try:
+        await self._store.ledger.refuse_spent()
+        async with self.jobs.paid_by_acting():
+            with self._apart():
                 yield
-            finally:
-                await self._store.quotas.spend(person.id if person else "", meter.usage.cost_usd)
 
     def _apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
         """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
-        return self._tools.apart(before) if self.jobs.serves_others else nullcontext()
+        from tablewright.models.budget import open_allowance
+
+        return self._tools.apart(before) if self.jobs.serves_others or open_allowance() else nullcontext()
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
         return await self._tools.open(needs, self._store) if needs else NO_TOOLS

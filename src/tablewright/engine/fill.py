@@ -17,7 +17,7 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.proposing import Proposing, RowAnswer, is_settled
 from tablewright.engine.rows import Rows
-from tablewright.errors import StoreError, TablewrightError
+from tablewright.errors import OverQuota, StoreError, TablewrightError
+from tablewright.models.budget import open_allowance
 from tablewright.observe import span, working_on
 from tablewright.secrets import masked
 from tablewright.store.operations import CellAt
@@ -182,6 +183,7 @@ class Fill:
             self._tell("starting")
             with metered(self._meter), working_on(self._run_id):
                 await self._work(answer)
+            await self._outbox.flush()
             problem = self.outage or None
             status = "cancelled" if self._cancelled else "paused" if problem else self._ended()
         except asyncio.CancelledError:
@@ -192,7 +194,7 @@ class Fill:
             raise
         finally:
             usage = self._meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
-            reasoning = self.summary(self._tally, status, cap=self._cap())
+            reasoning = str(self._outbox.refused or self.summary(self._tally, status, cap=self._cap()))
             if self._proposal_id:
                 await to_its_end(self._end(status, reasoning, usage, problem))
         last: Stage = "cancelled" if self._cancelled else "paused" if status == "paused" else "complete"
@@ -206,7 +208,8 @@ class Fill:
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
 
     async def _end(self, status: RunStatus, reasoning: str, usage: Usage, problem: str | None) -> None:
-        await self._outbox.flush()
+        with suppress(OverQuota):  # which is said already
+            await self._outbox.flush()
         await self._store.proposals.finish(self._proposal_id, reasoning)
         spec = self._spec() | bought(self._tally)
         await self._store.runs.finish(self._run_id, status, usage, problem, spec=spec)
@@ -532,7 +535,9 @@ class Fill:
         if state is None:
             await self._store.proposals.add(self._proposal_id, batch.cells)
         else:
-            await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events)
+            allowance = open_allowance()
+            spent = allowance.spent_so_far if allowance is not None else None
+            await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events, spent)
         self.written = used
 
     def summary(self, tally: RunTally, status: RunStatus, *, cap: str = "") -> str:

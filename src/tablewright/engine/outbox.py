@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tablewright.engine.cancellation import to_its_end
+from tablewright.errors import OverQuota
 from tablewright.store.operations import Operation
 from tablewright.store.records import now
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress
-from tablewright.table.model import RowId
+from tablewright.table.model import Cell, RowId
 
 LARGEST = 2_000
-MOST_CHARACTERS = 4_000_000
-"""Of texts that wait to be written: thousands of cells of the longest texts would fill the memory."""
+MOST_CHARACTERS = 250_000
+"""Of values and quotes that wait to be written: thousands of cells of the longest texts would fill the memory, and a
+run is to learn soon that its owner may store no more."""
 EVERY = 1.0
 TICK = 0.25
 """Seconds after which those who watch a durable run are told what is new."""
@@ -44,11 +46,12 @@ class Outbox:
         self._being_written = self._characters = 0
         self._flushed_at, self.now = time.monotonic(), now()
         self._writing = asyncio.Lock()
+        self.refused: OverQuota | None = None
+        """Why nothing is written any more."""
 
     def add(self, cell: Operation) -> None:
         self._waiting.cells.append(cell)
-        if type(cell.cell.value) is str:
-            self._characters += len(cell.cell.value)
+        self._characters += text_length(cell.cell)
 
     def tried(self, row_id: RowId, attempt: Attempt) -> None:
         self._waiting.attempts.append((row_id, attempt))
@@ -75,18 +78,29 @@ class Outbox:
         """What is written is taken all at once, before anything is waited for. Who is cancelled waits for what he has
         begun to write, so that no older state can come after a newer one."""
         async with self._writing:
+            if self.refused is not None:
+                raise self.refused
             taken, self._waiting, self._characters = self._waiting, OutboxBatch(), 0
             self._being_written = len(taken.cells)
             self._flushed_at, self.now = time.monotonic(), now()
             await to_its_end(self._kept(taken, self._write(taken, finished)))
 
     async def _kept(self, taken: OutboxBatch, writing: Coroutine[Any, Any, None]) -> None:
-        """What could not be written is kept for the next time."""
+        """What could not be written is kept for the next time, but for what may not be stored."""
         try:
             await writing
+        except OverQuota as error:
+            self.refused = OverQuota(error.what, kept="What was found before is kept.", advice=error.advice)
+            raise self.refused from error
         except BaseException:
             waiting = self._waiting
             waiting.cells[:0], waiting.attempts[:0], waiting.events[:0] = taken.cells, taken.attempts, taken.events
             raise
         finally:
             self._being_written = 0
+
+
+def text_length(cell: Cell) -> int:
+    value = cell.value
+    texts = value if isinstance(value, list | tuple) else (value,)
+    return sum(len(text) for text in texts if isinstance(text, str)) + sum(len(each.quote) for each in cell.evidence)

@@ -12,8 +12,11 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from tablewright.engine.cancellation import to_its_end
-from tablewright.errors import AuthorityLost, Cancelled, RunError, TablewrightError, unforeseen
+from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
+from tablewright.jobs.allowances import allowance_of
 from tablewright.jobs.authority import check_authority
+from tablewright.jobs.ownership import Ownership
+from tablewright.models.budget import Allowance
 from tablewright.observe import working_on
 from tablewright.store.records import new_id
 from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
@@ -67,9 +70,9 @@ class BackgroundRun:
 class BackgroundRunner:
     """The runs of this process that have no slices."""
 
-    def __init__(self, store: Store, process: str) -> None:
+    def __init__(self, store: Store, ownership: Ownership) -> None:
         self._store = store
-        self._process = process
+        self._ownership = ownership
         self._doing: dict[str, BackgroundRun] = {}
         self._draining = False
 
@@ -88,8 +91,12 @@ class BackgroundRunner:
             doing.stop()
 
     async def do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]]) -> T:
+        async with allowance_of(self._store, run.person, self._ownership) as allowance:
+            return await self._do(run, work, allowance)
+
+    async def _do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]], allowance: Allowance | None) -> T:
         doing = BackgroundRun()
-        started, meter, holder = time.monotonic(), Meter(), f"{self._process}/{new_id('h')}"
+        started, meter, holder = time.monotonic(), Meter(), f"{self._ownership.id}/{new_id('h')}"
 
         def used() -> Usage:
             return run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
@@ -100,14 +107,15 @@ class BackgroundRunner:
             raise RunError(why, advice=f"Resume it: {RESUME} {run.id}.")
         with metered(meter):
             task: asyncio.Future[T] = asyncio.ensure_future(working(run, self._authorised(run, doing, work)))
-        telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
+        telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used, allowance))
         doing.task = task
         self._doing[run.id] = doing
         status: RunStatus = "failed"
         problem: str | None = None
         try:
             result = await task
-            status = "cancelled" if doing.stopped else "done"
+            over = allowance is not None and allowance.exhausted
+            status = "cancelled" if doing.stopped else "over_budget" if over else "done"
             return result
         except asyncio.CancelledError:
             status = "cancelled"
@@ -125,15 +133,13 @@ class BackgroundRunner:
                 advice=f"Resume it: {RESUME} {run.id}.",
             ) from None
         except Exception as error:
-            paused = isinstance(error, AuthorityLost)
-            status = "cancelled" if isinstance(error, Cancelled) else "paused" if paused else "failed"
+            status = ending_of(error)
             problem = str(error) if isinstance(error, TablewrightError) else unforeseen(error)
             raise
         finally:
             doing.over.set()
             try:
                 await to_its_end(self._end(run.id, holder, doing, status, problem, used, telling))
-                await to_its_end(self._store.quotas.spend(run.person, meter.usage.cost_usd))
             finally:
                 del self._doing[run.id]
 
@@ -175,7 +181,9 @@ class BackgroundRunner:
         else:
             await self._store.runs.finish(run_id, status, used(), problem, spec=doing.spec, holder=holder)
 
-    async def _pass_on(self, run_id: str, holder: str, doing: BackgroundRun, used: Callable[[], Usage]) -> None:
+    async def _pass_on(
+        self, run_id: str, holder: str, doing: BackgroundRun, used: Callable[[], Usage], allowance: Allowance | None
+    ) -> None:
         """Ends by itself: one who is broken off while he writes does not know whether it was written."""
         is_last, told = False, Usage()
         while not is_last:
@@ -185,7 +193,8 @@ class BackgroundRunner:
             if not some and msgspec.structs.replace(usage, seconds=told.seconds) == told:
                 continue
             told = usage
-            if not await self._store.runs.tell(run_id, holder, some, usage) and not is_last:
+            spent = allowance.spent_so_far if allowance is not None else None
+            if not await self._store.runs.tell(run_id, holder, some, usage, spent) and not is_last:
                 doing.lost = True
                 doing.break_off()
             del doing.news[: len(some)]
@@ -194,6 +203,14 @@ class BackgroundRunner:
 async def working(run: Run, work: Awaitable[T]) -> T:
     with working_on(run.id):
         return await work
+
+
+def ending_of(error: Exception) -> RunStatus:
+    if isinstance(error, Cancelled):
+        return "cancelled"
+    return (
+        "paused" if isinstance(error, AuthorityLost) else "over_budget" if isinstance(error, OverBudget) else "failed"
+    )
 
 
 def set_aside(what: str) -> str:

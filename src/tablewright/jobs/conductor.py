@@ -34,6 +34,7 @@ from tablewright.errors import (
     UsageError,
     unforeseen,
 )
+from tablewright.jobs.allowances import allowance_of
 from tablewright.jobs.authority import check_authority
 from tablewright.jobs.background import BackgroundRun, BackgroundRunner, Work, set_aside
 from tablewright.jobs.gate import Gate
@@ -107,7 +108,7 @@ class Conductor:
         self._ongoing: dict[str, Ongoing] = {}
         self._written: dict[str, Spend] = {}
         """By run: what its slices took that are over, as far as its budget has counted it already."""
-        self._whole = BackgroundRunner(store, self.ownership.id)
+        self._whole = BackgroundRunner(store, self.ownership)
         self._opening = asyncio.Lock()
         self._draining = False
         self._idle = asyncio.Event()
@@ -217,12 +218,12 @@ class Conductor:
         )
         ongoing.fills.add(fill)
         try:
-            return await fill.run_slice(
-                part, ongoing.proposal_id, ongoing.gate.of_next_slice(), defers=part.number not in ongoing.deferred
-            )
+            async with allowance_of(self._store, ongoing.run.person if fill.asks_others else "", self.ownership):
+                return await fill.run_slice(
+                    part, ongoing.proposal_id, ongoing.gate.of_next_slice(), defers=part.number not in ongoing.deferred
+                )
         finally:
             ongoing.fills.discard(fill)
-            await self._store.quotas.spend(ongoing.run.person, fill.written.cost_usd)
             self._written[part.run_id] = self._written.get(part.run_id, NOTHING) + amount(fill.written)
 
     # ── how a run ends ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -287,7 +288,9 @@ class Conductor:
         if not totals.tally.left:
             return ""
         async with self._taking_part(run_id) as ongoing:
-            return ongoing.tools.budget.in_words if ongoing.tools.budget else ""
+            budget = ongoing.tools.budget
+            told = budget.exhausted or budget.in_words if budget else ""
+            return told or await self._store.ledger.dollars_in_words(ongoing.run.person)
 
     async def unfinished(self, run_id: str, owner: str) -> list[int]:
         """The slices that are to be handed out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ from tablewright.store.home import make_private_file
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gone
+from tablewright.table.access import OWNER
 from tablewright.table.feed import Event, Routine
 
 if TYPE_CHECKING:
@@ -65,15 +66,14 @@ class Jobs:
         return seen
 
     async def durable(self, fill: Fill, watch: Watch, settings: Mapping[str, str] | None = None) -> DurableFill:
-        """`settings` hold for this run instead of those of this process, such as a budget of its own."""
+        """`settings` are for this run instead of those of this process, such as a budget of its own."""
         from tablewright.jobs.durable import DurableFill
 
         held = {**self.settings.shared, **(settings or {})}
         if await self._store.imports.is_sample(fill.table_id):
             held |= SAMPLE_WEB
-        left = await self._store.quotas.left()
-        if left is not None:
-            held["budget"] = str(min(left, float(held["budget"] or left)))
+        if fill.asks_others:
+            await self._store.ledger.refuse_spent()
         return DurableFill(
             self._store,
             await self._conduct(),
@@ -88,14 +88,26 @@ class Jobs:
     ) -> T:
         """Does something as a whole, and keeps a record of it, which others can watch, stop, and go on with."""
         if kind in SPENDING:
-            await self._store.quotas.left()
+            await self._store.ledger.refuse_spent()
         return await (await self._conduct()).perform(kind, table_id, spec, work, self._store)
+
+    @asynccontextmanager
+    async def paid_by_acting(self) -> AsyncIterator[None]:
+        """What is bought inside is held and counted for the user who acts; the installation's own is not limited."""
+        person = self._store.database.acting.person
+        if person is None or person.id == OWNER.id:
+            yield
+            return
+        from tablewright.jobs.allowances import allowance_of
+
+        async with allowance_of(self._store, person.id, (await self._conduct()).ownership):
+            yield
 
     async def begin(self, kind: str, table_id: str, spec: dict[str, Any]) -> str:
         """Begins something that is done as a whole, by the workers or in the background of this process; its run."""
         conductor = await self._conduct()
         if kind in SPENDING:
-            await self._store.quotas.left()
+            await self._store.ledger.refuse_spent()
         run_id = await self._store.runs.start(table_id, kind, spec, owner=conductor.id)
         await self._hand_over(run_id)
         return run_id

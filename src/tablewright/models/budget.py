@@ -1,4 +1,5 @@
-"""A hard cap on dollars, tokens and calls, shared by everything that runs at once: models and paid searches.
+"""A hard cap on dollars, tokens and calls, shared by everything that runs at once: models and paid searches. And the
+dollars that a user of a server may still spend, of which work in their name takes an allowance.
 
 Before a request the most that it can take is set aside, after it what it took is counted: so the cap holds even when
 many requests are under way. A request that would only fit once others have given back what they did not need, waits.
@@ -10,19 +11,12 @@ import asyncio
 import logging
 import math
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.settings import ModelSettings
-
 from tablewright.errors import OverBudget
-from tablewright.models.layer import Layer
-from tablewright.models.price import estimate
-from tablewright.models.request_size import most_tokens
 from tablewright.table.usage import Usage
 
 log = logging.getLogger(__name__)
@@ -62,6 +56,99 @@ def dispensable() -> Iterator[None]:
         _dispensable.reset(token)
 
 
+class Waiting:
+    """Requests that wait until others have given back what they did not need."""
+
+    def __init__(self) -> None:
+        self._futures: list[asyncio.Future[None]] = []
+
+    async def next(self) -> None:
+        future = asyncio.get_running_loop().create_future()
+        self._futures.append(future)
+        await future
+
+    def wake(self) -> None:
+        futures, self._futures = self._futures, []
+        for future in futures:
+            if not future.done():
+                future.set_result(None)
+
+
+class Allowance:
+    """The dollars that one piece of work may take of what its user has left. They are held in the ledger in pieces that
+    last for many requests, before they are spent; what is not spent goes back when the work ends."""
+
+    def __init__(self, hold_id: str, hold: Callable[[float, float], Awaitable[float]], words: str) -> None:
+        """`hold` holds at least so many dollars more, told what is spent, and says how many; 0 where it may not."""
+        self.hold_id = hold_id
+        self.words = words
+        self.spent = 0.0
+        self.exhausted = False
+        self._hold = hold
+        self._granted = self._reserved = 0.0
+        self._holding = asyncio.Lock()
+        self._waiting = Waiting()
+        self._is_closed = False
+
+    @property
+    def spent_so_far(self) -> tuple[str, float]:
+        """Of which hold, and how much: noted with what it was spent for, in case the process dies."""
+        return self.hold_id, self.spent
+
+    async def cover(self, usd: float) -> bool:
+        """Set so many dollars aside; whether they are there. What others have set aside and may not need is waited
+        for."""
+        while usd > 0:
+            async with self._holding:
+                short = self.spent + self._reserved + usd - self._granted
+                if short > ROUNDING and not self._is_closed:
+                    more = await self._hold(short, self.spent)
+                    self._granted += more
+                    short -= more
+                if short <= ROUNDING:
+                    break
+                if not self._reserved or self._is_closed:
+                    return False
+                waiting = self._waiting.next()
+            await waiting
+        self._reserved += usd
+        return True
+
+    def settle(self, reserved: float, used: float) -> None:
+        self._reserved = max(0.0, self._reserved - reserved)
+        self.spent += used
+        if self._reserved < ROUNDING:
+            self._reserved = 0.0
+        self._waiting.wake()
+
+    def close(self) -> None:
+        """What is still under way in the name of this work may take nothing more."""
+        self._is_closed = True
+        self._waiting.wake()
+
+
+ROUNDING = 1e-9
+"""Dollars: their sums are not exact."""
+
+_allowance: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+def open_allowance() -> Allowance | None:
+    """Return that of the work under way; None where nobody's dollars are limited."""
+    return _allowance.get()
+
+
+@contextmanager
+def allowed(allowance: Allowance) -> Iterator[None]:
+    """Everything that is bought inside, in this task and the tasks it starts, comes out of the allowance."""
+    token = _allowance.set(allowance)
+    try:
+        yield
+    finally:
+        _allowance.reset(token)
+        allowance.close()
+
+
 class Account:
     """What has gone from a budget so far."""
 
@@ -71,7 +158,18 @@ class Account:
         self.elsewhere = elsewhere
         self.exhausted = ""
         self.held = NOTHING
-        self.waiting: list[asyncio.Future[None]] = []
+        self.waiting = Waiting()
+
+
+def refused(account: Account, cap: str, advice: str) -> OverBudget:
+    if not _dispensable.get():
+        account.exhausted = cap
+    return OverBudget(f"The cap of {cap} is reached.", advice=advice)
+
+
+def give_back(account: Account, reserved: Spend) -> None:
+    account.held -= reserved
+    account.waiting.wake()
 
 
 _account: ContextVar[Account | None] = ContextVar("account", default=None)
@@ -116,7 +214,7 @@ class Budget:
 
     @property
     def needs_estimates(self) -> bool:
-        return self.usd is not None or self.tokens is not None
+        return self.usd is not None or self.tokens is not None or open_allowance() is not None
 
     @property
     def exhausted(self) -> str:
@@ -132,24 +230,29 @@ class Budget:
         account = self._open
         while True:
             if reached := self._reached(account.spent + account.elsewhere + amount):
-                if not _dispensable.get():
-                    account.exhausted = reached
-                raise OverBudget(f"The cap of {reached} is reached.", advice="Raise the cap to go on.")
+                raise refused(account, reached, "Raise the cap to go on.")
             if not self._reached(account.spent + account.elsewhere + account.held + amount):
-                account.held += amount
-                return
-            waiter = asyncio.get_running_loop().create_future()
-            account.waiting.append(waiter)
-            await waiter
+                break
+            await account.waiting.next()
+        account.held += amount
+        if (allowance := open_allowance()) is None:
+            return
+        is_covered = False
+        try:
+            is_covered = await allowance.cover(amount.usd)
+        finally:
+            if not is_covered:
+                give_back(account, amount)
+        if not is_covered:
+            allowance.exhausted = allowance.exhausted or not _dispensable.get()
+            raise refused(account, allowance.words, "Ask an admin to raise it, or wait for the next month.")
 
     def settle(self, reserved: Spend, used: Spend) -> None:
         account = self._open
-        account.held -= reserved
         account.spent += used
-        waiting, account.waiting = account.waiting, []
-        for waiter in waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+        give_back(account, reserved)
+        if (allowance := open_allowance()) is not None:
+            allowance.settle(reserved.usd, used.usd)
 
     @asynccontextmanager
     async def buying(self, usd: float) -> AsyncIterator[None]:
@@ -175,42 +278,6 @@ class Budget:
             return f"{self.calls} model calls"
         if self.tokens is not None and total.tokens > self.tokens:
             return f"{self.tokens:,} tokens"
-        if self.usd is not None and total.usd > self.usd + 1e-9:
+        if self.usd is not None and total.usd > self.usd + ROUNDING:
             return f"${self.usd:g}"
         return ""
-
-
-class Budgeted(Layer):
-    def __init__(self, wrapped: Model, budget: Budget) -> None:
-        super().__init__(wrapped)
-        self._budget = budget
-
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        most = self._most(messages, model_settings, model_request_parameters)
-        await self._budget.reserve(most)
-        used = NOTHING
-        try:
-            response = await self.wrapped.request(messages, model_settings, model_request_parameters)
-            usage = response.usage
-            used = Spend(float(usage.cost or 0), usage.total_tokens, 1)
-            return response
-        finally:
-            self._budget.settle(most, used)
-
-    def _most(
-        self, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
-    ) -> Spend:
-        if not self._budget.needs_estimates:
-            return Spend(calls=1)
-        read, written = most_tokens(self, messages, settings, asked)
-        price = estimate(self.wrapped, read, written)
-        if price is None and self._budget.usd == 0:
-            return Spend(math.inf, read + written, 1)  # who spends nothing does not ask what it costs
-        if price is None and self._budget.usd is not None:
-            self._budget.price_unknown(self.model_name)
-        return Spend(float(price or 0), read + written, 1)

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from pydantic_ai.models import Model
 
-from tablewright.models.budget import Budget, Budgeted
+from tablewright.models.budget import Budget
+from tablewright.models.budgeted import Budgeted
 from tablewright.models.cache import AnswerCache, Cached, MemoryCache
 from tablewright.models.fallback import Fallback, Resting
 from tablewright.models.governor import Governed, RateLimits

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, cas
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.dialect import insert_select
+from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
 from tablewright.store.operations import CellAt
 from tablewright.store.proposal import (
@@ -120,6 +121,8 @@ def decide_operations(
     applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=by_hand)
     connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
     settle(connection, proposal_id)
+    by_person = (text for at, (_, text) in wanted.items() if standing[at].decision == "open")
+    charge_bytes(connection, "table", proposal.table_id, octets(*by_person))
     return msgspec.structs.replace(
         applied,
         refused=sum(answer["decided"] == "refused" for answer in timely),

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.ledger import charge_run, octets
 from tablewright.store.records import to_text
 from tablewright.store.tables import chunks, head, possible
 from tablewright.table.attempts import Attempt
@@ -33,7 +34,12 @@ class Attempts:
         ]
 
         def work(connection: Connection) -> None:
-            insert_many(connection, upsert(connection, schema.attempts).on_conflict_do_nothing(), records)
+            kept, row_ids = schema.attempts, [row_id for row_id, _ in attempts]
+            near = kept.c.row_id.between(min(row_ids), max(row_ids))
+            known = set(connection.execute(select(kept.c.row_id, kept.c.number).where(kept.c.run_id == run_id, near)))
+            new = [record for record in records if (record["row_id"], record["number"]) not in known]
+            insert_many(connection, upsert(connection, kept).on_conflict_do_nothing(), new)
+            charge_run(connection, run_id, sum(octets(str(record["attempt"])) for record in new))
 
         if records:
             await self._database.write(work, repeatable=True)

@@ -14,10 +14,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, delete, select
 
-from tablewright.errors import StoreError
+from tablewright.errors import OverQuota, StoreError
 from tablewright.store import schema
 from tablewright.store.database import Database
-from tablewright.store.dialect import upsert
+from tablewright.store.dialect import take_turns, upsert
+from tablewright.store.ledger import charge_bytes
 from tablewright.store.parts import existing
 from tablewright.store.records import now
 
@@ -97,11 +98,13 @@ class Cache:
     ) -> None:
         there = existing(connection, [document for documents in about.values() for document in documents])
         values = {place: value for place, value in values.items() if there.issuperset(about.get(place, ()))}
+        at = now()
+        packed = {place: zlib.compress(value, 1) for place, value in values.items()}
+        values = {place: value for place, value in packed.items() if has_room(connection, about.get(place, ()), value)}
         if not values:
             return
-        at = now()
         records = [
-            {"kind": kind, "key": key, "value": zlib.compress(value, 1), "created_at": at}
+            {"kind": kind, "key": key, "value": value, "created_at": at}
             for (kind, key), value in sorted(values.items())  # in one order, or two processes could wait for each other
         ]
         connection.execute(self._keep, records)
@@ -120,6 +123,18 @@ class Cache:
         return await self._database.write(
             lambda connection: connection.execute(delete(schema.cache).where(schema.cache.c.kind == kind)).rowcount
         )
+
+
+def has_room(connection: Connection, documents: Sequence[str], value: bytes) -> bool:
+    """Whether an answer about documents fits into what the owner of the first may store, who is charged for it. One
+    that does not is only not kept: whoever asked has it."""
+    if documents:
+        take_turns(connection, "tablewright cache")  # else two processes that charge several owners wait for each other
+        try:
+            charge_bytes(connection, "document", documents[0], len(value))
+        except OverQuota:
+            return False
+    return True
 
 
 def keeping(engine: Engine) -> Any:

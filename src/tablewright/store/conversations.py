@@ -12,6 +12,7 @@ from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many
+from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.results import drop_results
@@ -110,7 +111,8 @@ class Conversations:
             if is_gone:
                 return int(number)
             kept = msgspec.structs.replace(turn, at=turn.at or now())
-            connection.execute(insert(schema.turns).values(conversation_id=id, number=number, turn=to_text(kept)))
+            text = to_text(kept)
+            connection.execute(insert(schema.turns).values(conversation_id=id, number=number, turn=text))
             quoted = [
                 {"document_id": document, "conversation_id": id, "number": number}
                 for document in dict.fromkeys(turn.documents)
@@ -118,6 +120,7 @@ class Conversations:
             insert_many(connection, insert(schema.turn_documents), quoted)
             if summary is not None:
                 connection.execute(update(conversations).where(mine).values(summary=summary))
+            charge_bytes(connection, "conversation", id, octets(text))
             return int(number)
 
         return await self._database.write(work)

@@ -18,7 +18,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ from tablewright.store.failures import (
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
 from tablewright.store.records import now
-from tablewright.table.access import Acting
+from tablewright.table.access import Acting, Metered
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +102,8 @@ class Database:
         self.location = location
         self.patience = patience
         self.acting = Acting()
+        self.limits: dict[Metered, float] = {}
+        """What each user may use who has no limit of their own; one for all copies."""
         self._closing = threading.Event()
         self._hurried = threading.Event()
         self._outage = OutageLog(location)
@@ -130,6 +132,12 @@ class Database:
         seen.acting = acting
         seen.patience = self.patience if patience is None else patience
         return seen
+
+    def set_limits(self, limits: Mapping[Metered, float]) -> None:
+        """In place of those before; for all copies, and in no moment without any."""
+        self.limits.update(limits)
+        for what in self.limits.keys() - limits.keys():
+            del self.limits[what]
 
     @property
     def away_for(self) -> float:
@@ -249,7 +257,11 @@ class Database:
         stage = Stage.CONNECTING
         try:
             with self.engine.connect() as connection:  # which rolls back what is not committed
-                connection.execution_options(tablewright_write=attempts.write, tablewright_acting=self.acting)
+                connection.execution_options(
+                    tablewright_write=attempts.write,
+                    tablewright_acting=self.acting,
+                    tablewright_limits=self.limits,
+                )
                 connection.begin()
                 self._outage.end()
                 stage = Stage.WORKING
@@ -320,6 +332,12 @@ def acting_in(connection: Connection) -> Acting:
     """In whose name the transaction is."""
     acting: Acting = connection.get_execution_options().get("tablewright_acting", Acting())
     return acting
+
+
+def limits_in(connection: Connection) -> Mapping[Metered, float]:
+    """Return the limits of users who have none of their own."""
+    limits: Mapping[Metered, float] = connection.get_execution_options().get("tablewright_limits", {})
+    return limits
 
 
 class OutageLog:

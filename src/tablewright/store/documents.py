@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Select, delete, insert, or_, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.arrays import NDArray, np
@@ -23,6 +23,7 @@ from tablewright.store.cache import Cache
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, see_one_state, upsert
 from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_traces
+from tablewright.store.ledger import charge_bytes, octet_length, octets, set_bytes
 from tablewright.store.pages import keep_text
 from tablewright.store.parts import in_batches, part_id, parts_of
 from tablewright.store.properties import (
@@ -31,7 +32,6 @@ from tablewright.store.properties import (
     keep_annotations,
     properties_at,
 )
-from tablewright.store.quotas import MEGABYTE, charge
 from tablewright.store.records import now, printable, to_text
 from tablewright.store.sharing import claim, must_own, sees_all, visible
 from tablewright.store.snapshot import (
@@ -86,10 +86,13 @@ class Documents:
         def work(connection: Connection) -> None:
             clean_up(connection)
             next_version(connection)
+            sizes: dict[str, int] = {}
             for each in read:
                 self._database.check_open()
-                add(connection, each)
-            charge(connection, "disk", sum(each.document.size for each in read) / MEGABYTE)
+                id, size = add(connection, each)
+                sizes[id] = size
+            for id, size in sizes.items():
+                set_bytes(connection, "document", id, size)
 
         if read:
             await self._database.write(work)
@@ -99,7 +102,8 @@ class Documents:
 
         def work(connection: Connection) -> None:
             next_version(connection)
-            documents, no = schema.documents, find_one(connection, id).no
+            documents, found = schema.documents, find_one(connection, id)
+            no = found.no
             facts = sum(annotation.shape == "fact" for annotation in annotations)
             before = connection.execute(select(documents.c.facts, documents.c.rows).where(documents.c.no == no)).one()
             known = before.facts + before.rows
@@ -110,6 +114,7 @@ class Documents:
             )
             keep_annotations(connection, no, annotations, first=known)
             add_vectors(connection, no, "fact", known, vectors, embedder)
+            charge_bytes(connection, "document", found.id, bytes_of_annotations(annotations) + vectors.nbytes)
 
         if annotations:
             await self._database.write(work)
@@ -119,12 +124,15 @@ class Documents:
 
         def work(connection: Connection) -> None:
             next_version(connection)
-            no = find_one(connection, id).no
+            found = find_one(connection, id)
+            no = found.no
+            before = bytes_of_summaries(connection, no)
             connection.execute(delete(schema.summaries).where(parts_of(schema.summaries.c.id, [no])))
             keep_summaries(connection, no, summaries)
             old = schema.vectors.c.document_no == no, schema.vectors.c.target == "summary"
             connection.execute(delete(schema.vectors).where(*old))
             keep_vectors(connection, no, {"summary": vectors}, embedder)
+            charge_bytes(connection, "document", found.id, bytes_of_summaries(connection, no) - before)
 
         await self._database.write(work)
         self._vector_index.forget("summary")
@@ -334,7 +342,8 @@ def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     }
 
 
-def add(connection: Connection, read: IngestedDocument) -> None:
+def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
+    """Return its id, and its bytes: of the file, and of all that was made of it."""
     document, text = as_kept(read)
     documents = schema.documents
     same = or_(documents.c.path == document.path, documents.c.id == document.id)
@@ -361,14 +370,34 @@ def add(connection: Connection, read: IngestedDocument) -> None:
     )
     no = int(inserted.inserted_primary_key[0])  # type: ignore[index]  # a single-row INSERT always has one
     if document.problem:
-        return
+        return document.id, document.size
     keep_text(connection, Retrieved(origin=document.id, text=text, content_hash=document.text_hash))
     version = {"document_id": document.id, "content_hash": document.text_hash}
     connection.execute(upsert(connection, schema.document_texts).values(version).on_conflict_do_nothing())
-    keep_segments(connection, no, read.segments, document.title)
+    index_size = keep_segments(connection, no, read.segments, document.title)
     keep_summaries(connection, no, read.summaries)
     keep_annotations(connection, no, read.annotations)
     keep_vectors(connection, no, read.vectors, read.embedder)
+    return document.id, document.size + index_size + bytes_of_parts(read)
+
+
+def bytes_of_parts(read: IngestedDocument) -> int:
+    texts = sum(octets(segment.heading, segment.text) for segment in read.segments)
+    texts += sum(octets(summary.text) for summary in read.summaries)
+    return texts + bytes_of_annotations(read.annotations) + sum(matrix.nbytes for matrix in read.vectors.values())
+
+
+def bytes_of_summaries(connection: Connection, no: int) -> int:
+    summaries, vectors = schema.summaries, schema.vectors
+    texts = select(func.sum(octet_length(connection, summaries.c.text))).where(parts_of(summaries.c.id, [no]))
+    own = (vectors.c.document_no == no) & (vectors.c.target == "summary")
+    matrix = select(func.length(vectors.c.matrix)).where(own)
+    return sum(int(connection.execute(query).scalar() or 0) for query in (texts, matrix))
+
+
+def bytes_of_annotations(annotations: Sequence[Annotation]) -> int:
+    stated = (each for annotation in annotations for each in annotation.properties)
+    return sum(octets(each.label, each.context, each.value.raw) for each in stated)
 
 
 def as_kept(read: IngestedDocument) -> tuple[Document, str]:
@@ -386,7 +415,8 @@ def as_kept(read: IngestedDocument) -> tuple[Document, str]:
     return kept, text
 
 
-def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], title: str) -> None:
+def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], title: str) -> int:
+    """Return the bytes of the index of their words."""
     records = [
         {
             "id": part_id(no, number),
@@ -399,9 +429,11 @@ def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], 
         for number, segment in enumerate(segments)
     ]
     insert_many(connection, insert(schema.segments), records)
-    if segments:
-        postings, lengths = postings_of(segments, title)
-        connection.execute(insert(schema.words).values(document_no=no, postings=postings, lengths=lengths))
+    if not segments:
+        return 0
+    postings, lengths = postings_of(segments, title)
+    connection.execute(insert(schema.words).values(document_no=no, postings=postings, lengths=lengths))
+    return len(postings) + len(lengths)
 
 
 def keep_summaries(connection: Connection, no: int, summaries: Sequence[Summary]) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from tablewright.store import schema
 from tablewright.store.database import Database
+from tablewright.store.ledger import octets
 from tablewright.store.records import now, to_text
 from tablewright.table.feed import Event, Progress
 
@@ -41,14 +42,15 @@ class Feed:
         return await self._database.read(work)
 
 
-def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> None:
-    """With `rows`, so many more rows of the run are done, and the events say how many all are: those who work on its
-    slices do not know of each other. Whoever comes second waits for the first, so that nobody who reads misses one."""
+def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> int:
+    """Return the bytes of the events. With `rows`, so many more rows of the run are done, and the events say how many
+    all are: those who work on its slices do not know of each other. The second writer waits for the first, so that no
+    reader misses one."""
     runs = schema.runs
     query = select(runs.c.done, runs.c.total, runs.c.last_event).where(runs.c.id == run_id).with_for_update()
     run = connection.execute(query).one_or_none()
     if run is None:  # its table was removed
-        return
+        return 0
     records = []
     done = run.done if rows is None else run.done + rows - sum(event.stage in COUNTED for event in events)
     for number, event in enumerate(events, start=run.last_event + 1):
@@ -60,3 +62,4 @@ def append_events(connection: Connection, run_id: str, events: Sequence[Progress
         connection.execute(insert(schema.run_events), records)
     changed = {"last_event": run.last_event + len(records)} | ({} if rows is None else {"done": run.done + rows})
     connection.execute(update(runs).where(runs.c.id == run_id).values(changed))
+    return sum(octets(str(record["event"])) for record in records)

@@ -11,12 +11,13 @@ from sqlalchemy import Connection, delete, select, update
 
 from tablewright.store import schema
 from tablewright.store.database import Database
-from tablewright.store.dialect import upsert
+from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.documents import next_version
 from tablewright.store.log import append, close_change, overlay_texts
 from tablewright.store.parts import in_batches
+from tablewright.store.persons import owner_of
 from tablewright.store.records import decode_cell, to_text
-from tablewright.store.sharing import must_own, owner_of, visible
+from tablewright.store.sharing import must_own, visible
 from tablewright.store.staleness import is_found, mark
 from tablewright.store.tables import head, head_of
 from tablewright.table.corpus import Document, KindBy
@@ -123,6 +124,7 @@ class Kinds:
         cells did."""
 
         def work(connection: Connection) -> int:
+            take_turns(connection, "tablewright kinds")  # it charges several owners, in the order of their tables
             owned, documents = schema.kind_rows, schema.documents
             is_other = (documents.c.id == owned.c.document_id) & (documents.c.text_hash != owned.c.text_hash)
             query = select(owned, documents.c.text_hash.label("now")).join(documents, is_other)

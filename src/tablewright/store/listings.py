@@ -9,6 +9,7 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
+from tablewright.store.ledger import charge_table, octet_length, octets
 from tablewright.store.records import now, to_text
 from tablewright.store.tables import head
 from tablewright.table.listing import Listing
@@ -43,13 +44,16 @@ class Listings:
         kept = msgspec.structs.replace(listing, updated_at=now())
 
         def work(connection: Connection) -> None:
-            no = head(connection, listing.table_id, lock=True).no
-            statement = upsert(connection, schema.listings).values(table_no=no, content=to_text(kept))
+            no, content = head(connection, listing.table_id, lock=True).no, to_text(kept)
+            size = octet_length(connection, schema.listings.c.content)
+            before = connection.execute(select(size).where(schema.listings.c.table_no == no)).scalar() or 0
+            statement = upsert(connection, schema.listings).values(table_no=no, content=content)
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["table_no"], set_={"content": statement.excluded.content}
                 )
             )
+            charge_table(connection, no, octets(content) - before)
 
         await self._database.write(work, repeatable=True)
         return kept

@@ -15,7 +15,7 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
-from tablewright.store.quotas import charge
+from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
 from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
 from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
@@ -90,8 +90,7 @@ class Log:
                 return None
             writer.finish()
             append(connection, found, entries)
-            if added := sum(isinstance(edit, AddRow) for edit in edits):
-                charge(connection, "rows", added)
+            charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
             cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
             return close_change(
                 connection,
@@ -102,6 +101,7 @@ class Log:
                 run_id=run_id,
                 note=note,
                 each_cell_once=len(set(cells)) == len(cells),
+                grown=writer.grown,
             )
 
         return await self._database.write(work)
@@ -173,6 +173,8 @@ class EditWriter:
         self._positions = list(found.positions)
         self._last_field = found.last_field
         self._last_row = found.last_row
+        self.grown = 0
+        """Bytes of new rows, which are beside the log."""
 
     def write(self, edit: Edit) -> list[Entry]:
         inverse = self._draft.apply(edit)
@@ -216,13 +218,16 @@ class EditWriter:
     def _add_row(self, edit: AddRow, row_id: RowId) -> list[Entry]:
         cells = [(self._field_ids[name], cell) for name, cell in self._draft.row(row_id).cells.items()]
         own, others = split_given(cells)
-        values = {"key": edit.key, "given": to_text(own), "removed": False}
+        given_text = to_text(own)
+        self.grown += octets(given_text)
+        values = {"key": edit.key, "given": given_text, "removed": False}
         statement = upsert(self._connection, schema.rows).values(table_no=self._no, row_id=row_id, **values)
         self._connection.execute(statement.on_conflict_do_update(index_elements=["table_no", "row_id"], set_=values))
         stored = schema.cells
         self._connection.execute(delete(stored).where(stored.c.table_no == self._no, stored.c.row_id == row_id))
         if others:
             records = [cell_record(self._no, row_id, field_id, cell) for field_id, cell in others]
+            self.grown += sum(octets(str(record["cell"])) for record in records)
             self._connection.execute(insert(stored), records)
         self._overlay.update({(row_id, field_id): to_text(cell) for field_id, cell in others})
         self._last_row = max(self._last_row, row_id)
@@ -279,9 +284,10 @@ def close_change(
     run_id: str | None,
     note: str,
     each_cell_once: bool = True,
+    grown: int = 0,
 ) -> Change:
     """Once all edits of a change are in the log: what depends on them becomes stale, the cells follow, and the change
-    gets its line in the history."""
+    gets its line in the history. The table's owner is charged for it, and for the bytes it has `grown` by beside."""
     first = found.last_seq + 1
     for marks in marks_for(connection, found, first, found.last_seq + count):
         append(connection, found, marks, skip=count)
@@ -313,7 +319,17 @@ def close_change(
     tables = schema.tables
     counters = {"last_change": change.number, "last_seq": last}
     connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
+    charge_bytes(connection, "table", found.table.id, grown + bytes_of_edits(connection, found.no, first, last))
     return change
+
+
+def bytes_of_edits(connection: Connection, table_no: int, first: int, last: int) -> int:
+    """Return what these log entries take, and by how much they make the cells larger."""
+    edits = schema.edits
+    before, after = (octet_length(connection, column) for column in (edits.c.before, edits.c.after))
+    in_cells = case((edits.c.kind.in_(CELL_KINDS), after - before), else_=0)
+    here = (edits.c.table_no == table_no) & edits.c.seq.between(first, last)
+    return int(connection.execute(select(func.sum(before + after + in_cells)).where(here)).scalar() or 0)
 
 
 def write_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:

@@ -6,6 +6,8 @@ where they differ.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, text
 
 from tablewright.errors import StoreError
@@ -33,6 +35,62 @@ def append_only(table: str) -> tuple[str, ...]:
             'BEGIN RAISE EXCEPTION ''{refusal}''; END'""",
         f"""{POSTGRESQL}CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
             FOR EACH STATEMENT EXECUTE FUNCTION {function}()""",
+    )
+
+
+def stored_bytes() -> tuple[str, ...]:
+    """Count what is stored of the things that belong to somebody. From here on the ledger counts along."""
+    of_table = (
+        ("rows.given", "rows WHERE rows.table_no = tables.no"),
+        ("cells.cell", "cells WHERE cells.table_no = tables.no"),
+        ("edits.before", "edits WHERE edits.table_no = tables.no"),
+        ("edits.after", "edits WHERE edits.table_no = tables.no"),
+        *(
+            (
+                f"{table}.{column}",
+                f"{table} JOIN {of} ON {of}.id = {table}.{of[:-1]}_id WHERE {of}.table_no = tables.no",
+            )
+            for table, column, of in (
+                ("operations", "cell", "proposals"),
+                ("operations", "steps", "proposals"),
+                ("operations", "edited", "proposals"),
+                ("attempts", "attempt", "runs"),
+                ("run_events", "event", "runs"),
+            )
+        ),
+    )
+    first = "CAST(documents.no AS BIGINT) * 16777216"
+    of_document = (
+        ("segments.text", f"segments WHERE segments.id BETWEEN {first} AND {first} + 16777215"),
+        ("words.postings", "words WHERE words.document_no = documents.no"),
+        ("words.lengths", "words WHERE words.document_no = documents.no"),
+        ("vectors.matrix", "vectors WHERE vectors.document_no = documents.no"),
+    )
+    head = (("researches.brief", ""), ("researches.report", ""), ("researches.answered", ""))
+    rounds = ("research_rounds.content", "research_rounds WHERE research_rounds.research_id = researches.id")
+    turns = ("turns.turn", "turns WHERE turns.conversation_id = conversations.id")
+    rows = ("result_rows.content", "result_rows WHERE result_rows.result_id = results.id")
+    return (
+        count_bytes("table", "tables", of_table),
+        SQLITE + count_bytes("document", "documents", of_document, "json_extract(documents.document, '$.size')"),
+        POSTGRESQL
+        + count_bytes(
+            "document", "documents", of_document, "CAST(CAST(documents.document AS json) ->> 'size' AS BIGINT)"
+        ),
+        count_bytes("conversation", "conversations", (turns,)),
+        count_bytes("result", "results", (rows,)),
+        count_bytes("research", "researches", (*head, rounds)),
+        count_bytes("shortlist", "shortlists", (("shortlists.state", ""),)),
+    )
+
+
+def count_bytes(kind: str, table: str, parts: Sequence[tuple[str, str]], more: str = "0") -> str:
+    """`parts` are columns, each with the rows that belong to a thing; without any, it is one of the thing itself."""
+    sums = [f"(SELECT sum(length({column})) FROM {rows})" if rows else f"length({column})" for column, rows in parts]
+    total = " + ".join(f"coalesce({each}, 0)" for each in (*sums, more))
+    own = f"FROM {table} WHERE {table}.id = shares.thing_id"
+    return (
+        f"UPDATE shares SET bytes = (SELECT {total} {own}) WHERE kind = '{kind}' AND owns AND EXISTS (SELECT 1 {own})"
     )
 
 
@@ -313,6 +371,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     (f"{POSTGRESQL}CREATE TABLE commits (receipt TEXT PRIMARY KEY, at TEXT NOT NULL)",),
+    (
+        "ALTER TABLE spent ADD COLUMN held DOUBLE PRECISION NOT NULL DEFAULT 0",
+        """CREATE TABLE holds (
+            id TEXT PRIMARY KEY, user_id TEXT NOT NULL, month TEXT NOT NULL, owner TEXT NOT NULL,
+            amount DOUBLE PRECISION NOT NULL, spent DOUBLE PRECISION NOT NULL
+        )""",
+        "CREATE INDEX holds_by_user ON holds (user_id)",
+        "ALTER TABLE shares ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0",
+        *stored_bytes(),
+        """INSERT INTO spent (user_id, month, what, amount, held)
+            SELECT user_id, '', 'disk', sum(bytes), 0 FROM shares WHERE owns GROUP BY user_id""",
+    ),
 )
 
 

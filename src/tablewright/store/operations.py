@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.ledger import octet_length, octets
 from tablewright.store.records import decode_cell, decode_steps, new_id, now, to_text
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
@@ -49,7 +50,8 @@ def create_proposal(connection: Connection, table_no: int, run_id: str, fields: 
     return proposal_id
 
 
-def add_operations(connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> None:
+def add_operations(connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> int:
+    """Return the bytes that the proposal has grown by."""
     records = [
         {
             "proposal_id": proposal_id,
@@ -66,7 +68,8 @@ def add_operations(connection: Connection, proposal_id: str, operations: Sequenc
         for operation in operations
     ]
     if not records:
-        return
+        return 0
+    grown = bytes_added(connection, proposal_id, records)
     statement = upsert(connection, schema.operations)
     newer = {name: statement.excluded[name] for name in ("attempt", "as_of", "status", "confidence", "cell", "steps")}
     insert_many(
@@ -78,6 +81,24 @@ def add_operations(connection: Connection, proposal_id: str, operations: Sequenc
         ),
         records,
     )
+    return grown
+
+
+def bytes_added(connection: Connection, proposal_id: str, records: Sequence[dict[str, Any]]) -> int:
+    """Return by how much the proposal will grow: a later attempt replaces an earlier one, the same changes nothing."""
+    kept = schema.operations
+    rows = [record["row_id"] for record in records]
+    size = octet_length(connection, kept.c.cell) + octet_length(connection, kept.c.steps)
+    there = select(kept.c.row_id, kept.c.field, kept.c.attempt, size.label("size")).where(
+        kept.c.proposal_id == proposal_id, kept.c.row_id.between(min(rows), max(rows))
+    )
+    before = {(each.row_id, each.field): each for each in connection.execute(there)}
+    grown = 0
+    for record in records:
+        known = before.get((record["row_id"], record["field"]))
+        if known is None or record["attempt"] > known.attempt:
+            grown += octets(record["cell"], record["steps"]) - (known.size if known else 0)
+    return grown
 
 
 def as_operation(record: Any) -> Operation:

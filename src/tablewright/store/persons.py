@@ -8,7 +8,20 @@ from sqlalchemy import Connection, select
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.table.access import EVERY_SCOPE, EVERYONE, Person, Token
+from tablewright.store.database import acting_in
+from tablewright.table.access import EVERY_SCOPE, EVERYONE, OWNER, Person, Token
+
+
+def person_of(connection: Connection) -> Person | None:
+    """Return who acts; None for the installation's own."""
+    person = acting_in(connection).person
+    return None if person is None or person.id == OWNER.id else person
+
+
+def owner_of(connection: Connection) -> str:
+    """Return the id of the user who acts; "" for the installation's own."""
+    person = person_of(connection)
+    return person.id if person else ""
 
 
 def find(connection: Connection, name: str) -> str:
@@ -23,14 +36,11 @@ def as_person(connection: Connection, record: Any, token: Token | None = None) -
     shares = schema.shares
     theirs = shares.c.user_id.in_((record.id, EVERYONE))
     tables = connection.execute(select(shares.c.thing_id).where(shares.c.kind == "table", theirs)).scalars()
-    quotas = schema.quotas
-    limits = connection.execute(select(quotas.c.what, quotas.c.most).where(quotas.c.user_id == record.id)).all()
     return Person(
         id=record.id,
         name=record.name,
         role=record.role,
         tables=frozenset(tables),
-        limits={each.what: each.most for each in limits},
         scopes=EVERY_SCOPE if token is None else frozenset(token.scopes),
         expires_at="" if token is None else token.expires_at,
         link_by=record.link_by,

@@ -10,6 +10,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.applying import Applied, ApplyKind, Review, apply_operations, decide_operations
 from tablewright.store.database import Database
+from tablewright.store.ledger import charge_table
 from tablewright.store.operations import CellAt, Operation, add_operations, as_operation, create_proposal
 from tablewright.store.proposal import (
     EVERYTHING,
@@ -42,9 +43,13 @@ class Proposals:
     async def add(self, proposal_id: str, operations: Sequence[Operation]) -> None:
         """A later attempt replaces an earlier one; the same attempt again changes nothing (compare-and-set)."""
         if operations:
-            await self._database.write(
-                lambda connection: add_operations(connection, proposal_id, operations), repeatable=True
-            )
+
+            def work(connection: Connection) -> None:
+                grown = add_operations(connection, proposal_id, operations)
+                of_run = select(schema.proposals.c.table_no).where(schema.proposals.c.id == proposal_id)
+                charge_table(connection, connection.execute(of_run).scalar_one(), grown)
+
+            await self._database.write(work, repeatable=True)
 
     async def of_run(self, run_id: str) -> str:
         """The id of what a run proposes."""

@@ -16,6 +16,7 @@ from tablewright.store import audit, schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.forget import drop_researches
+from tablewright.store.ledger import charge_bytes, octet_length, octets
 from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, printable, to_text
 from tablewright.store.sharing import claim, must_own, visible
@@ -51,6 +52,7 @@ class Researches:
         def work(connection: Connection) -> None:
             connection.execute(statement)
             claim(connection, "research", [research.id])
+            charge_bytes(connection, "research", research.id, octets(to_text(brief), "[]"))
 
         await self._database.write(work)
         return research
@@ -88,15 +90,17 @@ class Researches:
 
         def work(connection: Connection) -> None:
             touch(connection, id)
-            statement = upsert(connection, schema.research_rounds).values(
-                research_id=id, number=round.index, content=to_text(round)
-            )
+            rounds, content = schema.research_rounds, to_text(round)
+            this = (rounds.c.research_id == id) & (rounds.c.number == round.index)
+            before = connection.execute(select(octet_length(connection, rounds.c.content)).where(this)).scalar() or 0
+            statement = upsert(connection, rounds).values(research_id=id, number=round.index, content=content)
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["research_id", "number"], set_={"content": statement.excluded.content}
                 )
             )
             note_documents(connection, id, list(quoted_in(round)))
+            charge_bytes(connection, "research", id, octets(content) - before)
 
         await self._database.write(work)
 
@@ -106,8 +110,12 @@ class Researches:
 
     async def finish(self, id: str, status: ResearchStatus, report: Report) -> None:
         def work(connection: Connection) -> None:
-            touch(connection, id, status=status, report=to_text(report))
+            heads, content = schema.researches, to_text(report)
+            query = select(octet_length(connection, heads.c.report)).where(heads.c.id == id)
+            before = connection.execute(query).scalar() or 0
+            touch(connection, id, status=status, report=content)
             note_documents(connection, id, [reference.url for reference in report.references])
+            charge_bytes(connection, "research", id, octets(content) - before)
 
         await self._database.write(work)
 
@@ -120,6 +128,7 @@ class Researches:
                 raise missing(id)
             touch(connection, id, answered=to_text([*_answered.decode(present), answered]))
             note_documents(connection, id, [reference.url for reference in answered.references])
+            charge_bytes(connection, "research", id, octets(to_text(answered)))
 
         await self._database.write(work)
 

@@ -12,6 +12,7 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many
+from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing, in_batches
 from tablewright.store.records import new_id, now, printable, to_text
 from tablewright.store.sharing import claim, release, visible
@@ -73,6 +74,7 @@ class Results:
             there = existing(connection, [row.document_id for row in rows])
             kept = [record for record in records if record["document_id"] in there]
             insert_many(connection, insert(schema.result_rows), kept)
+            charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
 
         await self._database.write(work)
         return result_id

@@ -19,9 +19,11 @@ from tablewright.store import schema
 from tablewright.store.authority import lost_authority
 from tablewright.store.database import Database
 from tablewright.store.feed import append_events
+from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_spent
 from tablewright.store.operations import create_proposal
+from tablewright.store.persons import owner_of
 from tablewright.store.records import new_id, now, to_text
-from tablewright.store.sharing import owner_of, visible
+from tablewright.store.sharing import visible
 from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
 from tablewright.store.workers import QUEUED
@@ -126,8 +128,9 @@ class Runs:
                 total = sum(len(todo.row_ids) for todo in todos)
                 write_run(connection, run_id, no, kind, spec, owner, total)
                 create_proposal(connection, no, run_id, fields)
-                write_slices(connection, run_id, todos)
+                size = write_slices(connection, run_id, todos)
                 append_events(connection, run_id, [Progress(stage="starting", total=total)])
+                charge_table(connection, no, size)
             return run_id
 
         return await self._database.write(work, repeatable=True)
@@ -154,11 +157,12 @@ class Runs:
                 running &= runs.c.owner == owner
             if not is_held(connection, running, holder):
                 return
-            append_events(connection, run_id, news)
+            size = append_events(connection, run_id, news)
             values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error, "stop": ""}
             if spec is not None:
                 values["spec"] = to_text(spec)
             connection.execute(update(runs).where(running).values(values))
+            charge_run(connection, run_id, size, even_above=True)
 
         await self._database.write(work, repeatable=True)
 
@@ -184,9 +188,17 @@ class Runs:
 
         await self._database.write(work, repeatable=True)
 
-    async def tell(self, run_id: str, holder: str, events: Sequence[Progress], usage: Usage) -> bool:
+    async def tell(
+        self,
+        run_id: str,
+        holder: str,
+        events: Sequence[Progress],
+        usage: Usage,
+        spent: SpentSoFar | None = None,
+    ) -> bool:
         """What a run that is done as a whole has come to and used up; False where it has ended, or is held by somebody
-        else by now. What is there already, because its writer was cut off before knowing so, is not told again."""
+        else by now. What is there already, because its writer was cut off before knowing so, is not told again. `spent`
+        is noted with the hold of those who pay."""
         before: int | None = None
 
         def work(connection: Connection) -> bool:
@@ -199,11 +211,13 @@ class Runs:
             if before is not None and last > before:
                 return True
             before = last
-            append_events(connection, run_id, events)
+            size = append_events(connection, run_id, events)
             values: dict[str, Any] = {"usage": to_text(usage)}
             if events:
                 values |= {"done": events[-1].done, "total": events[-1].total}
             connection.execute(update(runs).where(running).values(values))
+            note_spent(connection, spent)
+            charge_run(connection, run_id, size, even_above=True)
             return True
 
         return await self._database.write(work, repeatable=True)

@@ -452,6 +452,7 @@ shares = Table(
     Column("thing_id", Text, primary_key=True),
     Column("user_id", Text, primary_key=True),
     Column("owns", Boolean, nullable=False),
+    Column("bytes", BigInteger, nullable=False, default=0),
 )
 quotas = Table(
     "quotas",
@@ -467,6 +468,17 @@ spent = Table(
     Column("month", Text, primary_key=True),
     Column("what", Text, primary_key=True),
     Column("amount", Double, nullable=False),
+    Column("held", Double, nullable=False),
+)
+holds = Table(
+    "holds",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("month", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("amount", Double, nullable=False),
+    Column("spent", Double, nullable=False),
 )
 audit = Table(
     "audit",

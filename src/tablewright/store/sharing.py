@@ -16,9 +16,11 @@ from sqlalchemy import ColumnElement, Connection, delete, literal, select, true
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
-from tablewright.store.database import Database, acting_in
+from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
-from tablewright.table.access import EVERYONE, OWNER, Person, Shareable, Shared
+from tablewright.store.ledger import return_bytes
+from tablewright.store.persons import find, owner_of, person_of
+from tablewright.table.access import EVERYONE, Shareable, Shared
 
 KEYS: dict[Shareable, ColumnElement[Any]] = {
     "table": schema.tables.c.id,
@@ -28,17 +30,6 @@ KEYS: dict[Shareable, ColumnElement[Any]] = {
     "research": schema.researches.c.id,
     "shortlist": schema.shortlists.c.id,
 }
-
-
-def person_of(connection: Connection) -> Person | None:
-    """None for the installation's own."""
-    person = acting_in(connection).person
-    return None if person is None or person.id == OWNER.id else person
-
-
-def owner_of(connection: Connection) -> str:
-    person = person_of(connection)
-    return person.id if person else ""
 
 
 def sees_all(connection: Connection) -> bool:
@@ -68,9 +59,11 @@ def claim(connection: Connection, kind: Shareable, ids: Collection[str], *, owns
 
 
 def release(connection: Connection, kind: Shareable, ids: Collection[str]) -> None:
-    """What is removed is nobody's."""
+    """What is removed is nobody's, and takes up no room."""
     shares = schema.shares
-    connection.execute(delete(shares).where(shares.c.kind == kind, shares.c.thing_id.in_(list(ids))))
+    gone = (shares.c.kind == kind) & shares.c.thing_id.in_(list(ids))
+    return_bytes(connection, gone)
+    connection.execute(delete(shares).where(gone))
 
 
 def share_alike(connection: Connection, of: tuple[Shareable, str], with_it: tuple[Shareable, str]) -> None:
@@ -116,7 +109,7 @@ class Sharing:
         def work(connection: Connection) -> Shared:
             must_be_there(connection, kind, id)
             must_own(connection, kind, id)
-            users = [user_id(connection, name) for name in people] + [EVERYONE] * everyone
+            users = [find(connection, name) for name in people] + [EVERYONE] * everyone
             for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
                 if only:
                     take_back(connection, part_kind, part_id, keep=users)
@@ -135,11 +128,12 @@ class Sharing:
         def work(connection: Connection) -> Shared:
             must_be_there(connection, kind, id)
             must_own(connection, kind, id)
-            users = [user_id(connection, name) for name in people]
+            users = [find(connection, name) for name in people]
             for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
                 shares = schema.shares
                 theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
                 taken = theirs if sees_all(connection) else theirs & ~shares.c.owns
+                return_bytes(connection, taken)
                 connection.execute(delete(shares).where(taken))
             note(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
             return read_shared(connection, kind, id)
@@ -186,10 +180,3 @@ def read_shared(connection: Connection, kind: Shareable, id: str) -> Shared:
         people=tuple(sorted(each.name for each in found if each.name and not each.owns)),
         everyone=any(each.user_id == EVERYONE for each in found),
     )
-
-
-def user_id(connection: Connection, name: str) -> str:
-    found = connection.execute(select(schema.users.c.id).where(schema.users.c.name == name)).scalar()
-    if found is None:
-        raise NotFound(f"There is no user {name!r}.")
-    return str(found)

@@ -12,6 +12,7 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import Database
+from tablewright.store.ledger import octets, set_bytes
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
 from tablewright.table.shortlist import ShortlistState
@@ -56,18 +57,17 @@ class Shortlists:
         saved = msgspec.structs.replace(state, updated_at=now())
 
         def work(connection: Connection) -> None:
-            heads = schema.shortlists
+            heads, content = schema.shortlists, to_text(saved)
             seen = (heads.c.id == state.id) & visible(connection, "shortlist")
             changed = connection.execute(
-                update(heads)
-                .where(seen)
-                .values(state=to_text(saved), table_id=saved.table_id, updated_at=saved.updated_at)
+                update(heads).where(seen).values(state=content, table_id=saved.table_id, updated_at=saved.updated_at)
             ).rowcount
             if not changed:
                 raise missing(state.id)
             must_own(connection, "shortlist", state.id)
             if saved.table_id:
                 share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
+            set_bytes(connection, "shortlist", state.id, octets(content))
 
         await self._database.write(work)
         return saved

@@ -18,6 +18,7 @@ from tablewright.errors import Superseded
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.feed import COUNTED, append_events
+from tablewright.store.ledger import SpentSoFar, charge_run, note_spent, octets
 from tablewright.store.operations import CellAt, Operation, add_operations
 from tablewright.store.records import to_text
 from tablewright.table.feed import Progress
@@ -124,10 +125,15 @@ class Slices:
         )
 
     async def keep(
-        self, state: Slice, proposal_id: str, operations: Sequence[Operation], events: Sequence[Progress] = ()
+        self,
+        state: Slice,
+        proposal_id: str,
+        operations: Sequence[Operation],
+        events: Sequence[Progress] = (),
+        spent: SpentSoFar | None = None,
     ) -> None:
         """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer
-        was cut off before knowing so, is not counted or told again."""
+        was cut off before knowing so, is not counted or told again. `spent` is noted with the hold of those who pay."""
         done, usage = to_text(state.done), to_text(state.usage)
 
         def work(connection: Connection) -> None:
@@ -148,8 +154,10 @@ class Slices:
                 .where(at(state.run_id, state.number))
                 .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
             )
-            add_operations(connection, proposal_id, operations)
-            append_events(connection, state.run_id, new, rows=len(state.done) - len(before))
+            grown = add_operations(connection, proposal_id, operations)
+            grown += append_events(connection, state.run_id, new, rows=len(state.done) - len(before))
+            note_spent(connection, spent)
+            charge_run(connection, state.run_id, grown)
 
         await self._database.write(work, repeatable=True)
 
@@ -177,7 +185,8 @@ class Slices:
         return await self._database.read(work)
 
 
-def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> None:
+def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> int:
+    """Return the bytes that they take, once all of their rows are named as done too."""
     records = [
         {
             "run_id": run_id,
@@ -194,6 +203,7 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
     ]
     if records:
         connection.execute(insert(schema.run_slices), records)
+    return 2 * sum(octets(str(record["todo"])) for record in records)
 
 
 def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", anew: bool = False) -> None:

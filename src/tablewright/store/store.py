@@ -15,12 +15,12 @@ from tablewright.store.documents import Documents
 from tablewright.store.feed import Feed
 from tablewright.store.imports import Imports
 from tablewright.store.kinds import Kinds
+from tablewright.store.ledger import Ledger
 from tablewright.store.limits import SharedLimits
 from tablewright.store.listings import Listings
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
-from tablewright.store.quotas import Quotas
 from tablewright.store.researches import Researches
 from tablewright.store.results import Results
 from tablewright.store.rollback import UndoLog
@@ -54,7 +54,7 @@ class Store:
         self.tokens = Tokens(database)
         self.sharing = Sharing(database)
         self.audit = Audit(database)
-        self.quotas = Quotas(database)
+        self.ledger = Ledger(database)
         self.attempts = Attempts(database)
         self.corrections = Corrections(database)
         self.cache = Cache(database)

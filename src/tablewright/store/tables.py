@@ -16,7 +16,7 @@ from tablewright.store import audit, schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, take_turns, upsert
 from tablewright.store.forget import drop_researches
-from tablewright.store.quotas import charge, check
+from tablewright.store.ledger import charge_acting, charge_bytes, octets, refuse_bytes, room_for_bytes
 from tablewright.store.records import (
     decode_cell,
     decode_field,
@@ -117,10 +117,10 @@ class Tables:
             table = Table(id=free_id(connection, called), name=called, fields=tuple(fields), key_field=key_field)
             table_no = insert_head(connection, table)
             claim(connection, "table", [table.id])
-            count = insert_rows(connection, table_no, table, self._watched(rows), progress)
+            count, size = insert_rows(connection, table_no, table, self._watched(rows), progress)
             finish_creation(connection, table_no, count, actor=actor, note=printable(note))
-            charge(connection, "rows", count)
-            check(connection, "disk")
+            charge_acting(connection, "rows", count)
+            charge_bytes(connection, "table", table.id, size)
             return table
 
         return await self._database.write(work, once=isinstance(rows, Iterator))
@@ -541,12 +541,13 @@ def insert_rows(
     table: Table,
     rows: Iterable[Sequence[Cell]],
     progress: Callable[[int], None] | None,
-) -> int:
-    """Rows as they were given, numbered from 1; returns how many."""
+) -> tuple[int, int]:
+    """Rows as they were given, numbered from 1; returns how many, and their bytes."""
     names = [field.name for field in table.fields]
     key_at = names.index(table.key_field) if table.key_field else None
     numbered = enumerate(rows, start=1)
-    count = 0
+    count = size = 0
+    room = room_for_bytes(connection)
     while batch := list(islice(numbered, BATCH)):
         records = []
         carried: list[dict[str, object]] = []
@@ -557,12 +558,16 @@ def insert_rows(
                 {"table_no": table_no, "row_id": row_id, "key": key, "given": to_text(own), "removed": False}
             )
             carried.extend(cell_record(table_no, row_id, field_id, cell) for field_id, cell in others)
+        size += sum(octets(str(record["given"])) for record in records)
+        size += sum(octets(str(record["cell"])) for record in carried)
+        if size > room:  # a large file is refused as soon as it is too large, not once it is all written
+            refuse_bytes(connection, size)
         insert_many(connection, insert(schema.rows), records)
         insert_many(connection, insert(schema.cells), carried)
         count += len(batch)
         if progress:
             progress(count)
-    return count
+    return count, size
 
 
 def cell_record(table_no: int, row_id: RowId, field_id: int, cell: Cell) -> dict[str, object]:

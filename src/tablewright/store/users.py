@@ -143,7 +143,7 @@ class Users:
     async def remove(self, name: str) -> None:
         def work(connection: Connection) -> None:
             user_id = find(connection, name)
-            for theirs in (schema.shares, schema.quotas, schema.spent, schema.tokens, schema.identities):
+            for theirs in (schema.shares, schema.quotas, schema.spent, schema.holds, schema.tokens, schema.identities):
                 connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
             connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
             note(connection, "user", f"user {name}", "removed")

@@ -30,6 +30,8 @@ QUEUED = "queue/"
 HERE = "-here"
 SILENCE = 15.0
 """Seconds without a sign of life after which a process counts as gone."""
+LONG_SILENCE = 120.0
+"""Seconds without a sign of life after which what a process of another machine held is given back."""
 
 
 class Worker(Noun, frozen=True):
@@ -129,6 +131,16 @@ def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
     if not owner.endswith(HERE) or not pid.isdecimal():
         return True
     return host == socket.gethostname() and not is_running(int(pid))
+
+
+def is_lost(owner: str, workers: Sequence[Worker], own: str) -> bool:
+    """Whether the process of that name has died for sure, so that the dollars it held may be spent by others. A busy
+    one of this machine may be silent for long; one of another machine is given longer than for its runs, for a run that
+    is done twice costs less than a limit that is passed. `own` is the name of the process that asks."""
+    host, _, process = owner.removesuffix(f"-{owner.rpartition('-')[2]}").rpartition("-")
+    if host == socket.gethostname() and process.isdecimal():
+        return not is_running(int(process)) or (int(process) == os.getpid() and owner != own)
+    return not any(worker.id == owner and min(worker.silent, worker.could_speak) <= LONG_SILENCE for worker in workers)
 
 
 def is_alive(worker: Worker, *, trust_silence: bool = True) -> bool:

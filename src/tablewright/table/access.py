@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from msgspec import field
-
 from tablewright.table.model import Noun
 
 Role: TypeAlias = Literal["viewer", "editor", "admin"]
@@ -39,8 +37,6 @@ class Person(Noun, frozen=True):
     name: str
     role: Role
     tables: frozenset[str] = frozenset()
-    limits: dict[Metered, float] = field(default_factory=dict)
-    """Those that an admin gave them; the settings have those of all others."""
     scopes: frozenset[Scope] = EVERY_SCOPE
     """What the token allows by which they came."""
     expires_at: str = ""
@@ -97,13 +93,11 @@ class Holder(Noun, frozen=True):
 
 
 class Acting(Noun, frozen=True):
-    """In whose name something is done, and through which door. `person` is None for the installation's own; `limits`
-    is the most that they may use of each thing in a month."""
+    """In whose name something is done, and through which door. `person` is None for the installation's own."""
 
     person: Person | None = None
     actor: str = ""
     door: str = "library"
-    limits: dict[Metered, float] = field(default_factory=dict)
 
 
 OWNER = Person(id="owner", name="owner", role="admin")

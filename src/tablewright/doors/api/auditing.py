@@ -27,7 +27,8 @@ class AuditPage(Page, frozen=True):
 
 
 class QuotasShown(Noun, frozen=True):
-    """`uploads` and `disk` are megabytes. The disk does not renew: it is free again once things are removed."""
+    """`uploads` and `disk` are megabytes. The disk does not renew: it is free again once things are removed. `held` is
+    set aside for work under way."""
 
     name: str
     quotas: tuple[Quota, ...]

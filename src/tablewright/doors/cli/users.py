@@ -136,10 +136,16 @@ def quota(
         output.print_json({"name": name, "quotas": quotas})
         return
     lines = [
-        [each.what, f"{each.used:g}", "no limit" if each.most is None else f"{each.most:g}", each.renews_on]
+        [
+            each.what,
+            f"{each.used:g}",
+            f"{each.held:g}" if each.held else "",
+            "no limit" if each.most is None else f"{each.most:g}",
+            each.renews_on,
+        ]
         for each in quotas
     ]
-    output.stdout().print(output.grid("", ["What", "Used", "Limit", "Renews on"], lines))
+    output.stdout().print(output.grid("", ["What", "Used", "Held", "Limit", "Renews on"], lines))
 
 
 def limit_in(text: str, what: str) -> float | None:

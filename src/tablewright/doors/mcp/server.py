@@ -34,6 +34,7 @@ from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
 from tablewright.errors import BadSetting, Unreachable, UsageError, did_you_mean
+from tablewright.table import access
 from tablewright.table.access import EVERY_SCOPE, Person, Role
 
 ACTOR = "assistant"
@@ -154,7 +155,7 @@ class BearerGuard:
         self._app = served_at(server, host)
         self._host = host
         self._entrance = entrance
-        self._personal: dict[tuple[str, Role, frozenset[str], frozenset[tuple[str, float]]], Personal] = {}
+        self._personal: dict[tuple[str, Role, frozenset[access.Scope]], Personal] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -175,7 +176,7 @@ class BearerGuard:
     async def _app_of(self, person: Person) -> ASGIApp:
         if person.may_administer and person.scopes == EVERY_SCOPE:
             return self._app
-        key = person.id, person.role, person.scopes, frozenset(person.limits.items())
+        key = person.id, person.role, person.scopes
         if key not in self._personal:
             server = server_for(person, self._server.context.tablewright)
             self._personal[key] = Personal(server, served_at(server, self._host))
