@@ -1,7 +1,7 @@
 """What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
 
     python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,failover,server,
-                           cancel,asleep,governors]
+                           cancel,asleep,governors,quota]
                            [--rows N] [--kills N] [--away SECONDS]
 
 A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
@@ -21,6 +21,7 @@ server    PostgreSQL is stopped for a minute, or `--away`, in a run that `tablew
 cancel    `runs cancel` while two workers work
 asleep    the command is stopped for so long that a worker takes its run over, and then wakes up
 governors hostile cells, formulas and documents: the memory and the disk that they take, and `/health` meanwhile
+quota     forty runs of a user who has $0.05 left, in four processes at once; on SQLite and PostgreSQL
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ from chaos_places import (  # noqa: E402
     restart,
     two_workers,
 )
+from chaos_quota import quota_part  # noqa: E402
 from chaos_server import server_part  # noqa: E402
 
 LIMIT = 20
@@ -88,7 +90,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=9)
     parser.add_argument("--rounds", type=int, default=2, help="Of overhead, which are alternated.")
-    parser.add_argument("--databases", default="sqlite,postgresql", help="For kill.")
+    parser.add_argument("--databases", default="sqlite,postgresql", help="For kill and quota.")
     parser.add_argument("--away", type=float, default=60.0, help="Seconds without PostgreSQL, for server.")
     given = parser.parse_args()
     options = Options(
@@ -420,6 +422,7 @@ PARTS: dict[str, Callable[[Options], bool]] = {
     "cancel": cancel_part,
     "asleep": asleep_part,
     "governors": governors_part,
+    "quota": quota_part,
 }
 
 if __name__ == "__main__":

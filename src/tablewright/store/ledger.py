@@ -137,23 +137,18 @@ class Ledger:
 
     async def settle_dollars(self, hold: DollarHold, spent: float) -> None:
         """Count what the work has spent, and release the rest of its hold."""
-        was_there = False
 
         def work(connection: Connection) -> None:
-            nonlocal was_there
             take_turns(connection, f"holds of {hold.user_id}")
             holds = schema.holds
             gone = delete(holds).where(holds.c.id == hold.id).returning(holds.c.amount, holds.c.spent, holds.c.owner)
             found = connection.execute(gone).one_or_none()
-            if found is None and was_there:  # the commit of an earlier try was in doubt, and did count
-                return
-            was_there = found is not None
             counted = found.spent if found is not None and found.owner == RELEASED else 0.0
             if found is not None or spent:
                 held = found.amount if found is not None else 0.0
                 close_hold(connection, hold.user_id, hold.month, held, max(0.0, spent - counted))
 
-        await self._database.write(work, repeatable=True)
+        await self._database.write(work)
 
     async def holders(self, user: str) -> list[str]:
         """Return the processes that hold dollars of a user."""
