@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablewright.corpus.search import CorpusSearch
 from tablewright.errors import NotFound
+from tablewright.sources.provenance import note_private
 from tablewright.sources.source import Hit, Query, Searched
 from tablewright.store.documents import Documents
 from tablewright.store.records import now
@@ -21,9 +22,12 @@ class DocumentSource:
         best: dict[str, Hit] = {}
         for hit in found.hits:
             best.setdefault(hit.document.id, Hit(origin=hit.document.id, title=hit.document.title, snippet=hit.text))
+        if best:
+            note_private()
         return Searched(hits=tuple(best.values())[: query.limit], queries=(query.text,), at=now())
 
     async def open(self, origin: str) -> Retrieved | Refusal:
+        note_private()
         try:
             return await self._documents.retrieved(origin)
         except NotFound as error:

@@ -16,7 +16,7 @@ from tablewright.table.model import Field, Noun
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
-from tablewright.text.words import SMALL_WORDS
+from tablewright.text.words import SMALL_WORDS, roots
 
 ENTITY = "%entity"
 NOBODY = Subject(name="")
@@ -119,10 +119,13 @@ class Plan:
         for pattern in reply.patterns:
             pattern = tidy(pattern, asked)
             used = {match[1].strip().casefold() for match in PLACEHOLDER.finditer(pattern)}
-            if ENTITY in pattern and used <= known and not gives_orders(pattern):
+            if ENTITY in pattern and used <= known and not gives_orders(pattern) and not copies_cell(pattern, asked):
                 patterns.append(pattern)
         if not patterns:
-            raise Unusable(f"every pattern must contain {ENTITY} and may name only the listed columns.")
+            raise Unusable(
+                f"every pattern must contain {ENTITY}, may name only the listed columns, and is for all rows: it has "
+                "no words of the sample's cells."
+            )
         if not asked.is_again:
             return tuple(dict.fromkeys(patterns))[:MOST]
         tried = {_normal(pattern) for pattern in asked.avoid}
@@ -170,6 +173,15 @@ def tidy(pattern: str, asked: PlanPatterns) -> str:
         return "" if name.replace(" ", "") in unknown else match[0]
 
     return " ".join(_MARKED.sub(marked, pattern).split())[:200]
+
+
+def copies_cell(pattern: str, asked: PlanPatterns) -> bool:
+    """True if a pattern, which goes to a search engine for every row, has words of the sample row's other cells: such
+    a cell is put in by the name of its column, or not at all."""
+    own = (asked.key, asked.table, asked.sample.name, *asked.columns, columns(asked.fields, {}))
+    cells = {word for text in asked.sample.context.values() for word in roots(text, telling=True)}
+    cells -= {word for text in own for word in roots(text)}
+    return not cells.isdisjoint(roots(PLACEHOLDER.sub(" ", pattern.replace(ENTITY, " "))))
 
 
 _MARKED = re.compile(r"\{([^{}]+)\}|%(\w+(?: \w+)*%|\w+)")

@@ -37,12 +37,14 @@ from tablewright.errors import OverQuota, StoreError, TablewrightError
 from tablewright.models.budget import open_allowance
 from tablewright.observe import span, working_on
 from tablewright.secrets import masked
+from tablewright.sources.provenance import telling
 from tablewright.store.operations import CellAt
 from tablewright.store.runs import RunStatus
 from tablewright.store.slices import RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer
+from tablewright.strategies.subject import provenance_of
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Stage
@@ -459,7 +461,12 @@ class Fill:
         meter, failures = Meter(), RowFailures()
         try:
             if self._asks_others:
-                with metered(meter), row_failures(row.id) as failures, span("row", row=str(row.id)):
+                with (
+                    metered(meter),
+                    row_failures(row.id) as failures,
+                    telling(provenance_of(self._task, row)),
+                    span("row", row=str(row.id)),
+                ):
                     found = await answer(row, tell)
             else:  # what is computed takes nobody's time or money, and nobody can be away
                 found = await answer(row, tell)

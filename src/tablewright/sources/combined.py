@@ -29,7 +29,8 @@ class CombinedSource:
                 raise problem
         hits = tuple(hit for answer in found for hit in answer.hits)
         queries = tuple(dict.fromkeys(sent for answer in found for sent in answer.queries))
-        return msgspec.structs.replace(found[0], hits=hits, queries=queries)
+        refused = next((answer.refused for answer in found if answer.refused), "")
+        return msgspec.structs.replace(found[0], hits=hits, queries=queries, refused=refused)
 
     async def open(self, origin: str) -> Retrieved | Refusal:
         return await self._of(origin).open(origin)

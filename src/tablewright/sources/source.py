@@ -41,6 +41,8 @@ class Searched(Noun, frozen=True):
     """When it was made, however often it is looked at since."""
     since: str = ""
     """When the process began that made it."""
+    refused: str = ""
+    """Why the query was not sent to the web, which would have told it private words; "" if it was."""
 
 
 class Source(Protocol):

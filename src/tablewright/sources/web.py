@@ -1,6 +1,10 @@
-"""The web as a source: search and open, each thing bought once. What was bought is kept in the store (`kept`)."""
+"""The web as a source: search and open, each thing bought once. What was bought is kept in the store (`kept`).
+
+All that leaves for a search engine or a site passes here, so here it is checked that it tells nothing private."""
 
 from __future__ import annotations
+
+import asyncio
 
 from tablewright.errors import OverBudget, SearchError
 from tablewright.observe import count
@@ -8,6 +12,7 @@ from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
 from tablewright.sources.opened import LIMITS, open_fetched
+from tablewright.sources.provenance import current_provenance, refusal_of
 from tablewright.sources.read.reading import Reading
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.single_flight import SingleFlight
@@ -29,11 +34,27 @@ class Web:
         self._refused: dict[str, Refusal] = {}
 
     async def search(self, query: Query) -> Searched:
-        """A search wanted by several rows at once is made once."""
-        return await self._asking.get(repr(query), lambda: self._search(query))
+        """A search wanted by several rows at once is made once. One that would tell private words is not sent."""
+        provenance = current_provenance()
+        if provenance is not None and provenance.must_look_at_queries:
+            words = await asyncio.to_thread(provenance.find_private_words, f"{query.text} {query.site}")
+            if words:
+                return Searched(hits=(), queries=(), refused=refusal_of(words))
+        found = await self._asking.get(repr(query), lambda: self._search(query))
+        if provenance is not None:
+            for hit in found.hits:
+                provenance.note_result(hit.origin, hit.title, hit.snippet)
+        return found
 
     async def open(self, origin: str) -> Retrieved | Refusal:
         """A page wanted by several rows at once is fetched once; a refusal is not asked for again by this process."""
+        if made_up := refuse_unknown(origin):
+            return made_up
+        page = await self._open_once(origin)
+        note_opened(origin, page)
+        return page
+
+    async def _open_once(self, origin: str) -> Retrieved | Refusal:
         if refused := self._refused.get(origin):
             return refused
         since = self.kept.led_to(origin)
@@ -41,11 +62,14 @@ class Web:
 
     async def open_again(self, origin: str) -> Retrieved | Refusal:
         """Asked of its server, however fresh the kept page is; the same page as before need not be sent once more."""
+        if made_up := refuse_unknown(origin):
+            return made_up
         if self.kept.offline:
             return Refusal(origin=origin, reason="error", detail="offline nothing is fetched")
         page = await self._fetch(origin, await self.kept.page(origin))
         if not isinstance(page, Refusal):
             self._refused.pop(origin, None)
+        note_opened(origin, page)
         return page
 
     async def keep(self, snippet: Retrieved) -> Retrieved:
@@ -106,6 +130,22 @@ class Web:
         return await self.kept.keep_page(
             origin, retrieved(fetched, opened.reading), etag=fetched.etag, last_modified=fetched.last_modified
         )
+
+
+def refuse_unknown(origin: str) -> Refusal | None:
+    """Return a refusal for an address that nothing public gave: it may carry private words to whoever is there. The
+    target of a redirect is free: a site composes it of what it knows, which is the address that it was asked for."""
+    provenance = current_provenance()
+    if provenance is None or provenance.knows_address(origin):
+        return None
+    detail = "no search result, no public page and nothing that you gave has this address"
+    return Refusal(origin=origin, reason="forbidden", detail=detail)
+
+
+def note_opened(origin: str, page: Retrieved | Refusal) -> None:
+    provenance = current_provenance()
+    if provenance is not None and isinstance(page, Retrieved):
+        provenance.note_page(page, origin)
 
 
 def retrieved(fetched: Fetched, reading: Reading) -> Retrieved:

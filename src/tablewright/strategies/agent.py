@@ -14,6 +14,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.errors import ModelError, OverBudget
+from tablewright.sources.provenance import current_provenance
 from tablewright.strategies.exploration import Exploration, SentBack
 from tablewright.table.model import Step
 
@@ -65,6 +66,8 @@ class Explorer:
     async def explore(self, exploration: Exploration) -> str:
         """Why the model did not come to an end by itself, "" where it did; what it read is in the notebook."""
         notebook, limits = exploration.notebook, exploration.limits
+        if (provenance := current_provenance()) is not None:
+            provenance.note_row_shown()
         try:
             await self._agent.run(
                 exploration.prompt,

@@ -71,6 +71,7 @@ class Exploration:
         self._wasted = 0
         self._corrected = False
         self._deepened = False
+        self._told_refusal = False
 
     @property
     def prompt(self) -> str:
@@ -120,7 +121,18 @@ class Exploration:
         if not query or self._was_searched(query):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
-        return self._new_results(await self.notebook.search(query))
+        new = await self.notebook.search(query)
+        why = self.notebook.unsent.get(query)
+        if why is None:
+            return self._new_results(new)
+        self._wasted += not new
+        said = self._explain_refusal(why)
+        return f"{said}\n\n{self._new_results(new)}" if new else said
+
+    def _explain_refusal(self, why: str) -> str:
+        """Why a search was not sent to the web: in full only once."""
+        told, self._told_refusal = self._told_refusal, True
+        return "The web was not searched, for the same reason." if told else f"The web was not searched: {why}"
 
     def _new_results(self, new: Sequence[Hit]) -> str:
         origins = {hit.origin for hit in new}

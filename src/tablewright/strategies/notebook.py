@@ -72,6 +72,8 @@ class Notebook:
         self.fields = tuple(fields)
         self.model = tools.model
         self.queries: list[str] = []
+        self.unsent: dict[str, str] = {}
+        """Queries that were not sent to the web, and why."""
         self.hits: dict[str, Hit] = {}
         self.pages: list[Retrieved] = []
         self.over_budget = False
@@ -146,6 +148,12 @@ class Notebook:
             self.over_budget |= isinstance(error, OverBudget)
             self.note(Step(type="error", detail=f"Search for “{query}” failed: {error.what}", data={"query": query}))
             return []
+        if found.refused:
+            self.unsent[query] = found.refused
+            detail = f"Did not send the search “{query}” to the web: {found.refused}"
+            self.note(Step(type="thinking", detail=detail, data={"refused_query": query}))
+            if not found.queries:
+                return []
         new = [hit for hit in found.hits if hit.origin not in self.hits]
         self.hits |= {hit.origin: hit for hit in new}
         sent = "”, then “".join(found.queries) or query
@@ -509,13 +517,15 @@ class Notebook:
     def _nothing_answered(self) -> bool:
         """Whether the search failed, or every page that was opened: then nothing is known of what is there."""
         if not self.hits:
-            return bool(self._failed_search)
+            return bool(self._failed_search or self.unsent)
         return bool(self._refusals) and not self.pages and all(refusal.is_outage for refusal in self._refusals)
 
     def _looked_at(self) -> str:
         """Where it was looked for, and why that was not enough."""
         if self._failed_search and not self.hits:
             return f"The search failed: {self._failed_search}"
+        if self.unsent and not self.hits:
+            return f"A search was not sent: {next(iter(self.unsent.values()))}"
         if not self.hits and not self._tried:
             return f"No search result for {' or '.join(repr(query) for query in self.queries)}."
         said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self._refusals]

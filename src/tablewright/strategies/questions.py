@@ -13,7 +13,14 @@ from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.packing import Packer, Seat
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.strategy import Task, Tell
-from tablewright.strategies.subject import other_columns, queries_for, subject_columns, subject_of, telling_columns
+from tablewright.strategies.subject import (
+    allow_queries,
+    other_columns,
+    queries_for,
+    subject_columns,
+    subject_of,
+    telling_columns,
+)
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Field, Finding, Row
 
@@ -75,9 +82,11 @@ class OneByOne:
             },
         )
         patterns = await self._generator.plan(asked, notebook.note)
-        notebook.planned |= {query: p for p in patterns for query in queries_for((p,), notebook.subject, row)}
+        notebook.planned |= {query: p for p in patterns for query in queries_for((p,), notebook.subject, row, (field,))}
+        queries = queries_for(patterns, notebook.subject, row, (field,))
+        allow_queries(queries, planned_anew=bool(asked.avoid))
         tried = {*notebook.queries, *feedback.avoid_queries}
-        return [query for query in queries_for(patterns, notebook.subject, row) if query not in tried]
+        return [query for query in queries if query not in tried]
 
 
 class QuestionsOfRow:

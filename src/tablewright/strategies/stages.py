@@ -16,7 +16,7 @@ from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.patterns import PatternGenerator
-from tablewright.strategies.subject import queries_for, telling_columns
+from tablewright.strategies.subject import allow_queries, queries_for, telling_columns
 from tablewright.table.model import Field, Noun, Row
 from tablewright.table.retrieved import Retrieved
 
@@ -127,9 +127,11 @@ class SearchStage:
     async def __call__(self, message: Message) -> Message:
         notebook = message.notebook
         searched = message.searched
+        planned = queries_for(message.patterns[searched:], notebook.subject, message.row, notebook.fields)
+        allow_queries(planned, planned_anew=message.is_again)
         for pattern in message.patterns[searched:]:
             searched += 1
-            for query in queries_for((pattern,), notebook.subject, message.row):
+            for query in queries_for((pattern,), notebook.subject, message.row, notebook.fields):
                 if query not in notebook.queries and query not in message.feedback.avoid_queries:
                     await notebook.search(query, pattern)
             if not message.searched and not message.is_again and enough(message):

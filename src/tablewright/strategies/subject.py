@@ -7,14 +7,19 @@ from collections.abc import Collection, Sequence
 from tablewright.decisions.plan_patterns import ENTITY, named_columns
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
+from tablewright.sources.provenance import Provenance, current_provenance
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Field, Row, Table, column_key
+from tablewright.table.model import Cell, Field, Row, Table, column_key
+from tablewright.table.retrieved import is_document
 from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
 from tablewright.table.untrusted import gives_orders
+from tablewright.text.personal import without_personal_data
 
+TELLING, TELLING_WORDS = 60, 4
+"""Characters and words of a cell at most that helps to find its row: what is longer is a note, no name and no place."""
 BULLETS = " •·▪◦‣*–—-†‡#"
 """What lists put before a name, which a search engine would take for a part of it."""
 MOST_OF_CELL, MOST_OF_QUERY = 500, 2_000
@@ -83,16 +88,81 @@ def one_line(text: str) -> str:
 def telling_columns(subject: Subject, fields: Sequence[Field]) -> tuple[str, ...]:
     """The columns whose cells help to find the row: those that a question names, then those of a few words."""
     named = {column_key(name) for field in fields for name in named_columns(field, subject.column)}
-    telling = [
-        column
-        for column, text in subject.context.items()
-        if column_key(column) in named or (2 < len(text) <= 60 and not text.replace(".", "").replace(",", "").isdigit())
-    ]
+    telling = [column for column, text in subject.context.items() if column_key(column) in named or tells_apart(text)]
     return tuple(sorted(telling, key=lambda column: column_key(column) not in named))
 
 
-def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str]:
-    cells = {column_key(name): cell_text(cell)[:MOST_OF_CELL] for name, cell in row.cells.items()}
+def provenance_of(task: Task, row: Row) -> Provenance:
+    """Return what the row may tell the public web: what its table calls and asks things, its key, the cells that a
+    question names, and what was found on the public web before."""
+    making = {field.name for field in task.fields}
+    named = {column_key(name) for field in task.fields for name in named_columns(field, "")}
+    named |= {column_key(task.table.key_field or "")}
+    cells = {name: cell for name, cell in row.cells.items() if cell.value is not None}
+    told = {name for name, cell in cells.items() if column_key(name) in named or is_from_web(cell)}
+    asked = [(field.name, field.question, field.description, field.unit, field.options) for field in known_to(task)]
+    addresses = {each.origin for cell in cells.values() for each in cell.evidence}
+    addresses |= {cell_text(cell) for cell in cells.values() if not is_from_documents(cell)}
+    others = [cell for name, cell in cells.items() if name not in told | making]
+    telling = [cell_text(cell) for cell in others if is_telling(cell)]
+    return Provenance(
+        task.table.name,
+        asked,
+        [cell_text(cells[name]) for name in sorted(told)],
+        addresses=addresses,
+        telling_cells=telling,
+        has_private_cells=len(telling) < len(others),
+    )
+
+
+def is_telling(cell: Cell) -> bool:
+    """True if a plan may put a cell into a query, to tell the row from its namesakes: a short text that is no figure,
+    that has no personal data and does not come from the user's documents."""
+    text = one_line(cell_text(cell))
+    return tells_apart(text) and without_personal_data(text) == text and not is_from_documents(cell)
+
+
+def tells_apart(text: str) -> bool:
+    """True for a name, a place or a category; False for figures and notes."""
+    is_short = 2 < len(text) <= TELLING and len(text.split()) <= TELLING_WORDS
+    return is_short and not text.replace(".", "").replace(",", "").isdigit()
+
+
+def known_to(task: Task) -> tuple[Field, ...]:
+    return (*task.table.fields, *task.fields)
+
+
+def is_from_web(cell: Cell) -> bool:
+    """True if all that a cell rests on are public pages and search results."""
+    return bool(cell.evidence) and not is_from_documents(cell) and all(each.origin for each in cell.evidence)
+
+
+def is_from_documents(cell: Cell) -> bool:
+    """True if a cell rests on the user's own documents."""
+    return any(each.origin and is_document(each.origin) for each in cell.evidence)
+
+
+def allow_queries(queries: Sequence[str], *, planned_anew: bool) -> None:
+    """Note queries that a plan gives for the row. The first plan of a table is made before any row is read; a further
+    one of a row (`planned_anew`) only counts if nothing private had been read by then."""
+    provenance = current_provenance()
+    if provenance is None:
+        return
+    if planned_anew:
+        provenance.allow_planned(queries)
+    else:
+        provenance.allow(*queries)
+
+
+def queries_for(patterns: Sequence[str], subject: Subject, row: Row, fields: Sequence[Field] = ()) -> list[str]:
+    """What names the row, or is named by the question of one of these fields, is put into a query as it is; of other
+    cells only those that tell the row apart, and those that were found on the public web."""
+    told = {column_key(name) for field in fields for name in named_columns(field, "")} | {column_key(subject.column)}
+    cells = {
+        column_key(name): cell_text(cell)[:MOST_OF_CELL]
+        for name, cell in row.cells.items()
+        if column_key(name) in told or is_telling(cell) or is_from_web(cell)
+    }
 
     def text_of(column: str) -> str:
         return cells.get(column_key(column), "")

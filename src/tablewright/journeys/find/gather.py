@@ -82,7 +82,7 @@ class ListGatherer:
             queries=tuple(dict.fromkeys((*listing.queries, *done))),
             failed_queries={name: why for name, why in listing.failed_queries.items() if name not in done} | failed,
         )
-        if failed and not done and not listing.sources and not listing.waiting:
+        if failed and not (done or hits or listing.sources or listing.waiting):
             await self._keep(listing)
             raise SearchError(
                 f"No search worked: {next(iter(failed.values()))}",
@@ -96,7 +96,8 @@ class ListGatherer:
 
     async def _search(self, query: str) -> tuple[Sequence[Hit], str]:
         try:
-            return (await self._web.search(Query(text=query, limit=RESULTS))).hits, ""
+            found = await self._web.search(Query(text=query, limit=RESULTS))
+            return found.hits, found.refused  # documents may have been searched all the same
         except OverBudget:
             raise
         except SearchError as error:

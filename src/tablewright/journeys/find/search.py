@@ -18,6 +18,7 @@ from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import spellings, verdict
 from tablewright.journeys.find.gather import ListGatherer
 from tablewright.journeys.find.things import ListedThing, cells_of, label_of, led_by, spelled, things_of
+from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -34,6 +35,7 @@ from tablewright.table.listing import (
 )
 from tablewright.table.model import Cell, Evidence, Row, Step, Table
 from tablewright.table.rates import Rates
+from tablewright.table.retrieved import is_document
 from tablewright.table.text import plural
 from tablewright.table.usage import metered
 
@@ -90,6 +92,10 @@ class Search:
         self._before = listing.usage
 
     async def run(self) -> FoundRows:
+        with telling(provenance_of_list(self._listing)):
+            return await self._run()
+
+    async def _run(self) -> FoundRows:
         status: ListingStatus = "failed"
         problem = ""
         with metered() as meter:
@@ -269,6 +275,18 @@ class Search:
 
     async def _table(self) -> Table:
         return await self._store.tables.load(self._listing.table_id)
+
+
+def provenance_of_list(listing: Listing) -> Provenance:
+    """Return what the search may tell the public web: its plan, which was made of the question alone, and what its
+    public pages said so far."""
+    public = [source for source in listing.sources if not is_document(source.origin)]
+    listed = [each for source in public for each in source.sightings]
+    addresses = (*listing.waiting, *(source.origin for source in public), *(each.url for each in listed))
+    provenance = Provenance(listing.plan, [each.name for each in listed], addresses=addresses)
+    if len(public) < len(listing.sources):
+        provenance.note_private()
+    return provenance
 
 
 def set_aside(thing: ListedThing, reason: str, cited: Sequence[Evidence] = ()) -> SetAside:

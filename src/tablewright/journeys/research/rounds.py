@@ -25,6 +25,7 @@ from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import add_to_table
 from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter
+from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.messages import OURS, primary_code
@@ -53,8 +54,11 @@ class Rounds:
         self._spoken = bool(limits.words.lines)
 
     async def run(self) -> Research:
+        underway = self._underway
+        known = [source.url for note in underway.results for source in note.sources]
         try:
-            return await self._run()
+            with telling(Provenance(underway.brief, addresses=known)):
+                return await self._run()
         except ModelError as error:  # wherever it happened: what is kept and how to resume is said with it
             raise ModelError(error.what, **self._underway.kept()) from error
 

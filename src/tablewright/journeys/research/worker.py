@@ -17,6 +17,7 @@ from tablewright.errors import OverBudget, SearchError
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.provenance import note_private, note_read_before
 from tablewright.sources.source import Hit, Query
 from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
@@ -63,6 +64,7 @@ class Library:
                 if source.status != "read" or not (source.content_hash or is_document(source.url)):
                     continue
                 if is_document(source.url):
+                    note_private()
                     page = await web_of(tools).open(source.url)
                 else:
                     page = await store.pages.version(source.url, source.content_hash) or await web_of(tools).open(
@@ -70,6 +72,7 @@ class Library:
                     )
                 if isinstance(page, Retrieved):
                     pages.append(page)
+                    note_read_before(page)
             self.add(note, pages)
 
 
@@ -187,6 +190,11 @@ class SearchWorkers:
             steps.append(Step(type="error", detail=f"Search for “{query}” failed: {error.what}", data={"query": query}))
             over = "the budget is spent" if isinstance(error, OverBudget) else error.what
             return [], over
+        if found.refused:
+            detail = f"Did not send the search “{query}” to the web: {found.refused}"
+            steps.append(Step(type="thinking", detail=detail, data={"refused_query": query}))
+            if not found.queries:
+                return [], ""
         count = len(found.hits)
         results = f"{count} {plural('result', count)}" if count else "nothing found"
         steps.append(
@@ -238,5 +246,11 @@ def chosen(hits: Sequence[Hit], most: int) -> list[str]:
 
 
 def failures(results: Sequence[Note], words: Words) -> list[str]:
-    failed = [words("search failed", query=each.task.search_query, why=each.error) for each in results if each.error]
+    """Searches that failed, and those that were not sent, with the reason."""
+    failed = [
+        words("search failed", query=each.task.search_query, why=why)
+        for each in results
+        for why in (each.error, *(step.detail for step in each.steps if "refused_query" in step.data))
+        if why
+    ]
     return list(dict.fromkeys(failed))

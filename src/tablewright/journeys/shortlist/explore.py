@@ -23,8 +23,9 @@ from tablewright.errors import SearchError
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Hit, Query
-from tablewright.strategies.subject import web_of
+from tablewright.strategies.subject import allow_queries, web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.messages import message
 from tablewright.table.model import Evidence, Noun, Row, Step, Table
@@ -71,11 +72,12 @@ async def explore(
 ) -> Explored:
     """New ones only: what is `known` is left out. Where nothing is found it is looked for once more, more broadly."""
     search = _Search(requirements, tools, limits, known, tried, language, tell)
-    await search.plan(like=like, broader=False)
-    if not search.products:
-        await search.plan(like=like, broader=True)
-    products = search.most_suitable(min(most or limits.products, limits.products, MOST))
-    await search.open_official(products)
+    with telling(Provenance(requirements, list(known), list(tried), like)):
+        await search.plan(like=like, broader=False)
+        if not search.products:
+            await search.plan(like=like, broader=True)
+        products = search.most_suitable(min(most or limits.products, limits.products, MOST))
+        await search.open_official(products)
     return search.outcome(products, most)
 
 
@@ -130,6 +132,7 @@ class _Search:
         self._tell(Step(type="thinking", detail="Planning the searches."))
         planned = await decide(PlanSearches(), asked, self._tools.model, self._tell)
         queries: Sequence[str] = planned.decided
+        allow_queries(queries, planned_anew=True)
         self._note(planned.degraded)
         for round in range(ROUNDS):
             await self._send(queries)
@@ -162,6 +165,11 @@ class _Search:
                     return error.what
                 except TimeoutError:
                     return self._message("too slow", seconds=round(self._limits.search_seconds))
+                if found.refused:
+                    detail = f"Did not send the search “{query}” to the web: {found.refused}"
+                    self._tell(Step(type="thinking", detail=detail, data={"refused_query": query}))
+                    if not found.hits:
+                        return found.refused
                 count = len(found.hits)
                 detail = f"Searched “{query}”: {count} {plural('result', count)}."
                 self._tell(Step(type="search", detail=detail, data={"query": query, "results": count}))

@@ -11,6 +11,7 @@ from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist.ranking import missed_by, states_asked_for
+from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Query
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
@@ -36,6 +37,19 @@ async def listings(
     """The cheapest first, in the state that is wanted before others; new, if nothing is said. What is
     over the budget is marked. `known` are pages that named the product before. Raises SearchError where no search
     worked."""
+    with telling(Provenance(name, requirements, addresses=known)):
+        return await _listings(name, requirements, known, tools, rates, tell, language)
+
+
+async def _listings(
+    name: str,
+    requirements: Requirements,
+    known: tuple[str, ...],
+    tools: Tools,
+    rates: Rates,
+    tell: Tell,
+    language: str,
+) -> tuple[ShopListing, ...]:
     region = requirements.region
     wanted = states_asked_for(requirements.wishes) or {"new"}
     web = web_of(tools)

@@ -16,6 +16,7 @@ from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
 from tablewright.journeys.shortlist.understanding import missing, understood
 from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
+from tablewright.strategies.subject import is_from_documents
 from tablewright.table.messages import column_name
 from tablewright.table.model import Step, column_key
 from tablewright.table.shortlist import (
@@ -166,7 +167,9 @@ class ProductSearch:
         comparison = await self._context.comparison(state)
         table = await comparison.table()
         like = next((row for row in table.rows if row.id == turn.like), None)
-        told = [(field.name, shown_cell(like, field)) for field in table.shown_fields] if like else []
+        # What the user's documents say of it is not searched for.
+        public = [each for each in table.shown_fields if like and not is_from_documents(like.cell(each.name))]
+        told = [(field.name, shown_cell(like, field)) for field in public] if like else []
         described = "; ".join(f"{name}: {value}" for name, value in told if value)
         if turn.requirements.product_type:
             state = structs.replace(state, requirements=turn.requirements)
