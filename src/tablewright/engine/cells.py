@@ -76,8 +76,8 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
     else:
         coerced = coerce(finding.value, field)
     if coerced.value is None:
-        is_absent = coerced.note == NOTHING_FOUND
-        refused = f"{coerced.raw_value[:60]!r}: {coerced.note or f'not a {field.type}'}"
+        is_absent = coerced.reason == NOTHING_FOUND
+        refused = f"{coerced.raw_value[:60]!r}: {coerced.reason or f'not a {field.type}'}"
         return Cell(
             raw_value=finding.raw_value or coerced.raw_value,
             status="FAILED",
@@ -87,7 +87,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
             attempt=attempt,
             run_id=run_id,
             updated_at=at,
-            error=coerced.note if is_absent or not coerced.raw_value else refused,
+            error=coerced.reason if is_absent or not coerced.raw_value else refused,
         )
     return Cell(
         value=coerced.value,

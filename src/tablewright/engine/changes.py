@@ -218,7 +218,7 @@ def retyped(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[Row
     return changed
 
 
-_CHOSEN = re.compile(r"^a range\b|\bseveral\b")
+_CHOSEN = re.compile(r"\bis a range;|\bseveral (?:numbers|quantities|amounts|values|dates|dimensions|years)\b")
 """What is noted where a text states more than one value and the first was taken."""
 
 
@@ -239,7 +239,7 @@ def typed_value(text: str, field: Field) -> Coerced:
         raise UsageError(f"{typed.raw_value!r} is not of type {field.type}: {typed.note}.", advice=wanted(field))
     if field.type == "select" and field.options and typed.value not in field.options:
         raise UsageError(f"{typed.raw_value!r} is none of the options.", advice=wanted(field))
-    if typed.label == "low" or _CHOSEN.search(typed.note):
+    if typed.label == "low" or _CHOSEN.search(typed.reason):
         raise UsageError(f"{typed.raw_value!r} may be {show(typed.value)!r}, but: {typed.note}.", advice=wanted(field))
     return typed
 

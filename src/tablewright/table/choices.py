@@ -1,6 +1,6 @@
 """Yes or no, and one of several options.
 
-Both give a value, a label, and a note where the label is not "high".
+Both give a value, a label, a reason where the label is not "high", and the text that the value does not keep.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 from tablewright.table.model import Label
+from tablewright.table.removed import find_removed_around, with_words
 
 LONGEST_STRANGER, MOST_WORDS = 40, 5
 """An answer that is none of the options may still be a value; a sentence is not."""
@@ -77,25 +78,27 @@ def plain_boolean(text: str) -> bool | None:
     return None
 
 
-def read_boolean(text: str) -> tuple[bool | None, Label, str]:
-    """A clear word is high, a sentence or another word that means it medium, a text that only leans low."""
+def read_boolean(text: str) -> tuple[bool | None, Label, str, tuple[str, ...]]:
+    """Return yes or no: a clear word is high, a sentence or another word that means it medium, a text that only leans
+    low."""
     bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
     if bare in _YES:
-        return True, "high", ""
+        return True, "high", "", ()
     if bare in _NO:
-        return False, "high", ""
+        return False, "high", "", ()
     if bare in _LIKE_YES or bare in _LIKE_NO:
-        return bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}"
+        return bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}", ()
+    removed = with_words(text)
     text = text[:400].replace("’", "'")
     torn = _TORN.search(text, 0, 120)
     leaning = _leaning(text)
     if torn and torn["both"]:
-        return None, "none", "says both yes and no"
+        return None, "none", "says both yes and no", ()
     if leaning is None:
-        return None, "none", f"{torn[0].casefold()}: neither yes nor no" if torn else "neither yes nor no"
+        return None, "none", f"{torn[0].casefold()}: neither yes nor no" if torn else "neither yes nor no", ()
     if torn:
-        return leaning, "low", f"only with reservations: {torn[0].casefold()}"
-    return leaning, "medium", f"{'yes' if leaning else 'no'}, read from a sentence"
+        return leaning, "low", f"only with reservations: {torn[0].casefold()}", removed
+    return leaning, "medium", f"{'yes' if leaning else 'no'}, read from a sentence", removed
 
 
 def _leaning(text: str) -> bool | None:
@@ -120,11 +123,11 @@ def _leaning(text: str) -> bool | None:
 # ── one of several options ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label, str]:
-    """The option the text names: exactly (high), inside other words (medium), or one of several named (low)."""
+def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label, str, tuple[str, ...]]:
+    """Return the option the text names: exactly (high), inside other words (medium), or one of several named (low)."""
     exact = exact_option(text.strip(" .!,;:"), options) or exact_option(text, options)
     if exact is not None:
-        return exact, "high", ""
+        return exact, "high", "", ()
     words = _words(text[:4000])
     spans = sorted(_spans(words, options), key=lambda span: (-(span[1] - span[0]), span[0]))
     kept: list[tuple[int, int, str]] = []
@@ -134,16 +137,17 @@ def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label,
     named = {option for _, _, option in kept}
     if len(named) == 1:
         (option,) = named
-        return option, "medium", f"{option} is named in the text"
+        return option, "medium", f"{option} is named in the text", find_removed_around(text, option)
     if named:
         first = min(kept)[2]
-        return first, "low", f"several options are named: {', '.join(sorted(named)[:4])}"
+        reason = f"several options are named: {', '.join(sorted(named)[:4])}"
+        return first, "low", reason, find_removed_around(text, first)
     shortened = [option for option in options if words and _is_short_for(words, _words(option))]
     if len(shortened) == 1:
-        return shortened[0], "medium", f"{text.strip()[:40]} read as {shortened[0]}"
+        return shortened[0], "medium", f"{' '.join(text.split())} read as {shortened[0]}", ()
     if len(text) <= LONGEST_STRANGER and len(text.split()) <= MOST_WORDS and "\n" not in text:
-        return text, "low", "none of the options"
-    return None, "none", "none of the options, and too long to be one"
+        return text, "low", "none of the options", ()
+    return None, "none", "none of the options, and too long to be one", ()
 
 
 def exact_option(text: str, options: tuple[str, ...]) -> str | None:

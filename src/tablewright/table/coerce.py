@@ -13,14 +13,17 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from tablewright.table.answers import is_not_found, is_plain_answer, says_nothing_was_found, strip_preamble
 from tablewright.table.choices import exact_option, read_boolean, read_option
 from tablewright.table.dates import read_dates
-from tablewright.table.lists import json_items, read_list, unique
+from tablewright.table.lists import as_list, read_json_list, read_list
 from tablewright.table.model import Field, Label, Money, Noun, Value
-from tablewright.table.quantities import read_money_value, read_number_value
+from tablewright.table.money_text import read_amounts
+from tablewright.table.numbers import read_numbers
+from tablewright.table.quantities import QuantityText, read_money_value, read_number_value
+from tablewright.table.removed import find_removed_around, find_removed_outside, list_removed, with_words
 from tablewright.table.text import show
 from tablewright.table.urls import read_url
 
@@ -32,21 +35,38 @@ LONGEST_TYPED = 100_000
 """Characters of a value that a person types in."""
 _LOOKED_AT = 6_000  # characters of an answer; what follows cannot be one
 _LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the items are read again
+_MOST_LAYERS = 4  # of wrapping around a list within wrapping; found text has one or two
 
-Verdict: TypeAlias = tuple[Value, Label, str]
+
+class _Reading(NamedTuple):
+    """What a text is as a value. `removed` are the parts of the text that the value does not keep."""
+
+    value: Value
+    label: Label
+    reason: str = ""
+    removed: tuple[str, ...] = ()
 
 
 class Coerced(Noun, frozen=True):
-    """`raw_value` is the text as it came. `label` is "none" exactly when `value` is None."""
+    """`raw_value` is the text as it came. `label` is "none" exactly when `value` is None.
+
+    `reason` says why the label is not "high". `removed` are the parts of the text that the value does not keep.
+    """
 
     value: Value
     raw_value: str
     label: Label
-    note: str = ""
+    reason: str = ""
+    removed: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The reason and the removed text, as a cell shows them."""
+        return "; ".join(filter(None, (self.reason, list_removed(self.removed))))
 
 
 def coerce(raw: Value, field: Field) -> Coerced:
-    """The value that `raw` is for this field."""
+    """Return the value that `raw` is for this field."""
     if type(raw) is not str:
         if field.type == "number" and type(raw) in (int, float) and -1e15 < raw < 1e15:  # type: ignore[operator]
             return Coerced(value=raw, raw_value=show(raw), label="high")
@@ -56,33 +76,62 @@ def coerce(raw: Value, field: Field) -> Coerced:
         return Coerced(value=value, raw_value=raw, label="high")
     if field.type == "select" and (option := exact_option(raw, field.options)) is not None:
         return Coerced(value=option, raw_value=raw, label="high")
-    value, label, note = _from_text(raw, field)
-    return Coerced(value=value, raw_value=raw, label=label, note=note)
+    return _coerced(raw, _list(raw, field.name) if field.type == "list" else _from_text(raw, field))
 
 
-def _from_text(raw: str, field: Field) -> Verdict:
-    if field.type == "list":
-        return _list(raw, field.name)
+def _coerced(raw: str, read: _Reading) -> Coerced:
+    removed = () if read.value is None else read.removed  # no value keeps nothing, and its raw text is the whole answer
+    return Coerced(value=read.value, raw_value=raw, label=read.label, reason=read.reason, removed=removed)
+
+
+def _from_text(raw: str, field: Field) -> _Reading:
     text = _answer(raw[:_LOOKED_AT], field.name)
     if field.type == "boolean":
-        return (None, "none", NOTHING_FOUND) if says_nothing_was_found(text) else read_boolean(text)
-    if is_not_found(text):
-        options_win = field.type == "select" and exact_option(text, field.options) is not None
-        if not options_win:
-            return None, "none", NOTHING_FOUND
+        if says_nothing_was_found(text):
+            return _Reading(None, "none", NOTHING_FOUND)
+    elif is_not_found(text) and not (field.type == "select" and exact_option(text, field.options) is not None):
+        return _Reading(None, "none", NOTHING_FOUND)
+    read = _read_answer(text, field)
+    wrapping = find_removed_around(raw[:_LOOKED_AT], text)
+    if read.label == "high" and (rival := _rival_in(wrapping, read.value, field)):
+        read = read._replace(label="medium", reason=f"several values: {show(read.value)}, {rival}")
+    return read._replace(removed=(*wrapping, *read.removed, *with_words(raw[_LOOKED_AT:])))
+
+
+def _read_answer(text: str, field: Field) -> _Reading:
     match field.type:
+        case "boolean":
+            return _Reading(*read_boolean(text))
         case "number":
-            return read_number_value(text, field.unit)
+            return _quantity(text, read_number_value(text, field.unit))
         case "money":
-            return read_money_value(text, field.unit)
+            return _quantity(text, read_money_value(text, field.unit))
         case "date":
             return _date(text)
         case "url":
-            return read_url(text)
+            return _url(text)
         case "select" if field.options:
-            return read_option(text, field.options)
+            return _Reading(*read_option(text, field.options))
         case _:
             return _text(text, field.name)
+
+
+def _rival_in(wrapping: tuple[str, ...], value: Value, field: Field) -> str:
+    """Return another number, amount or date that stands in the text around the answer, or ""."""
+    for part in wrapping:
+        part = re.sub(re.escape(field.name), " ", part, flags=re.IGNORECASE) if field.name else part
+        match field.type:
+            case "number":
+                found = [show(number.value) for number in read_numbers(part) if number.value != value]
+            case "money":
+                found = [str(amount.money) for amount in read_amounts(part) if amount.money.currency]
+            case "date":
+                found = [date.iso for date in read_dates(part) if date.iso != value]
+            case _:
+                return ""
+        if found:
+            return found[0]
+    return ""
 
 
 # ── the plain cases, before any grammar: a cell of a million must not cost more than a few microseconds ──────────────
@@ -149,35 +198,48 @@ def _label_of(name: str) -> re.Pattern[str]:
 # ── lists, text and dates ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _list(raw: str, name: str) -> Verdict:
+def _list(raw: str, name: str) -> _Reading:
     """The items, read until they read back as they are: an item too may come with a preamble or in quotes."""
-    items = json_items(raw)
-    label: Label = "high"
-    note = ""
-    if items is None:
-        text = _answer(raw[:_LIST_HEAD], name) + raw[_LIST_HEAD:]
-        if is_not_found(text) and json_items(text) is None:
-            return None, "none", NOTHING_FOUND
-        items, label, note = read_list(text)
-    while items and len(text := show(items)) <= _LIST_HEAD:
-        text = _answer(text, name)
-        if is_not_found(text):
-            return None, "none", NOTHING_FOUND
-        again = read_list(text)[0]
-        if not again or again == items or len(again) > len(items):
+    removed: list[str] = []
+    read = read_json_list(raw)
+    if read is None:
+        text = _without_wrapping(raw, name, removed)
+        if is_not_found(text) and read_json_list(text) is None:
+            return _Reading(None, "none", NOTHING_FOUND)
+        read = read_list(text)
+    removed += read.removed
+    items = read.items
+    for _ in range(_MOST_LAYERS):
+        if not items or len(text := show(items)) > _LIST_HEAD:
             break
-        items = again
-    return items, label, note
+        text = _without_wrapping(text, name, removed)
+        if is_not_found(text):
+            return _Reading(None, "none", NOTHING_FOUND)
+        again = read_list(text)
+        if again.items is None or again.items == items or len(again.items) > len(items):
+            break
+        items = again.items
+        removed += again.removed
+    return _Reading(items, read.label, read.reason, tuple(removed))
 
 
-def _text(text: str, name: str) -> Verdict:
+def _without_wrapping(text: str, name: str, removed: list[str]) -> str:
+    """Without what stands around the list in its first characters; the rest is not looked at."""
+    head, tail = text[:_LIST_HEAD], text[_LIST_HEAD:]
+    answer = _answer(head, name)
+    removed += find_removed_around(head, answer)
+    return answer + head[len(head.rstrip()) :] + tail if tail else answer
+
+
+def _text(text: str, name: str) -> _Reading:
     if len(text) <= LONGEST_TEXT:
-        return text, "high", ""
-    while len(text) > LONGEST_TEXT:
-        text = _answer(_cut(text), name)
-    if is_not_found(text):
-        return None, "none", NOTHING_FOUND
-    return text, "medium", f"cut to {LONGEST_TEXT} characters"
+        return _Reading(text, "high")
+    kept = text
+    while len(kept) > LONGEST_TEXT:
+        kept = _answer(_cut(kept), name)
+    if is_not_found(kept):
+        return _Reading(None, "none", NOTHING_FOUND)
+    return _Reading(kept, "medium", f"cut to {LONGEST_TEXT} characters", find_removed_around(text, kept))
 
 
 _JOINED_TO_THE_NEXT = "\u200d"
@@ -200,19 +262,40 @@ def _is_mark(character: str) -> bool:
     return joins or "\udc00" <= character <= "\udfff" or unicodedata.category(character) in ("Mn", "Me", "Mc")
 
 
-def _date(text: str) -> Verdict:
+def _date(text: str) -> _Reading:
     dates = read_dates(text)
     if not dates:
-        return None, "none", "no date, or one the calendar does not have"
+        return _Reading(None, "none", "no date, or one the calendar does not have")
     first = dates[0]
+    removed = find_removed_outside(text, first.start, first.end)
     others = {date.iso for date in dates[1:]} - {first.iso}
     if first.doubtful:
-        return first.iso, "low", first.note
+        return _Reading(first.iso, "low", first.note, removed)
+    if first.is_period:
+        reason = f"{text[first.start : first.end]} is a period; its beginning is kept"
+        return _Reading(first.iso, "medium", reason, removed)
     if first.note:
-        return first.iso, "medium", first.note
+        return _Reading(first.iso, "medium", first.note, removed)
     if others:
-        return first.iso, "low", f"several dates: {first.iso}, {min(others)}"
-    return (first.iso, "high", "") if first.clean else (first.iso, "medium", "taken out of a longer text")
+        return _Reading(first.iso, "low", f"several dates: {first.iso}, {min(others)}", removed)
+    if not first.clean:
+        return _Reading(first.iso, "medium", "taken out of a longer text", removed)
+    return _Reading(first.iso, "high", removed=removed)
+
+
+def _quantity(text: str, read: QuantityText) -> _Reading:
+    removed = () if read.value is None else (*find_removed_outside(text, read.start, read.end), *read.removed)
+    return _Reading(read.value, read.label, read.reason, removed)
+
+
+def _url(text: str) -> _Reading:
+    url, label, reason = read_url(text)
+    if url is None:
+        return _Reading(None, label, reason)
+    removed = find_removed_around(text, url)
+    if removed == with_words(text):  # the address has "https://" and the text has not
+        removed = find_removed_around(text, url.partition("://")[2])
+    return _Reading(url, label, reason, removed)
 
 
 # ── values that already have a type ──────────────────────────────────────────────────────────────────────────────────
@@ -222,11 +305,10 @@ def _from_typed(raw: Any, field: Field) -> Coerced:
     text = _shown(raw)
     if text is None:
         return Coerced(
-            value=None, raw_value="", label="none", note="no value" if raw is None else "a value of no known type"
+            value=None, raw_value="", label="none", reason="no value" if raw is None else "a value of no known type"
         )
     typed = _passed_through(raw, field)
-    value, label, note = typed if typed else _from_other_type(raw, text, field)
-    return Coerced(value=value, raw_value=text, label=label, note=note)
+    return _coerced(text, typed if typed else _from_other_type(raw, text, field))
 
 
 def _shown(raw: Any) -> str | None:
@@ -243,34 +325,33 @@ def _shown(raw: Any) -> str | None:
     return None
 
 
-def _passed_through(raw: Any, field: Field) -> Verdict | None:
-    """The verdict on a value that is of the field's type already."""
+def _passed_through(raw: Any, field: Field) -> _Reading | None:
+    """The reading of a value that is of the field's type already."""
     match field.type, raw:
         case "boolean", bool():
-            return raw, "high", ""
+            return _Reading(raw, "high")
         case "boolean", int() | float() if raw in (0, 1):
-            return bool(raw), "high", ""
+            return _Reading(bool(raw), "high")
         case (("number" | "money"), bool()):
-            return None, "none", f"{show(raw)} is not a number"
+            return _Reading(None, "none", f"{show(raw)} is not a number")
         case (("number" | "money" | "text" | "date"), float()) if not math.isfinite(raw):
-            return None, "none", "not a finite number"
+            return _Reading(None, "none", "not a finite number")
         case "number", int() | float():
-            return raw, "high", ""
+            return _Reading(raw, "high")
         case "money", Money():
             if not math.isfinite(raw.amount):
-                return None, "none", "not a finite number"
-            return read_money_value(raw, field.unit)
+                return _Reading(None, "none", "not a finite number")
+            read = read_money_value(raw, field.unit)
+            return _Reading(read.value, read.label, read.reason)
         case "list", list() | tuple():
-            return unique(item if isinstance(item, str) else str(item) for item in raw), "high", ""
+            items = as_list(item if isinstance(item, str) else str(item) for item in raw)
+            return _Reading(items.items or (), "high", removed=items.removed)
         case _:
             return None
 
 
-def _from_other_type(raw: Any, text: str, field: Field) -> Verdict:
+def _from_other_type(raw: Any, text: str, field: Field) -> _Reading:
     if isinstance(raw, list | tuple) and len(raw) == 1 and field.type != "text":
         text = str(raw[0])
-    return _verdict(coerce(text, field))
-
-
-def _verdict(coerced: Coerced) -> Verdict:
-    return coerced.value, coerced.label, coerced.note
+    coerced = coerce(text, field)
+    return _Reading(coerced.value, coerced.label, coerced.reason, coerced.removed)

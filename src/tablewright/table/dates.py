@@ -40,7 +40,13 @@ class DateText(Noun, frozen=True):
     doubtful: bool = False
     note: str = ""
 
+    @property
+    def is_period(self) -> bool:
+        """Also where the calendar does not have its last day."""
+        return self.note.startswith(_A_PERIOD)
 
+
+_A_PERIOD = "a period,"
 OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
 """In the `note` of a date whose order is not known."""
 
@@ -211,7 +217,13 @@ def _span(match: re.Match[str], year: int) -> DateText | None:
     """1939–45. With a hyphen "2010-11" is a month, and was read as one before."""
     last = year - year % 100 + int(match["year2"])
     if last <= year:
-        return DateText(iso=f"{year:04}", start=match.start(), end=match.end(), ambiguous=True, note="several years")
+        return DateText(
+            iso=f"{year:04}",
+            start=match.start(),
+            end=match.end(),
+            ambiguous=True,
+            note=f"{match[0]} may be several years",
+        )
     note = _period(f"{year:04}", f"{last:04}")
     return DateText(iso=f"{year:04}", last=f"{last:04}", start=match.start(), end=match.end(), note=note)
 
@@ -237,7 +249,7 @@ def _whole(digits: str | None) -> int | None:
 
 
 def _period(first: str, last: str) -> str:
-    return f"a period, {first} to {last}; its beginning is kept"
+    return f"{_A_PERIOD} {first} to {last}; its beginning is kept"
 
 
 # ── around a date ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.app import Tablewright
+from tablewright.doors.web.grid_rows import RowQuery, find_rows
 from tablewright.table.form import Where
 from tablewright.table.model import Field, Money, Value
 from tablewright.table.views import ColumnLayout, View, filter_on
@@ -263,7 +264,7 @@ async def test_the_marks_are_the_filter_with_their_counts_and_the_opened_cell_st
 def passing(field: Field, operator: str, value: str = "") -> list[Value]:
     values: list[Value] = [3, 12.5, Money(amount=7, currency="EUR"), "Oslo", "2026-03-01", ("red", "blue"), None]
     keep = filter_on(Where(column=field.name, operator=operator, values=(value,) if value else ()), field)
-    return [each for each in values if keep(each)]
+    return [each for each in values if keep(each).truth == "match"]
 
 
 def test_a_filter_compares_figures_as_figures_and_texts_as_texts() -> None:
@@ -276,6 +277,26 @@ def test_a_filter_compares_figures_as_figures_and_texts_as_texts() -> None:
     assert "2026-03-01" not in passing(date, "<", "1 March 2026")
     assert passing(text, "unknown") == [None]
     assert None not in passing(text, "known")
+
+
+async def test_the_filter_does_not_compare_amounts_of_other_currencies_and_says_how_many(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    prices = "Name,Price\nAnn,50 USD\nBob,55 KWD\nCid,55 GBP\nDot,70 GBP\nEve,\nFay,8 USD\n"
+    table_id = await new_table(site, tmp_path, prices, "Prices in several currencies")
+    async with site.open() as tablewright:
+        await tablewright.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
+        below = Where(column="Price", operator="<", values=("60 GBP",))
+        await tablewright.views.keep(table_id, View(name="Below", filters=(below,)))
+        found = await find_rows(tablewright, RowQuery(table_id=table_id, filters=(below,)))
+        assert ([*found.row_ids], found.unlike_amounts, found.currencies) == ([3], 3, {"KWD", "USD"})
+        narrowed = RowQuery(table_id=table_id, filters=(below, Where(column="Name", operator="=", values=("Ann",))))
+        assert (await find_rows(tablewright, narrowed)).unlike_amounts == 1
+    async with browser() as page:
+        await page.goto(f"{site.url}/tables/{table_id}?view=Below")
+        await expect(page.locator("#tw-found")).to_have_text(
+            "1 row · 3 rows not compared: their amounts are in other currencies (KWD, USD)"
+        )
 
 
 async def test_a_view_of_a_person_is_theirs_and_one_with_a_name_goes_with_the_table(site: Site, tmp_path: Path) -> None:

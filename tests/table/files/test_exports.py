@@ -76,7 +76,7 @@ TABLE = Table(
 
 def with_evidence(column: str) -> str:
     """The names of a column and of those that follow it."""
-    beside = ("source", "quote", "confidence", "basis", "status", "reason", "stale")
+    beside = ("source", "quote", "confidence", "basis", "status", "reason", "stale", "note")
     return ",".join([column, *(f"{column} {name}" for name in beside)])
 
 

@@ -66,7 +66,7 @@ def note_on(cell: Cell) -> str:
     said += [word for word, applies in (("stale", cell.stale), ("imported, unchecked", cell.imported)) if applies]
     if cell.conflict:
         said.append("others say " + ", ".join(str(document(other.value)) for other in cell.conflict))
-    if cell.error and cell.value is None:
+    if cell.error:
         said.append(cell.error)
     return "; ".join(said)
 

@@ -175,6 +175,8 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
             )
         if basis := basis_text(cell):
             quiet(f"{basis}.")
+        if cell.value is not None and cell.error:
+            quiet(cell.error)
         for each in cell.evidence:
             show_evidence(each)
         for other in cell.conflict:

@@ -6,6 +6,7 @@ import asyncio
 from array import array
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
@@ -15,7 +16,7 @@ from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.form import Where
-from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, Value
+from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table, Value
 from tablewright.table.text import cell_text, shortened
 from tablewright.table.views import filter_on, ordered
 
@@ -83,6 +84,39 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
         raise UsageError(t("This search is not possible: {error}.", error=error)) from None
 
 
+class FoundRows(Noun, frozen=True, gc=True):
+    """The numbers of the wanted rows in their order, and how many others could not be compared: amounts in these
+    `currencies` with one of another, and dates that are not known exactly enough."""
+
+    row_ids: array[int]
+    unlike_amounts: int = 0
+    currencies: frozenset[str] = frozenset()
+    vague_dates: int = 0
+
+    @property
+    def note(self) -> str:
+        """What the filters could not tell, in the language of the page; "" where they could tell of every row."""
+        notes = []
+        if self.unlike_amounts:
+            notes.append(
+                t(
+                    "{count} row not compared: its amount is in another currency ({currencies})"
+                    "|{count} rows not compared: their amounts are in other currencies ({currencies})",
+                    count=self.unlike_amounts,
+                    currencies=", ".join(sorted(self.currencies)),
+                )
+            )
+        if self.vague_dates:
+            notes.append(
+                t(
+                    "{count} row not compared: its date is not exact enough"
+                    "|{count} rows not compared: their dates are not exact enough",
+                    count=self.vague_dates,
+                )
+            )
+        return "; ".join(notes)
+
+
 class RowOrders:
     """The numbers of the wanted rows, in their order, so that the grid can ask for the rows 5,000 to 5,200.
 
@@ -91,13 +125,16 @@ class RowOrders:
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._kept_bytes = kept_bytes
-        self._of: OrderedDict[str, OrderedDict[tuple[RowQuery, int], asyncio.Task[array[int]]]] = OrderedDict()
+        self._of: OrderedDict[str, OrderedDict[tuple[RowQuery, int], asyncio.Task[FoundRows]]] = OrderedDict()
         self._turns = Turns(SORTED_AT_ONCE, 1)
 
     def __len__(self) -> int:
         return sum(map(len, self._of.values()))
 
     async def order(self, tablewright: Tablewright, wanted: RowQuery) -> array[int]:
+        return (await self.find(tablewright, wanted)).row_ids
+
+    async def find(self, tablewright: Tablewright, wanted: RowQuery) -> FoundRows:
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
         person, at = tablewright.actor, (wanted, 0)
         if wanted.is_plain:
@@ -114,7 +151,7 @@ class RowOrders:
         finally:
             self._forget_oldest(person)
 
-    async def _find(self, tablewright: Tablewright, wanted: RowQuery, person: str) -> array[int]:
+    async def _find(self, tablewright: Tablewright, wanted: RowQuery, person: str) -> FoundRows:
         if wanted.is_plain:
             return await find_rows(tablewright, wanted)
         async with self._turns.take(person):
@@ -133,19 +170,28 @@ class RowOrders:
                 del self._of[largest], sizes[largest]
 
 
-def bytes_of(task: asyncio.Task[array[int]]) -> int:
-    return 0 if not task.done() or failed(task) else len(task.result()) * task.result().itemsize
+def bytes_of(task: asyncio.Task[FoundRows]) -> int:
+    if not task.done() or failed(task):
+        return 0
+    found = task.result().row_ids
+    return len(found) * found.itemsize
 
 
 def failed(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> array[int]:
+async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> FoundRows:
     table = await tablewright.table(wanted.table_id)
-    keep = await keeper(tablewright, table, wanted) if wanted.is_filtered else None
+    unlike = Incomparable()
+    keep = await keeper(tablewright, table, wanted, unlike) if wanted.is_filtered else None
     found = await tablewright.row_ids(table.id, keep)
-    return array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found)
+    return FoundRows(
+        row_ids=array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found),
+        unlike_amounts=unlike.amounts,
+        currencies=frozenset(unlike.currencies),
+        vague_dates=unlike.dates,
+    )
 
 
 async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequence[RowId]) -> list[RowId]:
@@ -200,8 +246,27 @@ class Laid(Noun, frozen=True):
     is_found: bool
 
 
-async def keeper(tablewright: Tablewright, table: Table, wanted: RowQuery) -> Callable[[Row], bool]:
-    """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace."""
+@dataclass
+class Incomparable:
+    """Rows that meet every other condition and of which one cannot be told."""
+
+    amounts: int = 0
+    currencies: set[str] = field(default_factory=set)
+    dates: int = 0
+
+    def count(self, value: Value) -> None:
+        if isinstance(value, Money):
+            self.amounts += 1
+            self.currencies.add(value.currency)
+        else:
+            self.dates += 1
+
+
+async def keeper(
+    tablewright: Tablewright, table: Table, wanted: RowQuery, unlike: Incomparable
+) -> Callable[[Row], bool]:
+    """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace. Rows that
+    cannot be compared are not wanted, and are counted in `unlike`."""
     names = [field.name for field in table.shown_fields]
     needle = wanted.find.casefold()
     proposed = await laid_over(tablewright, wanted)
@@ -213,15 +278,24 @@ async def keeper(tablewright: Tablewright, table: Table, wanted: RowQuery) -> Ca
 
     def keep(row: Row) -> bool:
         over = laid_on(row, proposed)
-        for name, passes in filters:
-            if not passes(over[name].value if name in over else row.cell(name).value):
+        undecided: list[Value] = []
+        for name, compare in filters:
+            value = over[name].value if name in over else row.cell(name).value
+            truth = compare(value).truth
+            if truth == "no match":
                 return False
+            if truth == "not stated":
+                undecided.append(value)
         every = [*names, *(name for name in over if name not in names)]
         if needle and not any(
             needle in (over[name].text if name in over else cell_text(row.cell(name)).casefold()) for name in every
         ):
             return False
-        return not wanted.only or any(wanted.only in marks_at(row, name, over) for name in every)
+        if wanted.only and not any(wanted.only in marks_at(row, name, over) for name in every):
+            return False
+        if undecided:
+            unlike.count(undecided[0])
+        return not undecided
 
     return keep
 
@@ -419,6 +493,8 @@ def note(cell: Cell, proposed: bool = False) -> str:
         parts.append(f"{confidence_text(cell.confidence_label)}, {cell.confidence or 0:.2f}{of}")
         if basis := basis_text(cell):
             parts.append(basis[:1].lower() + basis[1:])
+        if cell.error:
+            parts.append(shortened(cell.error, 160))
     elif cell.value is not None:
         parts.append(cell.error or t("Given"))
     if cell.imported:

@@ -37,11 +37,12 @@ async def rows(
     table = await visit.table(table_id)
     wanted = await checked(visit, wanted_of(table.id, request.query_params))
     orders: RowOrders = request.app.state.page_rows
-    order = await orders.order(visit.tablewright, wanted)
-    ids = list(order[start : min(end, start + MOST)])
+    matching = await orders.find(visit.tablewright, wanted)
+    ids = list(matching.row_ids[start : min(end, start + MOST)])
     found = await block(visit.tablewright, table, wanted.proposals, ids)
     next_start = start + found.done if found.done < len(ids) else None
-    return await asyncio.to_thread(as_json, {"rows": found.rows, "total": len(order), "next": next_start})
+    answer = {"rows": found.rows, "total": len(matching.row_ids), "next": next_start, "note": matching.note}
+    return await asyncio.to_thread(as_json, answer)
 
 
 @router.post("/tables/{table_id}/cells")

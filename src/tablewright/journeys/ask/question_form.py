@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from tablewright.corpus.vocabulary import stem, tokens
 from tablewright.decisions.plan_question import wanted_value
 from tablewright.table.corpus import Aggregate
 from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
 from tablewright.table.model import Noun
+from tablewright.table.vocabulary import stem, tokens
 
 Words: TypeAlias = tuple[str, ...]
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import StatedFact
-from tablewright.corpus.vocabulary import holds, writings
 from tablewright.decisions.plan_question import (
     PlannedColumn,
     PlannedCondition,
@@ -28,6 +27,7 @@ from tablewright.table.corpus import Document, Segment, Typed
 from tablewright.table.form import TEXT, TITLE, Form, KnownColumn, KnownGroup, Where
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.text import plural
+from tablewright.table.vocabulary import holds, writings
 
 EXAMPLES = 3
 NAMED = 30

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_list import in_words
@@ -17,6 +16,7 @@ from tablewright.decisions.same_values import SameValues, ToGroup
 from tablewright.journeys.ask.members import stated_of
 from tablewright.journeys.ask.query import MOST_VALUES, Spellings, compared, is_text
 from tablewright.table.form import Where
+from tablewright.table.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
 from tablewright.table.listing import ListPlan
 from tablewright.table.model import Cell, Field, column_key
 from tablewright.table.rates import Rates

@@ -117,5 +117,6 @@ _EVIDENCE_COLUMNS: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = 
     ("status", "text", lambda cell: cell.status),
     ("reason", "text", lambda cell: cell.reason),
     ("stale", "boolean", lambda cell: cell.stale or None),
+    ("note", "text", lambda cell: cell.error),
 )
 _COST_COLUMN: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (("cost", "number", cost_of),)

@@ -132,11 +132,12 @@ window.tablewright.grid = (() => {
       const { wanted, sort } = state;
       const isWanted = () => state.wanted === wanted && state.sort === sort;
       loadBlock(params, isWanted).then(
-        ({ rows, total }) => {
+        ({ rows, total, note }) => {
           params.successCallback(rows, total);
           if (total) state.api?.hideOverlay();
           else state.api?.showNoRowsOverlay();
-          if (isWanted() && !state.failed) say(t("{count} row|{count} rows", { count: total }));
+          const count = t("{count} row|{count} rows", { count: total });
+          if (isWanted() && !state.failed) say(note ? `${count} · ${note}` : count);
         },
         () => {
           params.failCallback();

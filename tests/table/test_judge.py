@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.corpus.judge import judge, judge_pair, same_text
 from tablewright.table.corpus import Comparator, Condition, Truth, Typed
+from tablewright.table.judge import judge, judge_pair, same_text
 from tablewright.table.typed import typed
 
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from tablewright.corpus.vocabulary import holds, squeezed, text_stems
 from tablewright.table.corpus import Comparator, Condition, Truth, Typed
 from tablewright.table.messages import message
+from tablewright.table.vocabulary import holds, squeezed, text_stems
 
 
 class Verdict(NamedTuple):
