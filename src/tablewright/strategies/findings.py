@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from tablewright.extraction import ambiguity
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.extraction.identity import is_own_site
@@ -29,7 +30,8 @@ EXACTLY = 10_000
 
 
 class ReadCandidate(Noun, frozen=True):
-    """A candidate and the text it was read from; `value` is what it is for its field, `evidence` all its passages."""
+    """A candidate and the text it was read from; `value` is what it is for its field, `evidence` all its passages, and
+    `doubt` why its quote does not settle it."""
 
     candidate: Candidate
     source: Retrieved
@@ -37,6 +39,7 @@ class ReadCandidate(Noun, frozen=True):
     basis: Basis
     converted_by: str
     evidence: tuple[Evidence, ...]
+    doubt: str = ""
 
 
 class Side(Noun, frozen=True):
@@ -51,6 +54,17 @@ class Side(Noun, frozen=True):
     @property
     def strength(self) -> float:
         return confidence(self.scores)
+
+    @property
+    def doubt(self) -> str:
+        """Why no quote settles the value; "" where one does."""
+        return self.reads[0].doubt if all(read.doubt for read in self.reads) else ""
+
+    @property
+    def most(self) -> float:
+        """The most that it can be worth: quotes that do not settle a value never make it sure."""
+        settled = [read.candidate.score for read in self.reads if not read.doubt]
+        return 1.0 if len(settled) == len(self.reads) else max(ambiguity.MOST, confidence(settled))
 
 
 def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> list[ReadCandidate]:
@@ -76,6 +90,9 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
                     basis=basis,
                     converted_by=rule,
                     evidence=evidence,
+                    doubt=ambiguity.find_ambiguity(field, value, evidence[0].quote)
+                    if basis in ("stated", "converted")
+                    else "",
                 )
             )
     return reads
@@ -105,7 +122,7 @@ def weigh(
         and not among(best.reads[0].value, side.reads[0].value, both_right)
     ]
     only_snippets = all(read.source.kind == "snippet" for read in best.reads)
-    sure = confidence(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets)
+    sure = min(best.most, confidence(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets))
     return Finding(
         field=field.name,
         value=best.reads[0].candidate.value,
@@ -114,6 +131,7 @@ def weigh(
         converted_by=best.reads[0].converted_by,
         evidence=_evidence(best),
         conflict=tuple(Conflict(value=rival.reads[0].value, evidence=_evidence(rival)) for rival in rivals),
+        error=best.doubt or None,
     )
 
 

@@ -283,7 +283,7 @@ def _date(text: str) -> _Reading:
     return _Reading(first.iso, "high", removed=removed)
 
 
-def _quantity(text: str, read: QuantityText) -> _Reading:
+def _quantity(text: str, read: QuantityText[Any]) -> _Reading:
     removed = () if read.value is None else (*find_removed_outside(text, read.start, read.end), *read.removed)
     return _Reading(read.value, read.label, read.reason, removed)
 

@@ -103,7 +103,7 @@ def test_csv_with_evidence_adds_columns_to_fields_with_a_question() -> None:
     lines = export("csv", evidence=True).decode().split("\r\n")
     assert lines[0] == f"Company,{with_evidence('Founded')},Price,Day,Open,Tags"
     assert lines[1].startswith("Acme,1999,https://acme.org/about,founded in 1999 by Ada,0.92,stated,")
-    assert lines[2].endswith(",,,,,FAILED,not_found,,,,,")
+    assert lines[2].endswith(",,,,,FAILED,not_found,,,,,,")
 
 
 def test_a_column_that_was_asked_for_by_its_name_alone_has_evidence_and_cost_too() -> None:
