@@ -36,8 +36,8 @@ def open_writer(
     cost: bool = False,
     evidence_fields: Collection[str] | None = None,
 ) -> Writer:
-    """`evidence` adds source, quote, confidence, basis, status, reason, stale and note, `cost` the dollars of a cell.
-    JSON carries both anyway, XLSX the evidence."""
+    """`evidence` adds source, quote, confidence, basis, status, reason, stale and note, `cost` what a cell cost in
+    dollars. JSON carries both anyway, XLSX the evidence."""
     if format == "json":
         return JsonWriter(stream, heading)
     if format == "xlsx":
