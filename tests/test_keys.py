@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from contextlib import chdir
 from pathlib import Path
 
 import httpx2
@@ -183,6 +184,8 @@ def test_a_folder_says_where_data_is_kept_only_if_the_user_confirms_it(
     assert str(tmp_path) in refused.value.advice
     assert load_settings({}, {}, file), "without a key from outside it may"
     assert load_settings({}, environ | {"TABLEWRIGHT_TRUSTED_FOLDERS": f"/elsewhere:{tmp_path}"}, file)
+    with chdir(tmp_path), pytest.raises(UntrustedFolder):
+        load_settings({}, environ | {"TABLEWRIGHT_TRUSTED_FOLDERS": "."}, file)
     yours = {"TABLEWRIGHT_HOME": str(tmp_path / "own"), "TABLEWRIGHT_DATABASE_URL": "postgresql://own.example/x"}
     assert load_settings({}, environ | yours, file).home == str(tmp_path / "own")
     assert load_settings({}, environ, file, folder_may_place=False).home == ""

@@ -23,7 +23,8 @@ def check_folder(file: Path, places: Mapping[str, str], keys: Sequence[str], tru
     """Raise UntrustedFolder unless the user has confirmed that this folder says where data is kept. `configuration` is
     the folder with the user's own settings."""
     folder = file.absolute().parent.resolve()
-    named = [Path(each).expanduser().resolve() for each in trusted.split(os.pathsep) if each.strip()]
+    written = [Path(each.strip()).expanduser() for each in trusted.split(os.pathsep)]
+    named = [each.resolve() for each in written if each.is_absolute()]  # "." would be whichever folder one is in
     remembered = read_trusted(configuration).get(str(folder))
     if folder in named or remembered == fingerprint(places):
         return
