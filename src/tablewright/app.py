@@ -65,6 +65,7 @@ from tablewright.store.views import Views
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.table.access import Acting, Metered, Person
 from tablewright.table.feed import Progress
+from tablewright.temporary import remove_abandoned
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -212,6 +213,7 @@ class Tablewright(
             settings = replace(settings, model=f"{model.system}:{model.model_name}")
         if not settings.database_url:
             make_home(settings.home_folder)
+        await asyncio.to_thread(remove_abandoned, settings.home_folder / "uploads")
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             store.database.patience = PATIENCE
             store.database.set_limits(usual_limits(settings))

@@ -10,8 +10,10 @@ import tempfile
 from ast import literal_eval
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from fcntl import LOCK_EX, flock
+from glob import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,6 +35,7 @@ from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spo
 from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text, plural
+from tablewright.temporary import PART, remove_abandoned_files, temporary_folder
 
 IMPORT_LIMITS = SandboxLimits(seconds=600)
 
@@ -85,7 +88,7 @@ async def read_file(path: Path, options: FileOptions, actor: str = "") -> AsyncI
             read_table, path, header=header, sheet=sheet, delimiter=delimiter, encoding=encoding
         )
         return
-    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+    with temporary_folder() as folder:
         spool = Path(folder) / "rows"
         async with Sandbox(IMPORT_LIMITS, workers=1, person=actor) as sandbox:
             outline = await sandbox.run(
@@ -470,9 +473,13 @@ async def export_file(
 
 @contextmanager
 def replacing(path: Path, *, kept: str) -> Iterator[BinaryIO]:
-    """Written beside its place and moved there when complete: a failed export leaves the old file as it was."""
+    """Written beside its place and moved there when complete: a failed export leaves the old file as it was. What an
+    export to the same place left that was killed is removed."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        remove_abandoned_files(f".{escape(path.name)}.*{PART}", path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent)
+        with suppress(OSError):  # where the file system has no locks, nothing is removed either
+            flock(handle, LOCK_EX)
     except OSError as error:
         raise BadFile(f"{path} cannot be written: {error.strerror}.") from None
     try:

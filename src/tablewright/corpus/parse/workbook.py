@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterator
 from datetime import datetime, time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
@@ -17,6 +16,7 @@ from tablewright.errors import Unreadable
 from tablewright.sources.read.characters import one_line
 from tablewright.table.files.archive import look_through
 from tablewright.table.text import show_float
+from tablewright.temporary import temporary_folder
 
 
 def parse(content: bytes, name: str) -> Parsed:
@@ -50,8 +50,8 @@ def parse(content: bytes, name: str) -> Parsed:
 
 def _look_through(content: bytes, name: str) -> None:
     """Before calamine opens it: it would unpack a bomb, and lay out a sheet with a cell in its last corner."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / (Path(name).name[-100:] or "workbook")
+    with temporary_folder() as folder:
+        path = folder / (Path(name).name[-100:] or "workbook")
         path.write_bytes(content)
         look_through(path)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +22,7 @@ from tablewright.doors.server.context import Visiting
 from tablewright.table.corpus import Category, Document, KindBy
 from tablewright.table.form import KnownGroup
 from tablewright.table.model import Noun
+from tablewright.temporary import INCOMING, temporary_folder
 
 router = resource("documents")
 
@@ -190,8 +190,8 @@ async def kept(file: UploadFile, folder: Path) -> Path:
     """In a folder named by the content, so that nobody's file takes the place of another of the same name."""
     name = safe_name(file.filename, "document")
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".incoming-", dir=folder) as incoming:
-        arrived = Path(incoming) / "file"
+    with temporary_folder(INCOMING, folder) as incoming:
+        arrived = incoming / "file"
         await save(file, arrived)
         place = folder / (await asyncio.to_thread(digest, arrived))[:16]
         place.mkdir(exist_ok=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +24,7 @@ from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.wording import REST, in_words_of
 from tablewright.errors import BadFile
 from tablewright.table.model import Field, Noun
+from tablewright.temporary import temporary_folder
 
 router = resource("tables")
 
@@ -105,7 +105,7 @@ async def list_tables(visit: Visiting, limit: Limit = SOME, after: After = "") -
 async def create_table(visit: Visiting, asked: NewTable) -> Json:
     """Creates a table from the rows in the request."""
     visit.must_change()
-    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+    with temporary_folder() as folder:
         path = Path(folder) / "rows.json"
         await asyncio.to_thread(write_rows, path, asked.rows)
         options = FileOptions(name=asked.name.strip() or "table", key_field=asked.key_field)
@@ -143,7 +143,7 @@ async def import_table(
         delimiter=delimiter or None,
         encoding=encoding or None,
     )
-    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+    with temporary_folder() as folder:
         path = Path(folder) / safe_name(file.filename, "table.csv")
         await save(file, path)
         return brought_in(await visit.tablewright.import_file(path, options))

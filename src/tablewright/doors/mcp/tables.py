@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -18,6 +17,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
 from tablewright.table.text import cell_text
+from tablewright.temporary import temporary_folder
 
 MOST_ROWS = 200
 LONGEST_CSV = 4_000_000
@@ -130,7 +130,7 @@ class TableTools:
         if table:
             head = await self._tablewright.table(table)
         options = FileOptions(name=name, key_field=key_column)
-        with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+        with temporary_folder() as folder:
             file = self._context.folders.find(path) if path else Path(folder) / "table.csv"
             if csv:
                 file.write_text(csv, encoding="utf-8")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -17,6 +14,7 @@ from tablewright.doors.server.context import Visiting
 from tablewright.doors.web.grid_rows import RowOrders, RowQuery, block, wanted_of
 from tablewright.doors.web.table_cells import Picked, markdown_of, text_of
 from tablewright.errors import NotFound, UsageError
+from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
 router = APIRouter(prefix="/page-data", include_in_schema=False)
 
@@ -70,14 +68,14 @@ async def file(
         row_ids = list(await request.app.state.page_rows.order(visit.tablewright, wanted))
     if format not in FORMATS:
         raise NotFound(f"A table cannot be written as {format!r}.", advice=f"Formats: {', '.join(FORMATS)}.")
-    folder = Path(tempfile.mkdtemp(prefix="tablewright-export-"))
+    folder, handle = make_temporary_folder()
     path = folder / f"{table.id}.{format}"
     try:
         await visit.tablewright.export_file(table.id, path, evidence=evidence, row_ids=row_ids)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_temporary_folder(folder, handle)
         raise
-    return FileResponse(path, filename=path.name, background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True))
+    return FileResponse(path, filename=path.name, background=BackgroundTask(remove_temporary_folder, folder, handle))
 
 
 @router.get("/documents/{document_id}/pages/{number}")

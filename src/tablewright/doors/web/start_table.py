@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, Table
 from tablewright.table.text import shortened
+from tablewright.temporary import temporary_folder
 
 LARGEST = 200 * 1024 * 1024
 KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
@@ -67,7 +67,7 @@ async def take_file(event: events.UploadEventArguments) -> None:
 
 async def import_upload(file: FileUpload) -> None:
     visit = await visit_to_change()
-    with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
+    with temporary_folder() as folder:
         path = Path(folder) / safe_name(file.name, "table")
         await file.save(path)
         options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
@@ -290,7 +290,7 @@ async def ask_list() -> None:
     if not content:
         return
     visit = await visit_to_change()
-    with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
+    with temporary_folder() as folder:
         path = Path(folder) / "list.csv"
         path.write_text(content, encoding="utf-8")
         options = FileOptions(

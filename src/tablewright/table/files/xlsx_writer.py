@@ -7,12 +7,11 @@ file), except for the notes, which xlsxwriter holds: hence their cap.
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from math import isfinite
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import xlsxwriter
@@ -24,6 +23,7 @@ from tablewright.table.files.sheet import TableSchema, cost_of, shown_fields, so
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Field, Money, Row, column_key
 from tablewright.table.text import basis_label, basis_text, cell_text
+from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
 CUT = "… (cut; the whole text is in the JSON or CSV export)"
 GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
@@ -64,9 +64,11 @@ class XlsxWriter:
                 f"An Excel sheet holds at most {EXCEL_COLUMNS:,} columns; this table has {len(names):,}.",
                 advice="Export to CSV instead.",
             )
-        folder = tempfile.mkdtemp(prefix="tablewright-xlsx-")
-        self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": folder})
-        self._clean_up = weakref.finalize(self, _clean_up, self._book, folder)  # also where nobody gets to close()
+        folder, handle = make_temporary_folder()
+        self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": str(folder)})
+        self._clean_up = weakref.finalize(
+            self, _clean_up, self._book, folder, handle
+        )  # also where nobody gets to close()
         self._key_field = heading.key_field or (fields[0].name if fields else "")
         self._formats: dict[tuple[str, str], Any] = {}
         self._bold = self._book.add_format({"bold": True, "bottom": 1})
@@ -219,10 +221,10 @@ class _Exact(float):
         return float.__repr__(self)
 
 
-def _clean_up(book: Any, folder: str) -> None:
+def _clean_up(book: Any, folder: Path, handle: int) -> None:
     for sheet in book.worksheets():
         sheet.row_data_fh.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_temporary_folder(folder, handle)
 
 
 def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, str]:
