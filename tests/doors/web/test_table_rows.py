@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
-from tablewright.doors.web import grid_rows
+from tablewright.doors.web import grid_rows, table_cells
 from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
+from tablewright.errors import UsageError
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
@@ -130,6 +131,20 @@ async def test_a_block_of_long_rows_ends_early_and_the_rest_follows(
         wanted = wanted[found.done :]
     assert seen == list(range(1, 11))
     assert sizes == [4, 4, 2]
+
+
+async def test_a_text_for_the_clipboard_is_bounded_by_its_length(
+    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
+    table = (await tablewright.import_file(path)).table
+    texts = await table_cells.shown_texts(tablewright, table, [], [3, 1], ["Name"])
+    assert texts == [["Thing 2"], ["Thing 0"]]
+    monkeypatch.setattr(table_cells, "MOST_COPIED_CHARACTERS", 10_000)
+    assert len(await table_cells.shown_texts(tablewright, table, [], range(1, 6), ["Text"])) == 5
+    with pytest.raises(UsageError, match="10,000 characters"):
+        await table_cells.shown_texts(tablewright, table, [], range(1, 11), ["Text"])
 
 
 async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(

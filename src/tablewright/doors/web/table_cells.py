@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,12 +15,14 @@ from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.edits import RemoveRow
 from tablewright.table.files.markdown import escape_markdown
-from tablewright.table.model import Noun, RowId, Table
+from tablewright.table.model import Noun, Row, RowId, Table
 from tablewright.table.text import cell_text, plural
 
 MOST_WRITTEN = 20_000
 """Cells that are written at once."""
 MOST_COPIED = 500_000
+MOST_COPIED_CHARACTERS = 20_000_000
+"""Of a text for the clipboard: browsers take no more than a few times that, and it is held whole meanwhile."""
 
 
 class RowRange(Noun, frozen=True):
@@ -99,15 +102,24 @@ async def picked_texts(tablewright: Tablewright, table: Table, picked: Picked) -
 async def shown_texts(
     tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId], fields: Sequence[str]
 ) -> list[list[str]]:
-    rows = await tablewright.rows_by_id(table.id, row_ids)
     proposed = await proposed_cells(tablewright, proposals, row_ids)
 
-    def text(row_id: RowId, name: str) -> str:
-        own = rows[row_id].cell(name)
-        other = proposed.get(row_id, {}).get(name)
+    def text(row: Row, name: str) -> str:
+        own, other = row.cell(name), proposed.get(row.id, {}).get(name)
         return cell_text(other if other and replaces(other, own) else own)
 
-    return [[text(row_id, name) for name in fields] for row_id in row_ids if row_id in rows]
+    texts: list[list[str]] = []
+    size = 0
+    async for rows in tablewright.row_windows(table.id, row_ids):
+        lines = await asyncio.to_thread(lambda some: [[text(row, name) for name in fields] for row in some], rows)
+        size += sum(len(each) for line in lines for each in line)
+        if size > MOST_COPIED_CHARACTERS:
+            raise UsageError(
+                t("That is more than {most_copied} characters.", most_copied=MOST_COPIED_CHARACTERS),
+                advice=t("Export the table instead."),
+            )
+        texts += lines
+    return texts
 
 
 def quoted(text: str) -> str:
