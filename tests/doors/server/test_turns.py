@@ -45,6 +45,13 @@ class Work:
             self.under_way[name] -= 1
             return name
 
+        @app.get("/api/v1/rest")
+        async def rest(request: Request) -> str:
+            async with request.state.without_turn():
+                self.under_way["resting"] += 1
+                await asyncio.to_thread(self.goes_on.wait, PATIENCE)
+            return "rested"
+
         @app.get("/api/v1/large")
         async def large(request: Request) -> Response:
             self.made[request.state.person.name] += 1
@@ -61,9 +68,9 @@ class Work:
                 self.cut_off.set()
 
 
-def asking(server: Served, path: str, token: str) -> bytes:
-    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {token}\r\n\r\n"
-    return head.encode()
+def asking(server: Served, path: str, token: str = "") -> bytes:
+    own = f"Authorization: Bearer {token}\r\n" if token else ""
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{own}\r\n".encode()
 
 
 def test_one_viewer_on_sixteen_connections_takes_a_few_turns_and_the_others_have_theirs(tmp_path: Path) -> None:
@@ -97,6 +104,18 @@ def test_answers_that_are_not_read_are_bounded_for_a_person_and_cost_the_others_
         with ThreadPoolExecutor(len(asked)) as readers:
             assert list(readers.map(received, asked)) == [LARGE] * len(asked)
         assert work.made["slow"] == 12
+
+
+def test_requests_that_wait_for_something_else_hold_no_turn(tmp_path: Path) -> None:
+    work = Work()
+    one = limits(reads=1, turn_seconds=PATIENCE)
+    with served(tmp_path, limits=one, more=work.add_routes) as server, ExitStack() as crowd:
+        asked = [crowd.enter_context(raw(server, asking(server, "/api/v1/rest"))) for _ in range(3)]
+        wait_until(lambda: work.under_way["resting"] == 3)
+        with server.client() as client:
+            assert client.get("/api/v1/work").status_code == 200
+        work.goes_on.set()
+        assert all(b" 200 " in each.recv(65_536) for each in asked)
 
 
 def test_a_request_that_waits_too_long_for_its_turn_is_told_why(tmp_path: Path) -> None:

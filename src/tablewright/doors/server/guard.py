@@ -10,7 +10,8 @@ import logging
 import re
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import MutableHeaders
@@ -152,6 +153,7 @@ class Guard:
                 self._streams.leave(person.id)
             return
         answer.streams, answer.stream = self._streams, stream
+        scope["state"]["without_turn"] = answer.without_turn
         if takes_turn(scope):
             await answer.wait_for_turn(self._limits.turn_seconds)
         try:
@@ -237,6 +239,7 @@ class GuardedResponse:
         self._hide = hide
         self._turns = turns
         self._turn_of = ""
+        self._turn_seconds = 0.0
         self.status = 0
         self.refusal: TablewrightError | None = None
         self.streams: Streams | None = None
@@ -266,7 +269,16 @@ class GuardedResponse:
     async def wait_for_turn(self, seconds: float) -> None:
         person_id = self.stream.person.id if self.stream else NOBODY.id
         await self._turns.enter(person_id, seconds)
-        self._turn_of = person_id
+        self._turn_of, self._turn_seconds = person_id, seconds
+
+    @asynccontextmanager
+    async def without_turn(self) -> AsyncIterator[None]:
+        """Give the turn back while the request waits for something else, and wait for another afterwards."""
+        held = bool(self._turn_of)
+        self.end_turn()
+        yield
+        if held:
+            await self.wait_for_turn(self._turn_seconds)
 
     def end_turn(self) -> None:
         """The answer is computed; that its reader is slow keeps no one else waiting."""

@@ -35,7 +35,8 @@ async def rows(
     table = await visit.table(table_id)
     wanted = await checked(visit, wanted_of(table.id, request.query_params))
     orders: RowOrders = request.app.state.page_rows
-    matching = await orders.find(visit.tablewright, wanted)
+    async with request.state.without_turn():  # sorting has turns of its own, and those who scroll do not wait for it
+        matching = await orders.find(visit.tablewright, wanted)
     ids = list(matching.row_ids[start : min(end, start + MOST)])
     found = await block(visit.tablewright, table, wanted.proposals, ids)
     next_start = start + found.done if found.done < len(ids) else None
@@ -65,7 +66,8 @@ async def file(
     row_ids = None
     if shown:
         wanted = await checked(visit, wanted_of(table.id, request.query_params))
-        row_ids = list(await request.app.state.page_rows.order(visit.tablewright, wanted))
+        async with request.state.without_turn():
+            row_ids = list(await request.app.state.page_rows.order(visit.tablewright, wanted))
     if format not in FORMATS:
         raise NotFound(f"A table cannot be written as {format!r}.", advice=f"Formats: {', '.join(FORMATS)}.")
     folder, handle = make_temporary_folder()
