@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         OverBudget,
         OverQuota,
         Paused,
+        RunEnded,
         RunError,
         SearchError,
         StoreError,
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
     from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
 
 _ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden MissingExtra
-ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunError SearchError StoreError
-Superseded TablewrightError Unreachable Unreadable UsageError"""
+ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded RunError SearchError
+StoreError Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
     "tablewright.app": "Tablewright",
@@ -116,6 +117,7 @@ __all__ = [
     "Query",
     "ResearchResult",
     "Row",
+    "RunEnded",
     "RunError",
     "SearchError",
     "SearchProvider",

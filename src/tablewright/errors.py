@@ -6,6 +6,7 @@ TablewrightError              something a person should read; says what happened
 │   ├── BadFormula            a formula outside the allowed language
 │   ├── BadField              a field definition that cannot be understood or does not fit the table
 │   ├── NotFound              a table, row, field, run or proposal that does not exist
+│   ├── RunEnded              a run that is over, so it can neither be stopped nor resumed
 │   ├── BadSetting            a setting with a value that cannot work
 │   │   ├── MissingExtra      it takes packages that the core install leaves out
 │   │   ├── KeyWithheld       a key would go to an address that it was not issued for; it was not sent
@@ -15,7 +16,7 @@ TablewrightError              something a person should read; says what happened
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is full, read-only or of a newer version
 │   │   ├── Unreachable       it is away, or the connection to it broke
-│   │   └── DiskFull          there is no space left for it
+│   │   └── DiskFull          the disk has no space left for it, or for a file
 │   ├── Superseded            somebody else does this piece of a run now; nothing was written
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
@@ -32,6 +33,7 @@ TablewrightError              something a person should read; says what happened
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -79,6 +81,10 @@ class BadField(UsageError):
 
 
 class NotFound(UsageError):
+    pass
+
+
+class RunEnded(UsageError):
     pass
 
 
@@ -137,6 +143,17 @@ class Unreachable(StoreError):
 
 class DiskFull(StoreError):
     pass
+
+
+def disk_full(error: BaseException | None) -> DiskFull | None:
+    """Return what to tell of an upload that ran into a full disk or quota, or None for any other error."""
+    if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return None
+    return DiskFull(
+        "The disk of the server is full, so the upload was not taken.",
+        kept="Nothing of this upload was kept; everything else is unchanged.",
+        advice="Free some space in the folders for data and for temporary files, then upload it again.",
+    )
 
 
 class Superseded(RunError):

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 
-from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.errors import NotFound, RunEnded, TablewrightError, UsageError
 from tablewright.store.runs import MOST_SETBACKS, Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
@@ -102,7 +102,7 @@ class Ownership:
             if run.status in ("done", "over_budget"):
                 why = "is done" if run.status == "done" else "stopped at its cap"
                 advice = "Run the same command again with a new --budget: it continues with the remaining cells."
-                raise UsageError(f"Run {run_id} {why}.", advice="" if run.status == "done" else advice)
+                raise RunEnded(f"Run {run_id} {why}.", advice="" if run.status == "done" else advice)
             if run.status == "running" and not await self._is_surely_left(run):
                 raise being_done(run_id)
             if not self.can_go_on(run):

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, insert, or_, select, tuple_, update
 from sqlalchemy import Row as Record
 
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import NotFound, RunEnded
 from tablewright.store import schema
 from tablewright.store.authority import lost_authority
 from tablewright.store.database import Database
@@ -271,7 +271,10 @@ class Runs:
             runs = schema.runs
             status = one_run(connection, run_id).status
             if status != "running":
-                raise UsageError(f"Run {run_id} is not running: it is {status.replace('_', ' ')}.")
+                raise RunEnded(
+                    f"Run {run_id} has ended already: it is {status.replace('_', ' ')}.",
+                    kept="What it found is kept.",
+                )
             connection.execute(update(runs).where(runs.c.id == run_id).values(stop="cancel"))
 
         await self._database.write(work, repeatable=True)

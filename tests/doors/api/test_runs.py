@@ -305,6 +305,14 @@ def test_a_run_is_stopped_keeps_what_it_found_and_goes_on(slow: Api) -> None:
     slow.post(f"/runs/{started['run_id']}/cancel", {}, 202)
 
 
+def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(api: Api) -> None:
+    run = api.run(api.bring_in(), FOUNDED)
+    for action in ("cancel", "resume"):
+        error = api.refused(409, "POST", f"/runs/{run['run_id']}/{action}", json={})
+        assert (error["type"], "done" in error["message"]) == ("RunEnded", True)
+    assert api.get(f"/runs/{run['run_id']}")["status"] == "done"
+
+
 def test_a_value_stays_where_nothing_was_found_unless_it_is_emptied_by_name(api: Api) -> None:
     table_id = api.bring_in()
 

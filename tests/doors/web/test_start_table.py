@@ -72,3 +72,50 @@ async def test_a_pasted_list_a_blank_table_and_the_search_over_tables(site: Site
         await page.get_by_label("Search tables").fill("FIRMS past")
         await expect(page.get_by_role("list", name="Tables").get_by_role("link")).to_have_count(1)
         await expect(page.get_by_role("link", name="Pasted firms")).to_be_visible()
+
+
+async def test_a_pasted_list_of_many_rows_is_imported_whole(site: Site, browser: NewPage) -> None:
+    rows, last = 100_000, "Firm number 100000"
+    async with browser() as page:
+        await page.goto(site.url)
+        await page.get_by_role("button", name="Paste a list").click()
+        dialog = page.get_by_role("dialog")
+        pasted = dialog.get_by_label("Rows")
+        await dialog.get_by_label("Table name").fill("Many pasted firms")
+        await pasted.focus()
+        await pasted.evaluate(
+            """(box, rows) => {
+                const carried = new DataTransfer();
+                const lines = Array.from({length: rows}, (_, at) => `Firm number ${at + 1}`);
+                carried.setData("text/plain", lines.join("\\n"));
+                const more = {clipboardData: carried, bubbles: true, cancelable: true};
+                box.dispatchEvent(new ClipboardEvent("paste", more));
+            }""",
+            rows,
+        )
+        length = sum(len(f"Firm number {at}") + 1 for at in range(1, rows + 1)) - 1
+        assert await pasted.evaluate("(box) => box.value.length") == length
+        await dialog.get_by_role("button", name="Preview").click()
+        await expect(dialog).to_contain_text("100,000 rows, 1 column")
+        await dialog.get_by_role("button", name="Import").click()
+        await page.wait_for_url("**/tables/many-pasted-firms")
+    async with site.open() as tablewright:
+        ids = await tablewright.row_ids("many-pasted-firms")
+        found = await tablewright.rows_by_id("many-pasted-firms", [ids[-1]])
+        assert (len(ids), [cell.value for cell in found[ids[-1]].cells.values()]) == (rows, [last])
+
+
+async def test_a_list_that_does_not_arrive_stays_in_the_window(site: Site, browser: NewPage) -> None:
+    async with browser() as page:
+        await page.goto(site.url)
+        await page.get_by_role("button", name="Paste a list").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Rows").fill("Northwind\nAldermoor\n")
+        for status, said in ((413, "larger than 200 MB"), (507, "disk of the server is full"), (500, "did not arrive")):
+            await page.route("**/upload/*", lambda route, status=status: route.fulfill(status=status))
+            await dialog.get_by_role("button", name="Preview").click()
+            await expect(page.get_by_role("alert").filter(has_text=said)).to_contain_text("still in the window")
+            await page.unroute("**/upload/*")
+        await expect(dialog.get_by_label("Rows")).to_have_value("Northwind\nAldermoor\n")
+        await dialog.get_by_role("button", name="Preview").click()
+        await expect(dialog).to_contain_text("2 rows, 1 column")

@@ -116,3 +116,19 @@ async def test_on_a_phone_a_cell_is_edited_from_the_panel(site: Site, browser: N
         await page.get_by_role("button", name="Save").click()
         await expect(page.locator(".tw-panel .tw-big")).to_contain_text("1902")
         await expect(cell(page, 1, "Founded")).to_contain_text("1902")
+
+
+async def test_enter_commits_and_moves_down_and_a_second_one_erases_nothing(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    table_id = await new_table(site, tmp_path, "Name,Note\nAnn,a\nBob,b\nCid,c\n", "Enter twice")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await cell(page, 1, "Note").click()
+        for key in ("Enter", "1", "Enter", "Enter", "2", "Enter", "Enter", "3", "Enter", "Enter", "4", "Enter"):
+            await page.keyboard.press(key)
+        for row, note in enumerate(("a1", "b2", "c34"), 1):
+            await expect(cell(page, row, "Note").locator(".tw-value")).to_have_text(note)
+        await page.wait_for_function("!Object.keys(sessionStorage).some((key) => key.includes('unsent'))")
+    async with site.open() as tablewright:
+        assert [row.cell("Note").value for row in (await tablewright.load(table_id)).rows] == ["a1", "b2", "c34"]

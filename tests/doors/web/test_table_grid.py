@@ -311,3 +311,50 @@ async def test_a_view_of_a_person_is_theirs_and_one_with_a_name_goes_with_the_ta
         assert await tablewright.views.named(table_id) == [shared]
         await tablewright.views.remove(table_id, "Adults")
         assert await tablewright.views.named(table_id) == []
+
+
+COPY = """() => new Promise((done) => {
+    document.addEventListener("copy", (event) => done(event.clipboardData.getData("text/plain")), {once: true});
+    document.execCommand("copy");
+})"""
+"""What Ctrl+C would put on the clipboard."""
+
+
+async def test_select_all_and_copy_take_the_table_and_not_the_page(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    """All rows of the view, also those that the browser has not loaded."""
+    rows = "".join(f'Name {number},"{number}\tx"\n' for number in range(1, 3_001))
+    table_id = await new_table(site, tmp_path, f"Name,Note\n{rows}", "To copy whole")
+    expected = "\n".join(f'Name {number}\t"{number}\tx"' for number in range(1, 3_001))
+    async with browser() as page:
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site.url)
+        await open_table(page, site, table_id)
+        await page.evaluate("document.activeElement.blur()")
+        await page.keyboard.press("Control+a")
+        await expect(page.get_by_text("3,000 rows selected")).to_be_visible()
+        assert await page.evaluate("String(getSelection())") == ""
+        await page.keyboard.press("Control+c")
+        await expect(page.get_by_text("Copied.")).to_be_visible()
+        assert (await page.evaluate("navigator.clipboard.readText()")).replace("\r\n", "\n") == expected
+
+        await page.get_by_label("Find in the table").fill("Name 2999")
+        await expect(page.get_by_text("1 row", exact=True)).to_be_visible()
+        await page.keyboard.press("Control+a")  # in the search it is the text of the search
+        assert await page.evaluate("String(getSelection())") == "Name 2999"
+        await cell(page, 1, "Name").click()
+        await page.keyboard.press("Control+a")
+        assert await page.evaluate(COPY) == 'Name 2999\t"2999\tx"'
+
+
+async def test_more_than_a_clipboard_takes_is_refused_with_the_bound(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    rows = "".join(f"{number},{'x' * 20_000}\n" for number in range(1_050))
+    table_id = await new_table(site, tmp_path, f"Number,Note\n{rows}", "Too large to copy")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.keyboard.press("Control+a")
+        await page.keyboard.press("Control+c")
+        told = page.get_by_text("That is more than 20,000,000 characters.")
+        await expect(told).to_contain_text("Export the table instead.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -163,7 +165,7 @@ async def add_documents(
     """Reads files into the collection. One that cannot be read is listed with the reason and stops nothing."""
     visit.must_change()
     folder = folder_of(visit)
-    paths = [await kept(file, folder) for file in files]
+    paths = await kept_all(files, folder)
     done = await visit.tablewright.add_documents(paths, kind=kind)
     places = {str(path) for path in paths}
     documents = [each for each in await visit.tablewright.documents() if each.path in places]
@@ -186,16 +188,31 @@ async def add_documents(
     )
 
 
-async def kept(file: UploadFile, folder: Path) -> Path:
-    """In a folder named by the content, so that nobody's file takes the place of another of the same name."""
+async def kept_all(files: Sequence[UploadFile], folder: Path) -> list[Path]:
+    """Keep all files or none: where one does not fit on the disk, those that came with it go again."""
+    found: list[tuple[Path, bool]] = []
+    try:
+        for file in files:
+            found.append(await kept(file, folder))
+    except OSError:
+        for path in (path for path, is_new in found if is_new):
+            await asyncio.to_thread(shutil.rmtree, path.parent, ignore_errors=True)
+        raise
+    return [path for path, _ in found]
+
+
+async def kept(file: UploadFile, folder: Path) -> tuple[Path, bool]:
+    """Keep a file in a folder named by its content, so that nobody's takes the place of another of the same name.
+    Return where it is, and whether it is new there."""
     name = safe_name(file.filename, "document")
     folder.mkdir(parents=True, exist_ok=True)
     with temporary_folder(INCOMING, folder) as incoming:
         arrived = incoming / "file"
         await save(file, arrived)
         place = folder / (await asyncio.to_thread(digest, arrived))[:16]
+        is_new = not await asyncio.to_thread(place.exists)
         place.mkdir(exist_ok=True)
-        return arrived.replace(place / name).absolute()
+        return arrived.replace(place / name).absolute(), is_new
 
 
 def digest(path: Path) -> str:

@@ -88,6 +88,7 @@ Every error has the same shape:
 | 409 | a conflict: a newer edit, a run that has ended, a budget that is spent, the same request still in progress |
 | 413, 429 | too large (more than 2 MB, or 200 MB with files), or too many requests (see `Retry-After`) |
 | 500, 503 | the server, its database, the model or the search failed |
+| 507 | the disk of the server is full; nothing of the upload or of the change was kept |
 
 ## Lists
 

@@ -40,7 +40,7 @@ from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_e
 from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import PROBES, check_database
 from tablewright.doors.server.turns import Turns
-from tablewright.errors import Forbidden, TablewrightError, Unreachable
+from tablewright.errors import Forbidden, TablewrightError, Unreachable, disk_full
 from tablewright.table.access import Person
 
 log = logging.getLogger("tablewright.server")
@@ -311,6 +311,7 @@ class GuardedResponse:
             error, self.refusal = self.refusal, None
         if isinstance(error, Over | ClientDisconnect):
             return
+        error = disk_full(error) or error
         if not isinstance(error, TablewrightError):
             tell(self._scope, error)
             error = UNEXPECTED

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from tablewright.doors.server.errors import error_body, error_response
-from tablewright.errors import TablewrightError, UsageError
+from tablewright.errors import TablewrightError, UsageError, disk_full
 
 
 def answer_errors(app: FastAPI, hide: Callable[[str], str]) -> None:
@@ -22,7 +22,22 @@ def answer_errors(app: FastAPI, hide: Callable[[str], str]) -> None:
         assert isinstance(error, TablewrightError)
         return error_response(error, hide)
 
+    async def answer_system(_: Request, error: Exception) -> JSONResponse:
+        if (full := disk_full(error)) is None:
+            raise error
+        return error_response(full, hide)
+
+    async def answer_http(_: Request, error: Exception) -> JSONResponse:
+        """Of the framework: no such route, no such method, a body that is not JSON or did not fit on the disk."""
+        assert isinstance(error, HTTPException)
+        if full := disk_full(error.__cause__ or error.__context__):
+            return error_response(full, hide)
+        phrase = HTTPStatus(error.status_code).phrase
+        told = TablewrightError(f"{error.detail or phrase}".rstrip(".") + ".")
+        return JSONResponse(error_body(told, phrase.title().replace(" ", "")), error.status_code, error.headers)
+
     app.add_exception_handler(TablewrightError, answer_ours)
+    app.add_exception_handler(OSError, answer_system)
     app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_http)
 
@@ -35,11 +50,3 @@ async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
     advice = "Send the body as JSON, with the header `Content-Type: application/json`." if is_form else ""
     told = UsageError("The request is not of the expected form: " + "; ".join(wrong) + ".", advice=advice)
     return JSONResponse(error_body(told, "InvalidRequest"), 422)
-
-
-async def answer_http(_: Request, error: Exception) -> JSONResponse:
-    """Of the framework: no such route, no such method, a body that is not JSON."""
-    assert isinstance(error, HTTPException)
-    phrase = HTTPStatus(error.status_code).phrase
-    told = TablewrightError(f"{error.detail or phrase}".rstrip(".") + ".")
-    return JSONResponse(error_body(told, phrase.title().replace(" ", "")), error.status_code, error.headers)

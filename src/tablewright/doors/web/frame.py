@@ -28,7 +28,7 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.server.paths import hider
 from tablewright.doors.web.words import language, script_words, t
-from tablewright.errors import NotFound, TablewrightError
+from tablewright.errors import NotFound, TablewrightError, disk_full
 
 P = ParamSpec("P")
 
@@ -186,6 +186,7 @@ def place(name: str, path: str, icon: str, *, is_here: bool) -> None:
 def tell(error: Exception) -> None:
     """What went wrong, what was kept, what to do. Of an error that nobody foresaw, only that there was one: its text
     is for the log."""
+    error = disk_full(error) or error
     if isinstance(error, TablewrightError):
         lines = [hidden(public_words(error)), *what_next(error)]
     else:

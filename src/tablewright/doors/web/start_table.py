@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import quiet
 from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
-from tablewright.doors.web.uploads import file_drop
+from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
 from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
@@ -25,8 +26,8 @@ from tablewright.temporary import temporary_folder
 
 LARGEST = 200 * 1024 * 1024
 KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
-MOST_PASTED = 1_000_000
-"""Characters of a pasted list."""
+SENDING = 600
+"""Seconds that a pasted list may take on its way to the server."""
 SEPARATORS = {"\t": "One row per line, or cells from a spreadsheet", ",": "Commas", ";": "Semicolons"}
 
 
@@ -273,33 +274,66 @@ async def ask_blank() -> None:
 
 
 async def ask_list() -> None:
+    arrived: list[FileUpload] = []
     with window_of(t("Paste a list")) as window:
+        sender = ui.upload(on_upload=lambda event: arrived.append(event.file), max_file_size=LARGEST)
+        sender.set_visibility(False)
         name = ui.input(t("Table name"), value=t("List")).props("outlined dense maxlength=200")
-        pasted = ui.textarea(t("Rows")).props(f"outlined autofocus rows=10 debounce=200 maxlength={MOST_PASTED}")
+        # Not a field of the framework's: that would send each state of the text through the page's connection, which
+        # takes a million characters at most.
+        pasted = ui.element("textarea").classes("tw-pasted")
+        pasted.props(f'autofocus rows=10 aria-label="{t("Rows")}" placeholder="{t("One row per line")}"')
+        pasted.on("paste", js_handler="(event) => tablewright.pasteFast(event)")
         choices = {sign: t(label) for sign, label in SEPARATORS.items()}
         between = ui.select(choices, value="\t", label=t("Columns are separated by")).props("outlined dense")
 
         async def preview() -> None:
-            if not (pasted.value or "").strip():
+            arrived.clear()
+            address = json.dumps(sender.props["url"])
+            sent = f"tablewright.sendText({address}, getHtmlElement({pasted.id}).value)"
+            status = await ui.run_javascript(f"return await {sent}", timeout=SENDING)
+            if status == NOTHING_TYPED:
                 raise UsageError(t("The list is empty."), advice=t("Paste one row per line."))
-            window.submit(pasted.value.strip("\r\n"))
+            if status != OK or not arrived:
+                raise not_arrived(status)
+            window.submit(arrived[0])
 
         end_buttons(window, t("Preview"), preview)
-    content = await window
+    content: FileUpload | None = await window
     window.delete()
-    if not content:
+    if content is None:
         return
     visit = await visit_to_change()
     with temporary_folder() as folder:
         path = Path(folder) / "list.csv"
-        path.write_text(content, encoding="utf-8")
+        await content.save(path)
+        with path.open(encoding="utf-8") as stream:
+            first = stream.readline()
         options = FileOptions(
             name=(name.value or "").strip() or "List",
-            header=between.value in content.partition("\n")[0],
+            header=between.value in first,
             delimiter=between.value,
             encoding="utf-8",
         )
         await import_previewed(visit, path, options)
+
+
+OK, NOTHING_TYPED = 200, 0
+"""How a text came in: the status of its upload, or that there was none to send."""
+
+
+def not_arrived(status: int) -> UsageError:
+    """Return why a pasted list did not come in whole: it is never imported in part."""
+    kept = t("Nothing was imported, and your list is still in the window.")
+    if status == TOO_LARGE:
+        return UsageError(
+            t("The list is larger than {most} MB.", most=LARGEST // 1024 // 1024),
+            kept=kept,
+            advice=t("Save it as several files and import them one after the other."),
+        )
+    if status == NO_SPACE:
+        return UsageError(t("The disk of the server is full."), kept=kept, advice=t("Free some space first."))
+    return UsageError(t("The list did not arrive."), kept=kept, advice=t("Try again."))
 
 
 async def ask_documents() -> None:

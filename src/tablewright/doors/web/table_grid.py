@@ -65,6 +65,7 @@ class TableGrid:
                 "suppressFieldDotNotation": True,
                 "stopEditingWhenCellsLoseFocus": True,
                 "undoRedoCellEditing": False,
+                "enterNavigatesVerticallyAfterEdit": True,
                 "suppressColumnVirtualisation": False,
                 "animateRows": False,
                 "overlayNoRowsTemplate": f"<span>{escape(t(NO_ROWS))}</span>",

@@ -28,6 +28,8 @@ class Pasted(Picked, frozen=True, gc=True):
     text: str = ""
     width: int = 1
     is_too_long: bool = False
+    lines: int = 0
+    """Of what is too long, and so is not here."""
 
 
 class PasteTarget(Noun, frozen=True):
@@ -109,7 +111,11 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     written, if anything."""
     visit = await visit_to_write(table_id)
     if pasted.is_too_long:
-        raise UsageError(t("That is too much to paste at once."), advice=t("Import it as a file instead."))
+        raise UsageError(
+            t("{lines} lines are too much to paste at once.", lines=f"{pasted.lines:,}"),
+            kept=t("Nothing was pasted."),
+            advice=t("Import them as a new table: Tables, then Paste a list, which takes any length, or a file."),
+        )
     lines = cells_of(pasted.text)
     if not lines:
         return None

@@ -19,10 +19,13 @@ from tablewright.doors.web.elements import inline
 from tablewright.doors.web.frame import say
 from tablewright.doors.web.live import Undertaking, undertakings
 from tablewright.doors.web.words import t
+from tablewright.temporary import INCOMING, temporary_folder
 
 if TYPE_CHECKING:
     from tablewright.app import Ingested
 
+NO_SPACE, TOO_LARGE = 507, 413
+"""The status of an upload that ran into a full disk, and of one that is larger than the server takes."""
 ON_THEIR_WAY = """
 <div><div v-for="file in props.files" :key="file.__key" class="tw-file">
   <span>{{ file.name }}</span>
@@ -42,8 +45,11 @@ def file_drop(
 ) -> ui.upload:
     """Where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
 
-    def lost() -> None:
-        say(t("The upload was interrupted. Choose the file again."), good=False)
+    def lost(event: events.GenericEventArguments) -> None:
+        if event.args == NO_SPACE:
+            say(t("The disk of the server is full. Nothing of the file was kept. Free some space first."), good=False)
+        else:
+            say(t("The upload was interrupted. Choose the file again."), good=False)
         uploader.run_method("removeQueuedFiles")
 
     uploader = ui.upload(
@@ -66,10 +72,15 @@ def file_drop(
     uploader.add_slot("list", ON_THEIR_WAY)
     uploader.on("start", lambda: stop.set_visibility(True), args=[])
     uploader.on("finish", lambda: stop.set_visibility(False), args=[])
-    uploader.on("failed", lost, args=[])
+    uploader.on("failed", lost, js_handler="(told) => emit(told?.xhr?.status ?? 0)")
     if not several:  # ready for the next one, but not before the browser knows that this one has arrived
         uploader.on("uploaded", lambda: uploader.run_method("reset"), args=[])
     return uploader
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 # ── for the collection ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -111,5 +122,9 @@ async def keep(folder: Path, file: FileUpload) -> Path:
         digest.update(part)
     path = folder / digest.hexdigest()[:16] / safe_name(file.name, "document")
     if not await asyncio.to_thread(path.exists):
-        await file.save(path)
+        with temporary_folder(INCOMING, await asyncio.to_thread(made, folder)) as incoming:
+            arrived = incoming / "file"
+            await file.save(arrived)
+            await asyncio.to_thread(path.parent.mkdir, exist_ok=True)
+            arrived.replace(path)  # whole or not at all: half a file would be taken for the same next time
     return path

@@ -230,13 +230,25 @@ window.tablewright.grid = (() => {
 
   function pressed(params) {
     const { key } = params.event;
+    if (tablewright.selection.isOfEditor(params.event)) return;
     if (params.api.getEditingCells().length || tablewright.selection.pressed(params)) return;
     if (key === " ") {
       params.event.preventDefault();
       open(params, true);
     } else if ((key === "Enter" || key === "F2") && editedApart(params)) {
       params.event.preventDefault();
+    } else if (key === "Enter" && params.data && params.colDef.editable) {
+      params.event.preventDefault();
+      params.api.startEditingCell({ rowIndex: params.rowIndex, colKey: params.column });
+      toTheEnd();
+      setTimeout(toTheEnd);
     }
+  }
+
+  // With all of the text selected, as the grid does it, the next key would erase what was typed before.
+  function toTheEnd() {
+    const input = document.activeElement?.closest?.(".ag-cell-editor input, .ag-cell-inline-editing input");
+    input?.setSelectionRange(input.value.length, input.value.length);
   }
 
   // ── the panel beside it ──

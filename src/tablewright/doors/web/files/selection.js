@@ -93,6 +93,7 @@ window.tablewright.selection = (() => {
     const all = columns();
     const count = state.api.getDisplayedRowCount();
     if (!count || !all.length) return;
+    window.getSelection()?.removeAllRanges();
     const first = rowAt(0)?.data?.id ?? null;
     state.ranges = [{ anchor: corner(0, first, all[0]), head: corner(count - 1, null, all.at(-1)), rows: true }];
     paint();
@@ -152,10 +153,16 @@ window.tablewright.selection = (() => {
   const letter = (event) => (event.ctrlKey || event.metaKey ? event.key.toLowerCase() : "");
   const isMenuKey = (event) => event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey);
 
+  // The grid tells of a key only when it has done with it: Enter has closed the editor by then, and must not open another.
+  const ofEditor = new WeakSet();
+  const isOfEditor = (event) => ofEditor.has(event);
+
   // What the grid shall leave to `pressed`.
   const takes = (params) => {
     const { event } = params;
+    if (params.editing) ofEditor.add(event);
     if (params.editing || event.type !== "keydown") return false;
+    if (event.key === "Enter") return !(event.shiftKey || event.ctrlKey || event.metaKey || event.altKey);
     return (event.shiftKey && event.key in ARROWS) || ["Delete", "Backspace"].includes(event.key) || isMenuKey(event)
       || (event.shiftKey && event.key === " ") || "adzy".includes(letter(event) || "-");
   };
@@ -234,8 +241,9 @@ window.tablewright.selection = (() => {
       method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ spans, fields, query }),
     });
-    if (!answer.ok) throw new Error("no cells");
-    return answer.text();
+    if (answer.ok) return answer.text();
+    const { error } = await answer.json();
+    throw new Error([error.message, error.kept, error.advice].filter(Boolean).join(" "));
   }
 
   const notice = (text, good = true) => emitEvent("grid_notice", { text, good });
@@ -254,14 +262,28 @@ window.tablewright.selection = (() => {
         notice(t("Press Ctrl+C again to copy: these cells had to be loaded first."));
       }
       return true;
-    } catch {
-      notice(t("Nothing was copied: the server did not send these cells."), false);
+    } catch (error) {
+      const isTold = error instanceof Error && error.constructor === Error;
+      notice(isTold ? error.message : t("Nothing was copied: the server did not send these cells."), false);
       return false;
     }
   }
 
+  // Also where the focus is on nothing, but something is selected here.
+  const isHere = () => Boolean(document.activeElement?.closest(".tw-sheet"))
+    || (document.activeElement === document.body && state.ranges.length > 0);
+
+  // On a table's page, all means all of the table, wherever the focus is; in what is typed and in the panel, it is their text.
+  function selectedAll(event) {
+    const isOther = event.defaultPrevented || letter(event) !== "a" || event.shiftKey || event.altKey;
+    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable=true], .q-dialog, .q-menu, .tw-panel");
+    if (isOther || isTyping || document.querySelector(".q-dialog") || state.api.getEditingCells().length) return;
+    event.preventDefault();
+    selectAll();
+  }
+
   function copied(event, isCut) {
-    if (isElsewhere(event) || !document.activeElement?.closest(".tw-sheet") || !ensure()) return;
+    if (isElsewhere(event) || !isHere() || !ensure()) return;
     event.preventDefault();
     const text = state.fetched ?? localText();
     if (text === null) {
@@ -284,7 +306,7 @@ window.tablewright.selection = (() => {
     };
     // It is written as JSON twice on its way.
     const isTooLong = text.length > MOST_PASTED || JSON.stringify(JSON.stringify(block)).length > MOST_PASTED;
-    emitEvent("grid_paste", isTooLong ? { is_too_long: true, query: tablewright.grid.query() } : block);
+    emitEvent("grid_paste", isTooLong ? { is_too_long: true, lines: text.trimEnd().split("\n").length, query: tablewright.grid.query() } : block);
   }
 
   function pasted(event) {
@@ -321,6 +343,7 @@ window.tablewright.selection = (() => {
     document.addEventListener("copy", (event) => copied(event, false));
     document.addEventListener("cut", (event) => copied(event, state.mayEdit));
     document.addEventListener("paste", pasted);
+    document.addEventListener("keydown", selectedAll);
     const sheet = document.querySelector(".tw-sheet");
     sheet.addEventListener("mousedown", pressedOn, true);
     sheet.addEventListener("mouseover", draggedOver);
@@ -331,5 +354,5 @@ window.tablewright.selection = (() => {
     });
   }
 
-  return { start, mark, takes, pressed, focused, clear };
+  return { start, mark, takes, isOfEditor, pressed, focused, clear };
 })();
