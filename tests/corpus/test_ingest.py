@@ -17,8 +17,9 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.ingest import Ingest, Ingested, IngestProgress, find_files
 from tablewright.corpus.segment import MOST_CHARACTERS
 from tablewright.errors import NotFound
+from tablewright.models import embedder
 from tablewright.models.embedder import Vectors, WordLlamaEmbedder, load_wordllama
-from tablewright.sandbox.limits import MB
+from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.table.corpus import Segment
@@ -329,6 +330,25 @@ async def test_a_document_that_was_cut_into_segments_that_are_too_long_is_read_a
     segments = await library.store.documents.segments_of(after.id)
     assert max(len(each.segment.text) for each in segments) <= MOST_CHARACTERS
     assert said(await library.add()) == (0, 0, 2, 0, 0)
+
+
+async def test_a_text_that_cannot_be_embedded_costs_its_document_only(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder, "LIMITS", SandboxLimits(seconds=0.001))
+    library.write("kettle.txt", KETTLE)
+    library.write("long.txt", "The sails are made of canvas.\n\n" * 4_000)
+    done = await library.add()
+    assert said(done) == (1, 0, 0, 0, 1)
+    assert "Its text took longer than 0.001 s to embed and was given up. Divide the document" in done.unreadable[0][1]
+    assert await library.found("vinegar") == ["kettle.txt"]
+    assert await library.names(readable=False) == ["long.txt"]
+    monkeypatch.undo()
+    await library.embedder.close()
+    library.embedder = Embedder()
+    assert said(await library.add()) == (0, 1, 1, 0, 0)
+    assert await library.names(readable=False) == []
+    await library.embedder.close()
 
 
 @pytest.mark.parametrize("content", ["a[" * 400_000, "太阳能电池板把阳光转换成电" * 20_000, "x" * 800_000])

@@ -105,9 +105,9 @@ class Ingest:
             batch.append((document, None if isinstance(result, Unreadable) else result))
             waiting = sum(len(each.segments) for _, each in batch if each is not None)
             if waiting >= BATCH_SEGMENTS or time.monotonic() - flushed > BATCH_SECONDS:
-                await self._write(batch)
+                tally.lose(await self._write(batch), fresh)
                 batch, flushed = [], time.monotonic()
-        await self._write(batch)
+        tally.lose(await self._write(batch), fresh)
         if kind:
             known = await self._store.documents.known()
             ids = [known[name][0] for path in files if (name := str(path)) in known]
@@ -157,15 +157,25 @@ class Ingest:
         async for outcome in parse_files(nameable, read=digest_file, workers=self._workers, limits=self._limits):
             yield outcome
 
-    async def _write(self, batch: list[tuple[Document, Digest | None]]) -> None:
+    async def _write(self, batch: list[tuple[Document, Digest | None]]) -> list[Document]:
+        """Return the documents whose text could not be embedded; each is kept with its problem."""
         if not batch:
-            return
+            return []
         texts = await asyncio.to_thread(
             lambda: [text for _, each in batch if each for part in embedded(each).values() for text in part]
         )
-        vectors: NDArray[np.float16] = (await self._embedder.embed(texts)).astype(np.float16)
+        try:
+            vectors: NDArray[np.float16] = (await self._embedder.embed(texts)).astype(np.float16)
+        except Unreadable as problem:  # of one of them; the others must not pay for it
+            if len(batch) > 1:
+                return [lost for each in batch for lost in await self._write([each])]
+            [(document, _)] = batch
+            lost = msgspec.structs.replace(document, problem=str(problem))
+            await self._store.documents.add(IngestedDocument(document=lost))
+            return [lost]
         read = await asyncio.to_thread(with_vectors, batch, vectors, self._embedder.name)
         await self._store.documents.add_many(read)
+        return []
 
 
 def with_vectors(
@@ -218,6 +228,14 @@ class IngestTally:
         self.pages += document.pages
         self.segments += len(result.segments)
         self.facts += len(result.annotations)
+
+    def lose(self, documents: Sequence[Document], fresh: Mapping[Path, Fresh]) -> None:
+        """Count again, as unreadable, what was counted as read."""
+        for document in documents:
+            is_new = not fresh[Path(document.path)].identity
+            self.added -= is_new
+            self.changed -= not is_new
+            self.unreadable.append((printable(document.path), document.problem))
 
     def total(self, seconds: float) -> Ingested:
         return Ingested(

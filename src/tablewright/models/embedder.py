@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import httpx2
 
 from tablewright.arrays import NDArray, np
-from tablewright.errors import BadSetting, ModelError, ModelRefused, ModelUnavailable
+from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable, Unreadable
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client, variable_key
 from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording
 from tablewright.sandbox.sandbox import Sandbox
@@ -32,7 +32,7 @@ NO_KEY = Key()
 MOST_CHARACTERS = 8_000
 """Of a text that are embedded: twice the longest segment. What is longer is a row of a very wide table."""
 BATCH_CHARACTERS = 32_768
-"""Of a batch, each text padded to the longest: of a thousand bytes a token, a batch takes tens of megabytes."""
+"""Of a batch, each text padded to the longest: at 1 KB a token, a batch takes tens of megabytes."""
 IN_PLACE = 2 * BATCH_CHARACTERS
 """Characters that are embedded in a thread of this process: a question, a few facts. More has a worker process."""
 CALL_CHARACTERS = 500_000
@@ -115,7 +115,7 @@ class WordLlamaEmbedder:
         found = []
         for part in parts_of(texts, CALL_CHARACTERS, len(texts)):
             embedded = await self._sandbox.run(
-                "A text", embed_texts, [texts[at] for at in part], raising=ModelError, wording=WORDING
+                "Its text", embed_texts, [texts[at] for at in part], raising=Unreadable, wording=WORDING
             )
             found.append(np.frombuffer(embedded, dtype=np.float32).reshape(len(part), self.dimensions))
         return np.concatenate(found)
