@@ -74,7 +74,8 @@ async def test_long_values_are_written_before_they_fill_the_memory(
     monkeypatch.setattr(store.proposals, "add", noted)
     await computed(store, "'{A}{A}{A}'", [("x" * 30_000, "b")] * 150)
     assert sum(waiting) == 150 * 90_000
-    assert max(waiting) < 2 * MOST_CHARACTERS
+    # Rows that are under way while a batch is written come into the next.
+    assert max(waiting) <= MOST_CHARACTERS + (ComputationStrategy.concurrency + 1) * 90_000
 
 
 async def test_a_cell_is_computed_alike_in_place_and_by_a_worker() -> None:

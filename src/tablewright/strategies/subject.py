@@ -169,5 +169,5 @@ def queries_for(patterns: Sequence[str], subject: Subject, row: Row, fields: Seq
 
     name = (subject.name.lstrip(BULLETS) or subject.name)[:MOST_OF_CELL]
     most = MOST_OF_CELL * MOST_OF_QUERY  # what is cut afterwards
-    queries = [replace_columns(pattern[:MOST_OF_QUERY], text_of, most).replace(ENTITY, name) for pattern in patterns]
+    queries = [replace_columns(pattern, text_of, most).replace(ENTITY, name) for pattern in patterns]
     return list(dict.fromkeys(" ".join(query.split())[:MOST_OF_QUERY] for query in queries))
