@@ -161,7 +161,8 @@ async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
     ]
 
     async def found(**wanted: str) -> list[int]:
-        return list(await find_rows(tablewright, RowQuery(table_id=table_id, proposals=(proposal_id,), **wanted)))  # type: ignore[arg-type]
+        wanted_rows = RowQuery(table_id=table_id, proposals=(proposal_id,), **wanted)  # type: ignore[arg-type]
+        return list((await find_rows(tablewright, wanted_rows)).row_ids)
 
     assert await found(find="26") == [3]
     assert await found(find="24") == []
@@ -179,11 +180,11 @@ async def test_a_value_of_a_column_that_is_only_proposed_is_found(tablewright: T
     run = await tablewright.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
     proposal_id = (await run.run()).proposal_id
     wanted = RowQuery(table_id=table_id, proposals=(proposal_id,), find="24")
-    assert list(await find_rows(tablewright, wanted)) == [2]
+    assert list((await find_rows(tablewright, wanted)).row_ids) == [2]
     before = await tablewright.activity(table_id)
     await tablewright.changes.reject(proposal_id)
     assert await tablewright.activity(table_id) != before
-    assert list(await find_rows(tablewright, wanted)) == []
+    assert list((await find_rows(tablewright, wanted)).row_ids) == []
 
 
 def test_what_the_browser_does_not_have_whole_is_marked_as_cut() -> None:
