@@ -267,7 +267,7 @@ class Jobs:
     def _schedules(self) -> Schedules:
         from tablewright.jobs.schedules import Schedules
 
-        return Schedules(self._queue)
+        return Schedules(self._queue, self._store.database.patience)
 
     @property
     def _queue(self) -> str:

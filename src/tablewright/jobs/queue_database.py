@@ -8,19 +8,35 @@ what is worth repeating, is decided in one place for the queue and for the store
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import dbos._serialization
 import dbos._sys_db
 from dbos import DBOSClient
 from dbos._serialization import DBOSPortableJSONSerializer, Serializer
+from dbos._sys_db import SystemDatabase
 from sqlalchemy import Engine, make_url
+from sqlalchemy.exc import DBAPIError, OperationalError
 
-from tablewright.store.failures import is_worth_repeating, make_postgres_engine, wait_for_server
+from tablewright.store.database import safe_location
+from tablewright.store.failures import (
+    FIRST_PAUSE,
+    Treatment,
+    explain_failure,
+    is_worth_repeating,
+    judge_failure,
+    make_postgres_engine,
+    unreachable,
+    wait_for_server,
+)
+
+T = TypeVar("T")
 
 NAME = "tablewright"
+SCHEMA = "dbos"
 CONNECTIONS, CONNECTIONS_OF_CLIENT = 20, 2
 DAY = 86_400.0
 """Seconds that who needs a connection waits for one that others have; they may be waiting for the server."""
@@ -82,23 +98,64 @@ def queue_engine(database: str, leaving: threading.Event, *, connections: int = 
 
 
 @contextmanager
-def queue_client(database: str) -> Iterator[DBOSClient]:
-    """For a process that is no worker."""
+def queue_client(database: str, *, patience: float = PATIENCE, makes_tables: bool = False) -> Iterator[DBOSClient]:
+    """For a process that is no worker. `patience`: seconds for which connecting waits for a server that is away."""
     given_up = threading.Event()
-    timer = threading.Timer(PATIENCE, given_up.set)
+    timer = threading.Timer(patience, given_up.set)
     timer.daemon = True
     timer.start()
     engine = queue_engine(database, given_up, connections=CONNECTIONS_OF_CLIENT)
-    client = DBOSClient(
-        system_database_url=database,
-        system_database_engine=engine,
-        application_name=NAME,
-        serializer=JSON,
-    )
     try:
-        yield client
+        if makes_tables:
+            make_queue_tables(database, engine)
+        client = DBOSClient(
+            system_database_url=database,
+            system_database_engine=engine,
+            application_name=NAME,
+            serializer=JSON,
+        )
+        try:
+            yield client
+        finally:
+            client.destroy()
     finally:
         timer.cancel()
-        client.destroy()
         if engine is not None:
             engine.dispose()
+
+
+def make_queue_tables(database: str, engine: Engine | None) -> None:
+    """Create or migrate the tables of the queue, as `DBOS.migrate` does, but through an engine that waits."""
+    system_database = SystemDatabase.create(
+        system_database_url=database,
+        engine_kwargs={},
+        engine=engine,
+        schema=SCHEMA,
+        serializer=JSON,
+        executor_id=None,
+    )
+    try:
+        system_database.run_migrations()
+    except DBAPIError:
+        system_database.run_migrations()  # a worker that starts at the same moment makes the same tables
+    finally:
+        system_database.destroy()
+
+
+def repeat_in_queue(database: str, work: Callable[[DBOSClient], T], patience: float) -> T:
+    """Return what `work` returns. It is repeated while the server is away, so twice must be the same as once; after
+    `patience` seconds the error says so."""
+    started = time.monotonic()
+    while True:
+        left = patience - (time.monotonic() - started)
+        try:
+            with queue_client(database, patience=max(left, 0.0), makes_tables=True) as client:
+                return work(client)
+        except DBAPIError as error:
+            treatment = judge_failure(error, connecting=isinstance(error, OperationalError)).treatment
+            waited = time.monotonic() - started
+            if make_url(database).get_backend_name() == "sqlite" or treatment in (Treatment.FULL, Treatment.REFUSE):
+                raise explain_failure(error, safe_location(database)) from error
+            if waited >= patience:
+                raise unreachable(error, safe_location(database), waited, in_doubt=False) from error
+        time.sleep(FIRST_PAUSE)

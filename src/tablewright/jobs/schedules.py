@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dbos import DBOS, DBOSClient
+from dbos import DBOSClient
 from dbos._error import DBOSException
-from sqlalchemy.exc import DBAPIError
 
 from tablewright.errors import UsageError
 from tablewright.jobs.queue import RUNS, SCHEDULED
-from tablewright.jobs.queue_database import queue_client
+from tablewright.jobs.queue_database import repeat_in_queue
 from tablewright.store.runs import ACTOR, PERSON
 from tablewright.table.feed import Routine
 from tablewright.table.model import Noun
@@ -46,8 +45,10 @@ class Schedule(Noun, frozen=True):
 class Schedules:
     """In the database of the queue; a table has at most one schedule of each routine."""
 
-    def __init__(self, database: str) -> None:
+    def __init__(self, database: str, patience: float) -> None:
+        """`patience`: seconds to wait for a PostgreSQL server that is away."""
         self._database = database
+        self._patience = patience
 
     async def put(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
         """`every` is hour, day, week or a cron expression."""
@@ -103,15 +104,7 @@ class Schedules:
         return len(found)
 
     async def _ask(self, work: Callable[[DBOSClient], T]) -> T:
-        def asked() -> T:
-            try:
-                DBOS.migrate(self._database)
-            except DBAPIError:  # a worker that starts at the same moment makes the same tables
-                DBOS.migrate(self._database)
-            with queue_client(self._database) as client:
-                return work(client)
-
-        return await asyncio.to_thread(asked)
+        return await asyncio.to_thread(repeat_in_queue, self._database, work, self._patience)
 
 
 def name_of(table_id: str, routine: Routine) -> str:
