@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from .conftest import PATIENCE, NewPage, Site, playwright
@@ -105,6 +106,13 @@ async def test_a_pasted_list_of_many_rows_is_imported_whole(site: Site, browser:
         assert (len(ids), [cell.value for cell in found[ids[-1]].cells.values()]) == (rows, [last])
 
 
+def refusing(status: int) -> Callable[[playwright.Route], Awaitable[None]]:
+    async def refuse(route: playwright.Route) -> None:
+        await route.fulfill(status=status)
+
+    return refuse
+
+
 async def test_a_list_that_does_not_arrive_stays_in_the_window(site: Site, browser: NewPage) -> None:
     async with browser() as page:
         await page.goto(site.url)
@@ -112,7 +120,7 @@ async def test_a_list_that_does_not_arrive_stays_in_the_window(site: Site, brows
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Rows").fill("Northwind\nAldermoor\n")
         for status, said in ((413, "larger than 200 MB"), (507, "disk of the server is full"), (500, "did not arrive")):
-            await page.route("**/upload/*", lambda route, status=status: route.fulfill(status=status))
+            await page.route("**/upload/*", refusing(status))
             await dialog.get_by_role("button", name="Preview").click()
             await expect(page.get_by_role("alert").filter(has_text=said)).to_contain_text("still in the window")
             await page.unroute("**/upload/*")

@@ -125,8 +125,15 @@ async def test_enter_commits_and_moves_down_and_a_second_one_erases_nothing(
     async with browser() as page:
         await open_table(page, site, table_id)
         await cell(page, 1, "Note").click()
-        for key in ("Enter", "1", "Enter", "Enter", "2", "Enter", "Enter", "3", "Enter", "Enter", "4", "Enter"):
-            await page.keyboard.press(key)
+        editor = page.locator(".ag-cell-inline-editing input")
+        for opened in ("a1", "b2", "c3", "c34"):
+            await page.keyboard.press("Enter")
+            await expect(editor).to_be_focused()
+            await expect(editor).to_have_value(opened[:-1])
+            await expect(editor).to_have_js_property("selectionStart", len(opened) - 1)
+            await page.keyboard.press(opened[-1])
+            await page.keyboard.press("Enter")
+            await expect(editor).to_have_count(0)
         for row, note in enumerate(("a1", "b2", "c34"), 1):
             await expect(cell(page, row, "Note").locator(".tw-value")).to_have_text(note)
         await page.wait_for_function("!Object.keys(sessionStorage).some((key) => key.includes('unsent'))")

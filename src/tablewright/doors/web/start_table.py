@@ -277,7 +277,7 @@ async def ask_list() -> None:
     arrived: list[FileUpload] = []
     with window_of(t("Paste a list")) as window:
         sender = ui.upload(on_upload=lambda event: arrived.append(event.file), max_file_size=LARGEST)
-        sender.set_visibility(False)
+        sender.style("display: none")  # an element that is hidden by the framework takes no files
         name = ui.input(t("Table name"), value=t("List")).props("outlined dense maxlength=200")
         # Not a field of the framework's: that would send each state of the text through the page's connection, which
         # takes a million characters at most.

@@ -332,12 +332,15 @@ window.tablewright.grid = (() => {
     update(id, rows) {
       const api = apiOf(id);
       tablewright.unsent.written(rows.filter((row) => row.whole).map((row) => row.id));
-      for (const row of rows) {
+      const edited = new Set(api?.getEditingCells().map((cell) => api.getDisplayedRowAtIndex(cell.rowIndex)?.id));
+      const put = (row) => {
         const node = api?.getRowNode(String(row.id));
-        if (!node?.data) continue;
+        if (!node?.data) return;
         const cells = row.whole ? row.cells : { ...node.data.cells, ...found(node.data.cells, row.cells) };
         node.setData({ ...node.data, cells });
-      }
+      };
+      // New data of a row closes its open editor, and what is being typed would be lost.
+      for (const row of rows) edited.has(String(row.id)) ? whenIdle(Symbol("row"), () => put(row)) : put(row);
     },
     // What is shown in it may have been built anew under the focus, which is then nowhere.
     showPanel(id, heading, toIt) {
