@@ -1,18 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from msgspec import structs
-from sqlalchemy import Connection, text
 
 from tablewright.errors import NotFound, UsageError
-from tablewright.store import ledger, migrations, tables
 from tablewright.store.applying import ApplyKind, Review
 from tablewright.store.operations import Operation
 from tablewright.store.proposal import EVERYTHING, Selection
-from tablewright.store.runs import Runs
 from tablewright.store.store import Store
 from tablewright.table.edits import RemoveField, RemoveRow, SetCell
 from tablewright.table.model import Cell, Field, Reason, Step
@@ -310,40 +306,6 @@ async def test_the_cells_that_wait_are_found_by_confidence_and_by_being_empty(st
     await store.proposals.reject(proposal_id)
     with pytest.raises(UsageError, match="already rejected"):
         await rows()
-
-
-async def start_as_it_was(runs: Runs, table_id: str, kind: str, spec: dict[str, Any]) -> str:
-    """Before runs had owners."""
-
-    def work(connection: Connection) -> str:
-        columns = "id, table_no, kind, status, spec, started_at, usage"
-        connection.execute(text(f"INSERT INTO runs ({columns}) VALUES ('r1', 1, '{kind}', 'running', '', '', '')"))
-        return "r1"
-
-    return await runs._database.write(work)
-
-
-async def changed(store: Store, statement: str) -> None:
-    await store.proposals._database.write(lambda connection: connection.execute(text(statement)))
-
-
-async def test_a_proposal_of_an_older_version_can_be_edited(
-    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as older:
-        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
-        older.setattr(Runs, "start", start_as_it_was)
-        older.setattr(tables, "free_id", lambda connection, name: name)
-        for place in (tables, ledger):  # nothing had an owner
-            older.setattr(place, "charge_bytes", lambda *thing, **how: None)
-        async with await Store.open(empty_database_url) as store:
-            await changed(store, "ALTER TABLE tables ADD COLUMN tags TEXT DEFAULT '[]'")  # today's code reads it
-            table_id, _, proposal_id = await proposal(store)
-            await changed(store, "ALTER TABLE tables DROP COLUMN tags")
-    async with await Store.open(empty_database_url) as store:
-        assert (await store.proposals.operations(proposal_id))[0].edited is None
-        await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(11)}))
-        assert (await totals(store, table_id))[0] == typed(11)
 
 
 async def test_whatever_happens_to_a_table_is_told_by_its_activity(store: Store) -> None:

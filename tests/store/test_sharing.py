@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from sqlalchemy import Connection, text
 
 from tablewright.errors import Forbidden, NotFound
-from tablewright.store import migrations
 from tablewright.store.conversations import Turn
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
@@ -18,6 +16,7 @@ from tablewright.table.access import Acting, Person, Role, Shareable
 from tablewright.table.corpus import Document, Segment
 from tablewright.table.model import Field, given
 from tablewright.table.research import Brief
+from tests.store.released import load_release
 
 KINDS: tuple[Shareable, ...] = ("table", "document", "conversation", "result", "research", "shortlist")
 
@@ -234,15 +233,9 @@ async def test_a_run_of_somebody_who_is_gone_sees_nothing_of_their_own(store: St
     assert (gone.role, gone.tables) == ("viewer", frozenset())
 
 
-async def test_what_people_saw_before_things_had_owners_they_still_see(
-    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_people_saw_before_things_had_owners_they_still_see(empty_database_url: str) -> None:
     """Ann made the table, Bob was let in; everybody saw all documents."""
-    with monkeypatch.context() as older:
-        before = next(number for number, each in enumerate(migrations.MIGRATIONS) if "DROP TABLE grants" in each)
-        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
-        async with await Store.open(empty_database_url) as store:
-            await store.database.write(as_it_was)
+    load_release(empty_database_url, "0.1.0", *AS_IT_WAS)
     async with await Store.open(empty_database_url) as store:
         ann, bob, eve = [
             store.seen_by(Acting(person=await store.users.by_id(each))) for each in ("u-ann", "u-bob", "u-eve")
@@ -258,23 +251,24 @@ async def test_what_people_saw_before_things_had_owners_they_still_see(
         assert (await store.tables.create("Towns", [Field(name="Town")])).id != "towns"
 
 
-def as_it_was(connection: Connection) -> None:
-    for name in ("ann", "bob", "eve"):
-        connection.execute(
-            text("INSERT INTO users VALUES (:id, :name, 'editor', :id, '2026-01-01T00:00:00Z')"),
-            {"id": f"u-{name}", "name": name},
-        )
-    for statement in (
-        "INSERT INTO tables (id, name, key_field, created_at, last_row, last_field, last_change, last_seq)"
-        " VALUES ('towns', 'Towns', '', '2026-01-01T00:00:00Z', 0, 0, 1, 0)",
-        "INSERT INTO changes (table_no, change, at, actor, kind, note, first_seq, last_seq)"
-        " SELECT no, 1, created_at, 'ann', 'create', '', 1, 0 FROM tables",
-        "INSERT INTO grants (user_id, table_id) VALUES ('u-ann', 'towns'), ('u-bob', 'towns')",
-        "INSERT INTO shortlists VALUES ('h1', 'towns', '{}', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')",
-        "INSERT INTO documents (id, path, name, file_hash, text_hash, readable, segments, facts, rows, document)"
-        " VALUES ('doc_1', '/files/a.txt', 'a.txt', 'h', 't', true, 0, 0, 0, '{}')",
-    ):
-        connection.exec_driver_sql(statement)
+AS_IT_WAS = (
+    *(
+        f"DELETE FROM {table};"
+        for table in ("users", "tables", "changes", "grants", "shortlists", "documents", "researches")
+    ),
+    *(
+        f"INSERT INTO users VALUES ('u-{name}', '{name}', 'editor', 'u-{name}', '2026-01-01T00:00:00Z');"
+        for name in ("ann", "bob", "eve")
+    ),
+    "INSERT INTO tables (id, name, key_field, created_at, last_row, last_field, last_change, last_seq)"
+    " VALUES ('towns', 'Towns', '', '2026-01-01T00:00:00Z', 0, 0, 1, 0);",
+    "INSERT INTO changes (table_no, change, at, actor, kind, note, first_seq, last_seq)"
+    " SELECT no, 1, created_at, 'ann', 'create', '', 1, 0 FROM tables;",
+    "INSERT INTO grants (user_id, table_id) VALUES ('u-ann', 'towns'), ('u-bob', 'towns');",
+    "INSERT INTO shortlists VALUES ('h1', 'towns', '{}', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z');",
+    "INSERT INTO documents (id, path, name, file_hash, text_hash, readable, segments, facts, rows, document)"
+    " VALUES ('doc_1', '/files/a.txt', 'a.txt', 'h', 't', true, 0, 0, 0, '{}');",
+)
 
 
 async def test_an_admin_takes_a_table_from_its_owner_and_nobody_else_does(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The database as SQLAlchemy sees it. What is really created, and how it came to be, is in `migrations`.
+"""The database: every table, column and index, declared once. `migrations` brings an older database up to it.
 
 A row keeps the values it was given in one JSON text; `cells` holds only what was written since. So an import of a
 million cells writes a row each, and `edits`, the append-only log, is where every cell's later history is.
@@ -10,536 +10,390 @@ parts of a document lie together, and their numbers in memory need no look into 
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, LargeBinary, MetaData, Table, Text
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text, text
+from sqlalchemy.types import TypeEngine
 
 metadata = MetaData()
 
-tables = Table(
+LongKey = BigInteger().with_variant(Integer, "sqlite")
+"""The key of a table with one number for each row. SQLite numbers rows by itself, but only if it is called INTEGER."""
+
+
+def declare(name: str, *parts: Column[Any] | Index, clustered: bool = False, only: str = "") -> Table:
+    """Return a table. `clustered`: SQLite keeps its rows in the order of the key; `only`: in this kind of database."""
+    return Table(
+        name, metadata, *parts, sqlite_with_rowid=not clustered, sqlite_autoincrement=True, info={"only": only}
+    )
+
+
+def serial(name: str) -> Column[Any]:
+    """Return a key that the database counts up and never gives out twice."""
+    return Column(name, Integer, primary_key=True, autoincrement=True)
+
+
+def key(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]] = Text) -> Column[Any]:
+    return Column(name, kind, primary_key=True, autoincrement=False)
+
+
+def column(
+    name: str, kind: type[TypeEngine[Any]] = Text, *, unique: bool = False, default: str | int | None = None
+) -> Column[Any]:
+    """Return a column without NULLs. One that joins a table later needs a default, for the rows that are there."""
+    in_sql = text(str(default)) if isinstance(default, int) else default
+    return Column(name, kind, nullable=False, unique=unique or None, server_default=in_sql)
+
+
+def optional(name: str, kind: type[TypeEngine[Any]] = Text) -> Column[Any]:
+    return Column(name, kind)
+
+
+tables = declare(
     "tables",
-    metadata,
-    Column("no", Integer, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("name", Text, nullable=False),
-    Column("key_field", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("last_row", BigInteger, nullable=False),
-    Column("last_field", Integer, nullable=False),
-    Column("last_change", BigInteger, nullable=False),
-    Column("last_seq", BigInteger, nullable=False),
-    Column("tags", Text, nullable=False, server_default="[]"),
+    serial("no"),
+    column("id", unique=True),
+    column("name"),
+    column("key_field"),
+    column("created_at"),
+    column("last_row", BigInteger),
+    column("last_field", Integer),
+    column("last_change", BigInteger),
+    column("last_seq", BigInteger),
+    column("tags", default="[]"),
 )
-
-imports = Table(
+imports = declare(
     "imports",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("path", Text, nullable=False),
-    Column("content_hash", Text, nullable=False),
-    Column("reading", Text, nullable=False),
-    Column("at", Text, nullable=False),
+    key("table_no", Integer),
+    column("path"),
+    column("content_hash"),
+    column("reading"),
+    column("at"),
+    Index("imports_by_path", "path"),
 )
-
-fields = Table(
+fields = declare(
     "fields",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("field_id", Integer, primary_key=True),
-    Column("position", Double, nullable=False),
-    Column("spec", Text, nullable=False),
-    Column("removed", Boolean, nullable=False),
+    key("table_no", Integer),
+    key("field_id", Integer),
+    column("position", Double),
+    column("spec"),
+    column("removed", Boolean),
 )
-
-rows = Table(
+rows = declare(
     "rows",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("row_id", BigInteger, primary_key=True),
-    Column("key", Text, nullable=False),
-    Column("given", Text, nullable=False),
-    Column("removed", Boolean, nullable=False),
+    key("table_no", Integer),
+    key("row_id", BigInteger),
+    column("key"),
+    column("given"),
+    column("removed", Boolean),
+    clustered=True,
 )
-
-cells = Table(
+cells = declare(
     "cells",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("row_id", BigInteger, primary_key=True),
-    Column("field_id", Integer, primary_key=True),
-    Column("status", Text, nullable=False),
-    Column("cell", Text, nullable=False),
+    key("table_no", Integer),
+    key("row_id", BigInteger),
+    key("field_id", Integer),
+    column("status"),
+    column("cell"),
+    clustered=True,
 )
-
-changes = Table(
+changes = declare(
     "changes",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("change", BigInteger, primary_key=True),
-    Column("at", Text, nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("run_id", Text),
-    Column("note", Text, nullable=False),
-    Column("first_seq", BigInteger, nullable=False),
-    Column("last_seq", BigInteger, nullable=False),
+    key("table_no", Integer),
+    key("change", BigInteger),
+    column("at"),
+    column("actor"),
+    column("kind"),
+    optional("run_id"),
+    column("note"),
+    column("first_seq", BigInteger),
+    column("last_seq", BigInteger),
 )
-
-edits = Table(
+edits = declare(
     "edits",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("seq", BigInteger, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("row_id", BigInteger),
-    Column("field_id", Integer),
-    Column("before", Text),
-    Column("after", Text),
+    key("table_no", Integer),
+    key("seq", BigInteger),
+    column("kind"),
+    optional("row_id", BigInteger),
+    optional("field_id", Integer),
+    optional("before"),
+    optional("after"),
+    Index("edits_by_cell", "table_no", "row_id", "field_id", "seq"),
+    clustered=True,
 )
-
-runs = Table(
+runs = declare(
     "runs",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("table_no", Integer, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("spec", Text, nullable=False),
-    Column("started_at", Text, nullable=False),
-    Column("finished_at", Text),
-    Column("usage", Text, nullable=False),
-    Column("error", Text),
-    Column("owner", Text, nullable=False, default=""),
-    Column("stop", Text, nullable=False, default=""),
-    Column("total", BigInteger, nullable=False, default=0),
-    Column("done", BigInteger, nullable=False, default=0),
-    Column("last_event", BigInteger, nullable=False, default=0),
-    Column("person", Text, nullable=False, default=""),
+    key("id"),
+    column("table_no", Integer),
+    column("kind"),
+    column("status"),
+    column("spec"),
+    column("started_at"),
+    optional("finished_at"),
+    column("usage"),
+    optional("error"),
+    column("owner", default=""),
+    column("stop", default=""),
+    column("total", BigInteger, default=0),
+    column("done", BigInteger, default=0),
+    column("last_event", BigInteger, default=0),
+    column("person", default=""),
+    Index("runs_by_table", "table_no", "started_at"),
+    Index("runs_by_status", "status", "started_at"),
 )
-run_slices = Table(
+run_slices = declare(
     "run_slices",
-    metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("todo", Text, nullable=False),
-    Column("owner", Text, nullable=False),
-    Column("done", Text, nullable=False),
-    Column("finished", Boolean, nullable=False),
-    Column("tally", Text, nullable=False),
-    Column("usage", Text, nullable=False),
-    Column("setbacks", Integer, nullable=False),
+    key("run_id"),
+    key("number", Integer),
+    column("todo"),
+    column("owner"),
+    column("done"),
+    column("finished", Boolean),
+    column("tally"),
+    column("usage"),
+    column("setbacks", Integer, default=0),
+    clustered=True,
 )
-run_events = Table(
-    "run_events",
-    metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("number", BigInteger, primary_key=True),
-    Column("at", Text, nullable=False),
-    Column("event", Text, nullable=False),
+run_events = declare(
+    "run_events", key("run_id"), key("number", BigInteger), column("at"), column("event"), clustered=True
 )
-workers = Table(
+workers = declare(
     "workers",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("host", Text, nullable=False),
-    Column("pid", Integer, nullable=False),
-    Column("started_at", Text, nullable=False),
-    Column("beat", Double, nullable=False),
+    key("id"),
+    column("kind"),
+    column("host"),
+    column("pid", Integer),
+    column("started_at"),
+    column("beat", Double),
 )
-limits = Table(
-    "limits",
-    metadata,
-    Column("key", Text, primary_key=True),
-    Column("free_at", Double, nullable=False),
-)
-
-proposals = Table(
+limits = declare("limits", key("key"), column("free_at", Double))
+proposals = declare(
     "proposals",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("table_no", Integer, nullable=False),
-    Column("run_id", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("reasoning", Text, nullable=False),
-    Column("fields", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("decided_at", Text),
+    key("id"),
+    column("table_no", Integer),
+    column("run_id"),
+    column("status"),
+    column("reasoning"),
+    column("fields"),
+    column("created_at"),
+    optional("decided_at"),
+    Index("proposals_by_table", "table_no", "created_at"),
 )
-
-operations = Table(
+operations = declare(
     "operations",
-    metadata,
-    Column("proposal_id", Text, primary_key=True),
-    Column("row_id", BigInteger, primary_key=True),
-    Column("field", Text, primary_key=True),
-    Column("attempt", Integer, nullable=False),
-    Column("as_of", BigInteger, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("confidence", Double, nullable=False),
-    Column("cell", Text, nullable=False),
-    Column("decision", Text, nullable=False),
-    Column("change", BigInteger),
-    Column("steps", Text, nullable=False),
-    Column("edited", Text),
+    key("proposal_id"),
+    key("row_id", BigInteger),
+    key("field"),
+    column("attempt", Integer),
+    column("as_of", BigInteger),
+    column("status"),
+    column("confidence", Double),
+    column("cell"),
+    column("decision"),
+    optional("change", BigInteger),
+    column("steps"),
+    optional("edited"),
+    clustered=True,
 )
-
-attempts = Table(
-    "attempts",
-    metadata,
-    Column("run_id", Text, primary_key=True),
-    Column("row_id", BigInteger, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("attempt", Text, nullable=False),
+attempts = declare(
+    "attempts", key("run_id"), key("row_id", BigInteger), key("number", Integer), column("attempt"), clustered=True
 )
-
-cache = Table(
-    "cache",
-    metadata,
-    Column("kind", Text, primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("value", LargeBinary, nullable=False),
-    Column("created_at", Text, nullable=False),
-)
-
-texts = Table(
-    "texts",
-    metadata,
-    Column("content_hash", Text, primary_key=True),
-    Column("text", LargeBinary, nullable=False),
-)
-
-pages = Table(
+cache = declare("cache", key("kind"), key("key"), column("value", LargeBinary), column("created_at"), clustered=True)
+texts = declare("texts", key("content_hash"), column("text", LargeBinary), clustered=True)
+pages = declare(
     "pages",
-    metadata,
-    Column("url", Text, primary_key=True),
-    Column("content_hash", Text, primary_key=True),
-    Column("final_url", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("domain", Text, nullable=False),
-    Column("retrieved_at", Text, nullable=False),
-    Column("checked_at", Text, nullable=False),
-    Column("etag", Text, nullable=False),
-    Column("last_modified", Text, nullable=False),
-    Column("extra", Text, nullable=False),
+    key("url"),
+    key("content_hash"),
+    column("final_url"),
+    column("title"),
+    column("domain"),
+    column("retrieved_at"),
+    column("checked_at"),
+    column("etag"),
+    column("last_modified"),
+    column("extra"),
+    clustered=True,
 )
-
-corpus = Table(
-    "corpus",
-    metadata,
-    Column("version", BigInteger, nullable=False),
-)
-
-documents = Table(
+corpus = declare("corpus", column("version", BigInteger))
+documents = declare(
     "documents",
-    metadata,
-    Column("no", Integer, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("path", Text, nullable=False, unique=True),
-    Column("name", Text, nullable=False),
-    Column("file_hash", Text, nullable=False),
-    Column("text_hash", Text, nullable=False),
-    Column("readable", Boolean, nullable=False),
-    Column("segments", Integer, nullable=False),
-    Column("facts", Integer, nullable=False),
-    Column("rows", Integer, nullable=False),
-    Column("document", Text, nullable=False),
+    serial("no"),
+    column("id", unique=True),
+    column("path", unique=True),
+    column("name"),
+    column("file_hash"),
+    column("text_hash"),
+    column("readable", Boolean),
+    column("segments", Integer),
+    column("facts", Integer),
+    column("rows", Integer),
+    column("document"),
+    Index("documents_by_name", "name"),
 )
-
-document_texts = Table(
+document_texts = declare(
     "document_texts",
-    metadata,
-    Column("document_id", Text, primary_key=True),
-    Column("content_hash", Text, primary_key=True),
+    key("document_id"),
+    key("content_hash"),
+    Index("document_texts_by_hash", "content_hash"),
+    clustered=True,
 )
-
-segments = Table(
+segments = declare(
     "segments",
-    metadata,
-    Column("id", BigInteger, primary_key=True),
-    Column("begins", Integer, nullable=False),
-    Column("ends", Integer, nullable=False),
-    Column("page", Integer),
-    Column("heading", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    key("id", LongKey),
+    column("begins", Integer),
+    column("ends", Integer),
+    optional("page", Integer),
+    column("heading"),
+    column("text"),
 )
-
-summaries = Table(
-    "summaries",
-    metadata,
-    Column("id", BigInteger, primary_key=True),
-    Column("first", Integer, nullable=False),
-    Column("last", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-)
-
-annotated = Table(
+summaries = declare("summaries", key("id", LongKey), column("first", Integer), column("last", Integer), column("text"))
+annotated = declare(
     "annotations",
-    metadata,
-    Column("id", BigInteger, primary_key=True),
-    Column("shape", Text, nullable=False),
-    Column("begins", Integer, nullable=False),
-    Column("ends", Integer, nullable=False),
-    Column("page", Integer),
-    Column("found_by", Text, nullable=False),
-    Column("grid", Integer, nullable=False),
+    key("id", LongKey),
+    column("shape"),
+    column("begins", Integer),
+    column("ends", Integer),
+    optional("page", Integer),
+    column("found_by"),
+    column("grid", Integer),
 )
-
-properties = Table(
+properties = declare(
     "properties",
-    metadata,
-    Column("annotation_id", BigInteger, primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("label", Text, nullable=False),
-    Column("context", Text, nullable=False),
-    Column("begins", Integer, nullable=False),
-    Column("ends", Integer, nullable=False),
-    Column("raw", Text, nullable=False),
-    Column("number", Double),
-    Column("high", Double),
-    Column("unit", Text, nullable=False),
-    Column("si", Double),
-    Column("si_high", Double),
-    Column("base", Text, nullable=False),
-    Column("date", Text, nullable=False),
-    Column("currency", Text, nullable=False),
-    Column("truth", Boolean),
-    Column("ambiguity", Text, nullable=False),
+    key("annotation_id", BigInteger),
+    key("position", Integer),
+    column("label"),
+    column("context"),
+    column("begins", Integer),
+    column("ends", Integer),
+    column("raw"),
+    optional("number", Double),
+    optional("high", Double),
+    column("unit"),
+    optional("si", Double),
+    optional("si_high", Double),
+    column("base"),
+    column("date"),
+    column("currency"),
+    optional("truth", Boolean),
+    column("ambiguity"),
+    Index("properties_by_label", "label", "context"),
+    clustered=True,
 )
-
-words = Table(
-    "words",
-    metadata,
-    Column("document_no", Integer, primary_key=True),
-    Column("postings", LargeBinary, nullable=False),
-    Column("lengths", LargeBinary, nullable=False),
-)
-
-vectors = Table(
+words = declare("words", key("document_no", Integer), column("postings", LargeBinary), column("lengths", LargeBinary))
+vectors = declare(
     "vectors",
-    metadata,
-    Column("document_no", Integer, primary_key=True),
-    Column("target", Text, primary_key=True),
-    Column("embedder", Text, nullable=False),
-    Column("dimensions", Integer, nullable=False),
-    Column("matrix", LargeBinary, nullable=False),
+    key("document_no", Integer),
+    key("target"),
+    column("embedder"),
+    column("dimensions", Integer),
+    column("matrix", LargeBinary),
 )
-
-cache_documents = Table(
-    "cache_documents",
-    metadata,
-    Column("document_id", Text, primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("key", Text, primary_key=True),
-)
-
-results = Table(
-    "results",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("question", Text, nullable=False),
-    Column("columns", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-)
-
-result_rows = Table(
+cache_documents = declare("cache_documents", key("document_id"), key("kind"), key("key"), clustered=True)
+results = declare("results", key("id"), column("question"), column("columns"), column("created_at"))
+result_rows = declare(
     "result_rows",
-    metadata,
-    Column("result_id", Text, primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("document_id", Text, nullable=False),
-    Column("page", Integer),
-    Column("begins", Integer, nullable=False),
-    Column("ends", Integer, nullable=False),
-    Column("verdict", Text, nullable=False),
-    Column("content", Text, nullable=False),
+    key("result_id"),
+    key("position", Integer),
+    column("document_id"),
+    optional("page", Integer),
+    column("begins", Integer),
+    column("ends", Integer),
+    column("verdict"),
+    column("content"),
+    Index("result_rows_by_document", "document_id"),
+    clustered=True,
 )
-
-conversations = Table(
-    "conversations",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("started_at", Text, nullable=False),
-    Column("summary", Text, nullable=False),
-    Column("last_turn", Integer, nullable=False),
+conversations = declare(
+    "conversations", key("id"), column("started_at"), column("summary"), column("last_turn", Integer)
 )
-
-turns = Table(
-    "turns",
-    metadata,
-    Column("conversation_id", Text, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("turn", Text, nullable=False),
+turns = declare("turns", key("conversation_id"), key("number", Integer), column("turn"))
+turn_documents = declare(
+    "turn_documents", key("document_id"), key("conversation_id"), key("number", Integer), clustered=True
 )
-
-turn_documents = Table(
-    "turn_documents",
-    metadata,
-    Column("document_id", Text, primary_key=True),
-    Column("conversation_id", Text, primary_key=True),
-    Column("number", Integer, primary_key=True),
-)
-
-researches = Table(
+researches = declare(
     "researches",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("question", Text, nullable=False),
-    Column("brief", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("table_id", Text, nullable=False),
-    Column("max_tasks", Integer, nullable=False),
-    Column("report", Text),
-    Column("answered", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
+    key("id"),
+    column("question"),
+    column("brief"),
+    column("status"),
+    column("table_id"),
+    column("max_tasks", Integer),
+    optional("report"),
+    column("answered"),
+    column("created_at"),
+    column("updated_at"),
 )
-
-research_rounds = Table(
-    "research_rounds",
-    metadata,
-    Column("research_id", Text, primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("content", Text, nullable=False),
+research_rounds = declare("research_rounds", key("research_id"), key("number", Integer), column("content"))
+research_documents = declare("research_documents", key("document_id"), key("research_id"), clustered=True)
+shortlists = declare(
+    "shortlists", key("id"), column("table_id"), column("state"), column("created_at"), column("updated_at")
 )
-
-research_documents = Table(
-    "research_documents",
-    metadata,
-    Column("document_id", Text, primary_key=True),
-    Column("research_id", Text, primary_key=True),
+users = declare(
+    "users", key("id"), column("name", unique=True), column("role"), column("created_at"), column("link_by", default="")
 )
-
-shortlists = Table(
-    "shortlists",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("table_id", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-)
-users = Table(
-    "users",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("link_by", Text, nullable=False, default=""),
-)
-tokens = Table(
+tokens = declare(
     "tokens",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("user_id", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("scopes", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("expires_at", Text, nullable=False),
-    Column("last_used_at", Text, nullable=False),
+    key("id"),
+    column("user_id"),
+    column("name"),
+    column("hash", unique=True),
+    column("scopes"),
+    column("created_at"),
+    column("expires_at"),
+    column("last_used_at"),
+    Index("tokens_by_user", "user_id"),
 )
-identities = Table(
-    "identities",
-    metadata,
-    Column("issuer", Text, primary_key=True),
-    Column("subject", Text, primary_key=True),
-    Column("user_id", Text, nullable=False),
-)
-shares = Table(
+identities = declare("identities", key("issuer"), key("subject"), column("user_id"))
+shares = declare(
     "shares",
-    metadata,
-    Column("kind", Text, primary_key=True),
-    Column("thing_id", Text, primary_key=True),
-    Column("user_id", Text, primary_key=True),
-    Column("owns", Boolean, nullable=False),
-    Column("bytes", BigInteger, nullable=False, default=0),
+    key("kind"),
+    key("thing_id"),
+    key("user_id"),
+    column("owns", Boolean),
+    column("bytes", BigInteger, default=0),
+    Index("shares_by_user", "user_id", "kind", "thing_id"),
+    clustered=True,
 )
-quotas = Table(
-    "quotas",
-    metadata,
-    Column("user_id", Text, primary_key=True),
-    Column("what", Text, primary_key=True),
-    Column("most", Double, nullable=False),
+quotas = declare("quotas", key("user_id"), key("what"), column("most", Double))
+spent = declare(
+    "spent", key("user_id"), key("month"), key("what"), column("amount", Double), column("held", Double, default=0)
 )
-spent = Table(
-    "spent",
-    metadata,
-    Column("user_id", Text, primary_key=True),
-    Column("month", Text, primary_key=True),
-    Column("what", Text, primary_key=True),
-    Column("amount", Double, nullable=False),
-    Column("held", Double, nullable=False),
-)
-holds = Table(
+holds = declare(
     "holds",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("user_id", Text, nullable=False),
-    Column("month", Text, nullable=False),
-    Column("owner", Text, nullable=False),
-    Column("amount", Double, nullable=False),
-    Column("spent", Double, nullable=False),
+    key("id"),
+    column("user_id"),
+    column("month"),
+    column("owner"),
+    column("amount", Double),
+    column("spent", Double),
+    Index("holds_by_user", "user_id"),
 )
-audit = Table(
+audit = declare(
     "audit",
-    metadata,
-    Column("no", Integer, primary_key=True, autoincrement=True),
-    Column("at", Text, nullable=False),
-    Column("who", Text, nullable=False),
-    Column("door", Text, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("thing", Text, nullable=False),
-    Column("detail", Text, nullable=False),
+    serial("no"),
+    column("at"),
+    column("who"),
+    column("door"),
+    column("action"),
+    column("thing"),
+    column("detail"),
 )
-scheduled = Table("scheduled", metadata, Column("table_id", Text, primary_key=True))
-table_ids = Table("table_ids", metadata, Column("id", Text, primary_key=True))
-requests = Table(
-    "requests",
-    metadata,
-    Column("actor", Text, primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("route", Text, nullable=False),
-    Column("answer", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
+scheduled = declare("scheduled", key("table_id"))
+table_ids = declare("table_ids", key("id"))
+requests = declare(
+    "requests", key("actor"), key("key"), column("route"), column("answer"), column("created_at"), clustered=True
 )
-
-kind_tables = Table(
-    "kind_tables",
-    metadata,
-    Column("owner", Text, primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("table_no", Integer, nullable=False),
-)
-
-kind_rows = Table(
+kind_tables = declare("kind_tables", key("owner"), key("kind"), column("table_no", Integer))
+kind_rows = declare(
     "kind_rows",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("document_id", Text, primary_key=True),
-    Column("row_id", BigInteger, nullable=False),
-    Column("text_hash", Text, nullable=False),
+    key("table_no", Integer),
+    key("document_id"),
+    column("row_id", BigInteger),
+    column("text_hash"),
+    Index("kind_rows_by_document", "document_id"),
+    clustered=True,
 )
-
-listings = Table(
-    "listings",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("content", Text, nullable=False),
-)
-
-views = Table(
-    "views",
-    metadata,
-    Column("table_no", Integer, primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("person", Text, primary_key=True),
-    Column("content", Text, nullable=False),
-)
-
-commits = Table(
-    "commits",
-    metadata,
-    Column("receipt", Text, primary_key=True),
-    Column("at", Text, nullable=False),
-)
+listings = declare("listings", key("table_no", Integer), column("content"))
+views = declare("views", key("table_no", Integer), key("name"), key("person"), column("content"))
+commits = declare("commits", key("receipt"), column("at"), only="postgresql")
 """Receipts of transactions, by which one whose answer was lost finds out whether it was committed. PostgreSQL only."""

@@ -15,12 +15,12 @@ from sqlalchemy import text
 from tablewright.app import Tablewright
 from tablewright.doors.api.routes import router
 from tablewright.errors import Forbidden
-from tablewright.store.database import make_engine
-from tablewright.store.migrations import MIGRATIONS, migrate
+from tablewright.store.store import Store
 from tablewright.table.access import Scope
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE
+from tests.store.released import load_release
 
 EXPIRED = "2020-01-02T00:00:00Z"
 TABLE = {"name": "towns", "rows": [{"Town": "Zug"}]}
@@ -147,22 +147,13 @@ def test_tokens_on_the_command_line(shell: Shell) -> None:
     assert shell("tokens", "remove", "k123", code=2).stderr
 
 
-def test_tokens_of_an_older_database_go_on_and_never_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = next(number for number, each in enumerate(MIGRATIONS) if any("CREATE TABLE tokens" in one for one in each))
-    engine = make_engine(f"sqlite:///{tmp_path / 'tablewright.db'}")
-    with monkeypatch.context() as patch, engine.connect() as connection:
-        patch.setattr("tablewright.store.migrations.MIGRATIONS", MIGRATIONS[:before])
-        connection.execution_options(tablewright_write=True)
-        connection.begin()
-        migrate(connection)
-        old = "INSERT INTO users (id, name, role, token_hash, created_at) VALUES ('u1', 'ann', 'editor', :hash, '2024')"
-        digest = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"  # of "password"
-        connection.execute(text(old), {"hash": digest})
-        connection.commit()
-    engine.dispose()
-    with served(tmp_path, token=TOKEN) as server, server.client("password") as ann:
-        assert ann.get("/api/v1/version").json()["user"] == "ann"
-        assert [each["expires_at"] for each in ann.get("/api/v1/tokens").json()["tokens"]] == [""]
+def test_tokens_of_an_older_database_go_on_and_never_expire(tmp_path: Path) -> None:
+    digest = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"  # of "password"
+    known = f"UPDATE users SET token_hash = '{digest}' WHERE name = 'bob';"
+    load_release(f"sqlite:///{tmp_path / 'tablewright.db'}", "0.1.0", known)
+    with served(tmp_path, token=TOKEN) as server, server.client("password") as bob:
+        assert bob.get("/api/v1/version").json()["user"] == "bob"
+        assert [each["expires_at"] for each in bob.get("/api/v1/tokens").json()["tokens"]] == [""]
 
 
 @pytest.mark.parametrize("how", ["demoted", "removed"])
@@ -208,25 +199,11 @@ def test_only_an_admin_makes_share_links(tmp_path: Path) -> None:
             server.do(link)
 
 
-def test_share_links_of_an_older_database_count_as_the_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = next(number for number, each in enumerate(MIGRATIONS) if any("ADD COLUMN link_by" in one for one in each))
-    engine = make_engine(f"sqlite:///{tmp_path / 'tablewright.db'}")
-    with monkeypatch.context() as patch, engine.connect() as connection:
-        patch.setattr("tablewright.store.migrations.MIGRATIONS", MIGRATIONS[:before])
-        connection.execution_options(tablewright_write=True)
-        connection.begin()
-        migrate(connection)
-        for user, name in (("u1", "link-towns-ab12-c0ffee"), ("u2", "link-farmer")):
-            user_values = {"id": user, "name": name, "at": "2024"}
-            new_user = "INSERT INTO users (id, name, role, created_at) VALUES (:id, :name, 'viewer', :at)"
-            connection.execute(text(new_user), user_values)
-            shared = "INSERT INTO shares (kind, thing_id, user_id, owns) VALUES ('table', 'towns-ab12', :id, false)"
-            connection.execute(text(shared), {"id": user})
-        connection.commit()
-    with engine.connect() as connection:
-        connection.execution_options(tablewright_write=True)
-        connection.begin()
-        migrate(connection)
-        found = connection.execute(text("SELECT id, link_by FROM users ORDER BY id")).all()
-        assert [tuple(each) for each in found] == [("u1", "owner"), ("u2", "")]
-    engine.dispose()
+async def test_share_links_of_an_older_database_count_as_the_owners(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'tablewright.db'}"
+    guests = (("u1", "link-towns-ab12-c0ffee"), ("u2", "link-farmer"))
+    new_user = "INSERT INTO users (id, name, role, created_at) VALUES ('{}', '{}', 'viewer', '2024');"
+    shared = "INSERT INTO shares (kind, thing_id, user_id, owns) VALUES ('table', 'towns-ab12', '{}', false);"
+    load_release(url, "0.3.1", *(line.format(*guest) for guest in guests for line in (new_user, shared)))
+    async with await Store.open(url) as store:
+        assert [(await store.users.by_id(id)).link_by for id, _ in guests] == ["owner", ""]
