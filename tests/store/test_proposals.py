@@ -308,6 +308,53 @@ async def test_the_cells_that_wait_are_found_by_confidence_and_by_being_empty(st
         await rows()
 
 
+async def stopped_proposal(store: Store, *looked_at: str) -> tuple[str, str]:
+    """Return a table and the proposal of a run that was stopped: it was to fill Total and Tax, and filled row 1 of
+    those that it looked at."""
+    table_id = (await store.tables.create("t", FIELDS, [(given_cell("a"),), (given_cell("b"),)])).id
+    run_id = await store.runs.start(table_id, "enrich", {})
+    proposal_id = await store.proposals.create(table_id, run_id, [TOTAL, Field(name="Tax", type="number")])
+    await store.proposals.add(proposal_id, [Operation(row_id=1, field=name, cell=found(7)) for name in looked_at])
+    await store.proposals.finish(proposal_id, "Stopped before the end.")
+    return table_id, proposal_id
+
+
+@pytest.mark.parametrize("looked_at", [(), ("Total",), ("Total", "Tax")])
+async def test_the_columns_of_a_stopped_run_stay_and_come_with_the_proposal(
+    store: Store, looked_at: tuple[str, ...]
+) -> None:
+    table_id, proposal_id = await stopped_proposal(store, *looked_at)
+    waiting = await store.proposals.get(proposal_id)
+    assert (waiting.status, [field.name for field in waiting.fields]) == ("open", ["Total", "Tax"])
+    applied = await store.proposals.apply(proposal_id)
+    assert applied.cells == len(looked_at)
+    table = await store.tables.load(table_id)
+    assert [field.name for field in table.fields] == ["Name", "Total", "Tax"]
+    assert [table.rows[0].cell(name).value for name in ("Total", "Tax")] == [
+        7 if name in looked_at else None for name in ("Total", "Tax")
+    ]
+    assert table.rows[1].cell("Tax").needs_work
+    assert (await store.proposals.get(proposal_id)).status == "applied"
+
+
+@pytest.mark.parametrize("looked_at", [(), ("Total",)])
+async def test_the_columns_of_a_stopped_run_go_once_a_person_discards_them(
+    store: Store, looked_at: tuple[str, ...]
+) -> None:
+    table_id, proposal_id = await stopped_proposal(store, *looked_at)
+    await store.proposals.reject(proposal_id)
+    assert (await store.proposals.get(proposal_id)).status == "rejected"
+    assert (await store.tables.find(table_id)).fields == FIELDS
+
+
+async def test_a_run_that_had_nothing_to_do_leaves_nothing_to_decide(store: Store) -> None:
+    table_id = (await store.tables.create("t", (*FIELDS, TOTAL), [(given_cell("a"), given_cell(1))])).id
+    run_id = await store.runs.start(table_id, "enrich", {})
+    proposal_id = await store.proposals.create(table_id, run_id, [TOTAL])
+    await store.proposals.finish(proposal_id, "nothing to fill")
+    assert (await store.proposals.get(proposal_id)).status == "rejected"
+
+
 async def test_whatever_happens_to_a_table_is_told_by_its_activity(store: Store) -> None:
     table_id, run_id, proposal_id = await proposal(store)
     seen = [await store.tables.activity(table_id)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -15,14 +15,17 @@ from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
 from tablewright.store.operations import CellAt
 from tablewright.store.proposal import (
+    EVERYTHING,
     ProposalHead,
     Selection,
     choose,
+    close,
     is_empty,
     open_head,
     read_head,
     settle,
     unknown_cell,
+    unseen_fields,
 )
 from tablewright.store.records import to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
@@ -83,8 +86,13 @@ def apply_operations(
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
-    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind, empties=empties)
+    unseen = unseen_fields(connection, proposal_id) if selection == EVERYTHING else set()
+    applied = write_chosen(
+        connection, found, proposal, chosen, actor=actor, force=force, kind=kind, empties=empties, unseen=unseen
+    )
     settle(connection, proposal_id)
+    if unseen and not applied.cells and not applied.conflicts:
+        close(connection, proposal_id, "applied")
     return applied
 
 
@@ -171,12 +179,13 @@ def write_chosen(
     kind: ApplyKind,
     by_hand: bool = False,
     empties: bool = False,
+    unseen: Collection[str] = (),
 ) -> Applied:
     """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them; `empties`: what
-    was not found takes the place of a value that is there."""
+    was not found takes the place of a value that is there; `unseen`: columns that are added without any cell."""
     operations = schema.operations
     known = [field.name for field in found.table.fields]
-    entries, found = write_fields(connection, found, proposal, chosen)
+    entries, found = write_fields(connection, found, proposal, chosen, unseen)
     conflicts = 0
     read_first = connection.execute(select(func.min(operations.c.as_of)).where(chosen)).scalar()
     if not force and read_first is not None and read_first < found.last_seq:
@@ -261,10 +270,14 @@ def keep_present_values(
 
 
 def write_fields(
-    connection: Connection, found: TableHead, proposal: ProposalHead, chosen: ColumnElement[bool]
+    connection: Connection,
+    found: TableHead,
+    proposal: ProposalHead,
+    chosen: ColumnElement[bool],
+    unseen: Collection[str],
 ) -> tuple[list[Entry], TableHead]:
-    """Adds or changes the proposed fields that the chosen cells belong to."""
-    wanted = set(connection.execute(select(schema.operations.c.field).where(chosen).distinct()).scalars())
+    """Add or change the proposed fields that the chosen cells belong to, and add those that are `unseen`."""
+    wanted = {*connection.execute(select(schema.operations.c.field).where(chosen).distinct()).scalars(), *unseen}
     missing = wanted - {field.name for field in (*proposal.fields, *found.table.fields)}
     if missing:
         raise NotFound(f"Table {found.table.id} has no field {min(missing)!r} any more.", kept="Nothing was changed.")

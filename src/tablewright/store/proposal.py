@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select, update
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.operations import CellAt
-from tablewright.store.records import decode_fields, now
+from tablewright.store.records import decode_field, decode_fields, now
 from tablewright.store.sharing import visible
 from tablewright.store.tables import possible
 from tablewright.table.model import Field, Noun, RowId, column_key
@@ -100,17 +100,40 @@ def is_empty(connection: Connection, proposal_id: str) -> bool:
     return not connection.execute(select(exists().where(schema.operations.c.proposal_id == proposal_id))).scalar()
 
 
-def settle(connection: Connection, proposal_id: str) -> None:
-    """A proposal without open operations is decided; where all that was accepted was kept, it is applied too."""
+def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> None:
+    """Close a proposal without open operations; where all that was accepted was kept, it is applied too.
+
+    A new column for which no cell was looked at, because the run was stopped, would vanish with it. So such a proposal
+    stays open until it is applied or rejected as a `whole`."""
     operations = schema.operations
     own = operations.c.proposal_id == proposal_id
     if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
         return
+    if not whole and unseen_fields(connection, proposal_id):
+        return
     written = operations.c.decision.in_(("applied", "edited", "kept"))
     applied = connection.execute(select(exists().where(own, written))).scalar()
-    status: ProposalStatus = "applied" if applied else "rejected"
+    close(connection, proposal_id, "applied" if applied else "rejected")
+
+
+def close(connection: Connection, proposal_id: str, status: ProposalStatus) -> None:
     proposals = schema.proposals
     connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
+
+
+def unseen_fields(connection: Connection, proposal_id: str) -> set[str]:
+    """Return the proposed columns that the table does not have and that no operation is about."""
+    proposals, operations, fields = schema.proposals, schema.operations, schema.fields
+    own = connection.execute(
+        select(proposals.c.table_no, proposals.c.fields).where(proposals.c.id == proposal_id)
+    ).one()
+    there = select(fields.c.spec).where(fields.c.table_no == own.table_no, ~fields.c.removed)
+    known = {column_key(decode_field(spec).name) for spec in connection.execute(there).scalars()}
+    new = {field.name for field in decode_fields(own.fields) if column_key(field.name) not in known}
+    if not new:
+        return new
+    seen = select(operations.c.field).where(operations.c.proposal_id == proposal_id).distinct()
+    return new.difference(connection.execute(seen).scalars())
 
 
 def read_head(connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:

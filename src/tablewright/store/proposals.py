@@ -95,7 +95,7 @@ class Proposals:
         await self._database.write(work, repeatable=True)
 
     async def finish(self, proposal_id: str, reasoning: str) -> None:
-        """The run is over: the proposal can be reviewed. One that says nothing is settled."""
+        """The run is over: the proposal can be reviewed. One that says nothing, and has no new column, is closed."""
 
         def work(connection: Connection) -> None:
             proposals = schema.proposals
@@ -226,7 +226,7 @@ class Proposals:
             head(connection, proposal.table_id, lock=True)
             chosen = choose(connection, proposal, selection)
             refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
-            settle(connection, proposal_id)
+            settle(connection, proposal_id, whole=selection == EVERYTHING)
             return refused
 
         return await self._database.write(work)

@@ -51,6 +51,28 @@ async def test_a_proposal_and_a_table_that_end_elsewhere_end_here(server: Served
         await expect(page.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.parametrize("act", ["Keep the columns", "Discard"])
+async def test_the_columns_of_a_run_that_was_stopped_at_once_wait_for_a_decision(
+    server: Served, browser: NewPage, act: str
+) -> None:
+    async def stop_at_once(tablewright: Tablewright) -> str:
+        table = await tablewright.import_rows([{"Name": "Ann", "Price": 1}], FileOptions(name=f"Stopped: {act}"))
+        field = parse_field("Double:number={Price} * 2")
+        plan = await tablewright.plan_enrich(table.table.id, [field], "computation")
+        plan.cancel()
+        assert (await plan.run()).status == "cancelled"
+        return table.table.id
+
+    table_id = server.do(stop_at_once)
+    async with browser() as page:
+        await enter(page, server, TOKEN, f"/tables/{table_id}")
+        await expect(page.locator(".tw-waiting")).to_contain_text("Double: no row was looked at")
+        await expect(cell(page, 1, "Double")).to_have_count(1)
+        await page.get_by_role("button", name=act).click()
+        await expect(page.locator(".tw-waiting")).to_be_hidden()
+        await expect(cell(page, 1, "Double")).to_have_count(1 if act == "Keep the columns" else 0)
+
+
 async def test_a_run_that_goes_on_is_shown_behind_newer_ones_that_have_ended(server: Served, browser: NewPage) -> None:
     table_id, _ = server.do(lambda tablewright: propose(tablewright, "At work"))
     begun, ending = asyncio.Event(), asyncio.Event()

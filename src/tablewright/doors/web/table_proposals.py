@@ -55,6 +55,8 @@ class ProposalPanel:
         if empty:
             both = {"found": many(found, "value"), "empty": many(empty, "cell")}
             what = t("{names}: {found} proposed, {empty} without a result.", names=names, **both)
+        if not head.counts:
+            what = t("{names}: no row was looked at before the run ended.", names=names)
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
                 text(" ".join((what, t("The table changes only when you accept."))))
@@ -62,8 +64,9 @@ class ProposalPanel:
                 return
             act = "dense padding='4px 12px'"
             review = ui.button(t("Review"), icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
-            review.props(f"unelevated {act}")
-            ui.button(t("Accept all"), on_click=partial(self._accept, head)).props(f"outline {act}")
+            review.props(f"unelevated {act}").set_visibility(bool(head.counts))
+            accept = t("Accept all") if head.counts else t("Keep the columns")
+            ui.button(accept, on_click=partial(self._accept, head)).props(f"outline {act}")
             if left:
                 label = t("Continue with {count} more row|Continue with {count} more rows", count=left)
                 ui.button(label, icon="play_arrow", on_click=partial(self._more, head)).props(f"outline {act}")
