@@ -189,3 +189,10 @@ def test_a_key_goes_to_no_address_that_it_is_not_for(tmp_path: Path) -> None:
     write_saved(home, {"model": "openai:x", "model_base_url": "http://b.example/v1"})
     with pytest.raises(BadSetting, match="key would be sent there"):
         load_settings({}, environ | {"TABLEWRIGHT_HOME": str(home)}, none)
+
+
+@pytest.mark.parametrize(
+    ("rows", "at_once", "slices"), [("40", "8", 5), ("40", "20", 2), ("40", "", 5), ("3", "8", 1), ("", "8", None)]
+)
+def test_rows_that_ask_one_model_at_once_are_counted_in_slices(rows: str, at_once: str, slices: int | None) -> None:
+    assert Settings(model_concurrency=rows, concurrency=at_once).slices_everywhere == slices

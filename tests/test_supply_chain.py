@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,20 @@ def test_the_bill_of_materials_is_valid_and_names_what_the_lock_names() -> None:
     assert {component["name"] for component in bill["components"]} == names
     needs = {entry["ref"]: entry.get("dependsOn", []) for entry in bill["dependencies"]}
     assert {ref.split("/")[1].split("@")[0] for ref in needs["tablewright"]} >= DIRECT
+
+
+def test_what_is_installed_is_the_lock_with_its_hashes() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    packages = re.split(r"^(?=[\w.-]+==)", lock, flags=re.MULTILINE)[1:]
+    assert packages
+    assert [package.split()[0] for package in packages if "--hash=sha256:" not in package] == []
+    for installs in ("scripts/setup", "Dockerfile"):
+        text = (ROOT / installs).read_text(encoding="utf-8")
+        assert [
+            line for line in text.splitlines() if "pip install" in line and "-r " in line and "--require-h" not in line
+        ] == []
+        assert "--require-hashes -r" in text
+    assert "scripts/setup requirements.lock" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_every_package_has_a_licence_that_ours_can_be_distributed_with() -> None:

@@ -9,6 +9,7 @@ import pty
 import re
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -357,6 +358,20 @@ def test_doctor_says_what_works(any_shell: Shell) -> None:
     document = any_shell.json("doctor")
     assert document["ok"]
     assert {"Tablewright", "Home", "Database", "Strategies"} <= {check["name"] for check in document["checks"]}
+
+
+def test_doctor_says_which_table_does_not_agree_with_its_log(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    shell("enrich", "sales.csv", "--field", TOTAL, "--yes")
+    database = sqlite3.connect(next(shell.folder.rglob("tablewright.db")))
+    with database:
+        assert database.execute("UPDATE cells SET cell = replace(cell, '1', '2')").rowcount
+    database.close()
+    document = shell.json("doctor", code=1)
+    assert not document["ok"]
+    (check,) = [check for check in document["checks"] if check["name"] == "Database"]
+    assert "log" in check["detail"]
+    assert check["advice"] == "Restore it from a backup."
 
 
 def test_a_removed_table_is_gone_only_after_a_yes(shell: Shell) -> None:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import pickle
 import signal
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dbos import DBOS
 from sqlalchemy import Engine, create_engine, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
+from tablewright.app import Tablewright
+from tablewright.jobs import queue, worker
 from tablewright.jobs.queue_database import queue_client
+from tablewright.settings import Settings
 
 from .conftest import ASKED, MakePlace
 from .place import POSTGRES, Command, Outcome, Place, ended, wait_for
 from .test_durable import ONE_BY_ONE, assert_same
+from .test_resumed_here import serving
 from .world import World
 
 
@@ -83,15 +90,15 @@ def test_work_that_was_taken_from_the_queue_and_never_begun_begins(
     at: MakePlace, world: World, alone: Outcome, postgres_url: str
 ) -> None:
     place = at(postgres_url, **ONE_BY_ONE)
-    worker = place.worker()
-    hold_still(place, worker)
+    working = place.worker()
+    hold_still(place, working)
     command = place.enrich(ASKED)
     taken = text(
         "UPDATE dbos.workflow_status SET status = 'PENDING', executor_id = (SELECT id FROM workers WHERE pid = :pid)"
         " WHERE status = 'ENQUEUED' RETURNING workflow_uuid"
     )
-    wait_for(lambda: bool(written(place, taken, pid=worker.pid)), every=0.2)
-    os.kill(worker.pid, signal.SIGCONT)
+    wait_for(lambda: bool(written(place, taken, pid=working.pid)), every=0.2)
+    os.kill(working.pid, signal.SIGCONT)
     assert ended(command) == 0, command.err
     assert_same(place.outcome(place.run_id()), alone)
     assert world.counts().asked_twice("model") == 0
@@ -123,3 +130,22 @@ def written(place: Place, query: Any, **values: Any) -> Any:
         return None
     finally:
         engine.dispose()
+
+
+async def test_what_is_over_is_forgotten_after_a_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Tablewright.open(Settings(home=str(tmp_path), search="sample")) as tablewright, serving(tablewright):
+
+        def fire() -> None:
+            context = {"table_id": "gone", "routine": "refresh", "spec": {}}
+            DBOS.start_workflow(queue.scheduled_workflow, datetime.now(UTC), context).get_result()
+
+        def known() -> int:
+            return len(DBOS.list_workflows(name=queue.SCHEDULED))
+
+        await asyncio.to_thread(fire)
+        await worker.forget(tablewright._store)
+        assert await asyncio.to_thread(known) == 1
+        assert timedelta(days=7) == worker.KEPT
+        monkeypatch.setattr(worker, "KEPT", timedelta(seconds=-60))
+        await worker.forget(tablewright._store)
+        assert await asyncio.to_thread(known) == 0

@@ -92,3 +92,14 @@ def test_a_run_that_is_cancelled_as_soon_as_the_database_is_back_ends_and_can_be
     assert all(worker.poll() is None for worker in workers)
     place.json("runs", "resume", run_id)
     assert_same(place.outcome(run_id), alone)
+
+
+def test_a_worker_that_is_started_while_the_database_is_away_ends_with_an_error(
+    at: MakePlace, postgres_url: str
+) -> None:
+    with Outage(postgres_url) as line:
+        place = at(line.url)
+        line.cut()
+        worker = place.start("worker")
+        assert ended(worker) == 1
+        assert "cannot be reached" in worker.err

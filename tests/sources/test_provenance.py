@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def provenance() -> Provenance:
         "Acme Port Merrin depots",
         "Acme 3 MW",
         "東京に本社",
+        f"Acme Turbines {date.today().year}",
     ],
 )
 def test_words_of_the_question_the_key_and_public_pages_may_leave(provenance: Provenance, query: str) -> None:

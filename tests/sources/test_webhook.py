@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import hashlib
+import hmac
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from tablewright.app import FileOptions, Tablewright
 from tablewright.application import notifying
 from tablewright.errors import Unreachable
 from tablewright.settings import Settings
-from tablewright.sources.webhook import SIGNATURE, TIMESTAMP, post_signed, signature
+from tablewright.sources.webhook import post_signed
 from tablewright.table.fieldspec import parse_field
-from tests.models.endpoint import Reply, running_endpoint
+from tests.models.endpoint import Asked, Reply, running_endpoint
 from tests.patience import PATIENCE
 
 
@@ -26,17 +27,33 @@ async def test_a_message_is_signed_and_a_private_host_has_to_be_allowed() -> Non
         assert hook.asked == []
         await post_signed(f"{hook.url}/hook", "s3cret", {"event": "test"}, allow=["127.0.0.1"])
         (asked,) = hook.asked
-        body = json.dumps({"event": "test"}).encode()
-        assert asked.headers[SIGNATURE] == f"sha256={signature('s3cret', asked.headers[TIMESTAMP], body)}"
+        signed = asked.headers["x-tablewright-timestamp"] + '.{"event": "test"}'
+        expected = hmac.new(b"s3cret", signed.encode(), hashlib.sha256).hexdigest()
+        assert asked.headers["x-tablewright-signature"] == f"sha256={expected}"
         hook.otherwise = Reply(302, headers={"location": "http://elsewhere.example/"})
         with pytest.raises(Unreachable, match="answered 302"):
             await post_signed(f"{hook.url}/hook", "", {"event": "test"}, allow=["127.0.0.1"])
+        assert "x-tablewright-signature" not in hook.asked[-1].headers
+        assert len(hook.asked) == 2, "a redirect is not followed"
 
 
-async def test_a_run_that_ends_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+TOLD = {"run_id", "kind", "table_id", "proposal_id", "status", "done", "total", "found", "error", "cost_usd"}
+
+
+async def test_a_run_that_ends_is_reported_until_somebody_takes_it_and_then_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notifying, "EVERY", 0.02)
+    monkeypatch.setattr(notifying, "PAUSES", (0.01, 0.02, 0.03))
     async with running_endpoint() as hook:
-        hook.otherwise = Reply(200)
+        hook.replies = [Reply(500), Reply(503), Reply(302, headers={"location": f"{hook.url}/other"})]
+        taken = asyncio.Event()
+
+        def take(_: Asked) -> Reply:
+            taken.set()
+            return Reply(200)
+
+        hook.otherwise = take
         settings = Settings(home=str(tmp_path / "home"), webhook_url=f"{hook.url}/hook", fetch_allow="127.0.0.1")
         async with Tablewright.open(settings) as tablewright:
             stop = asyncio.Event()
@@ -46,8 +63,12 @@ async def test_a_run_that_ends_is_reported_once(tmp_path: Path, monkeypatch: pyt
             table = (await tablewright.import_file(path, FileOptions(name="Teas"))).table
             await (await tablewright.plan_enrich(table.id, [parse_field("Double={Price} * 2")])).run()
             async with asyncio.timeout(PATIENCE):
-                await hook.somebody_waits.wait()
+                await taken.wait()
+            await asyncio.sleep(10 * notifying.EVERY)
             stop.set()
             await watching
-    (asked,) = hook.asked
-    assert (asked.body["event"], asked.body["status"], asked.body["table_id"]) == ("run.finished", "done", table.id)
+    assert len(hook.asked) == 4
+    assert len({str(asked.body) for asked in hook.asked}) == 1
+    told = hook.asked[-1].body
+    assert told.keys() == {"event", "started_at", "finished_at"} | TOLD
+    assert (told["event"], told["status"], told["table_id"]) == ("run.finished", "done", table.id)

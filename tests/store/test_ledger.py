@@ -158,6 +158,16 @@ async def test_the_owner_of_a_table_pays_for_what_others_write_into_it(store: St
     assert {each.what: each.used for each in await store.ledger.of("bob")}["disk"] == 0
 
 
+async def test_rows_that_are_removed_give_nothing_back_and_the_table_gives_all(store: Store) -> None:
+    ann, _ = await somebody(store)
+    table = await ann.tables.create("Towns", [Field(name="Town")], [[given("a" * 1_000)]])
+    before = await used(store, "disk")
+    await ann.log.commit(table.id, [RemoveRow(row_id=1)])
+    assert await used(store, "disk") >= before > 0.001
+    await ann.tables.remove(table.id)
+    assert await used(store, "disk") == 0
+
+
 async def test_a_large_import_is_refused_before_all_of_it_is_written(store: Store) -> None:
     ann, _ = await somebody(store, disk=1)
     taken = 0

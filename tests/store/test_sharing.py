@@ -233,6 +233,17 @@ async def test_a_run_of_somebody_who_is_gone_sees_nothing_of_their_own(store: St
     assert (gone.role, gone.tables) == ("viewer", frozenset())
 
 
+async def test_what_somebody_shared_stays_shared_when_they_leave_until_an_admin_revokes_it(store: Store) -> None:
+    ann, bob, ada = [await somebody(store, *who) for who in (("ann",), ("bob", "viewer"), ("ada", "admin"))]
+    table = await ann.tables.create("Towns", [Field(name="Town")])
+    await ann.sharing.share("table", table.id, ["bob"])
+    await store.users.remove("ann")
+    assert (await bob.tables.find(table.id)).id == table.id
+    await ada.sharing.unshare("table", table.id, ["bob"])
+    with pytest.raises(NotFound):
+        await bob.tables.find(table.id)
+
+
 async def test_what_people_saw_before_things_had_owners_they_still_see(empty_database_url: str) -> None:
     """Ann made the table, Bob was let in; everybody saw all documents."""
     load_release(empty_database_url, "0.1.0", *AS_IT_WAS)

@@ -90,6 +90,9 @@ def test_every_error_has_a_status_and_the_more_special_comes_first() -> None:
 def test_every_answer_protects_itself(tmp_path: Path) -> None:
     answers = []
     with served(tmp_path, more=with_routes) as server, server.client() as client:
+        for path in ("/login", "/api/v1/boom", "/api/v1/nowhere"):
+            assert "script" not in client.get(path).headers["content-security-policy"]
+            assert client.get(path).headers["content-security-policy"].startswith("default-src 'none'")
         for path in ("/login", "/api/v1/boom", "/api/v1/nowhere", "/nowhere"):
             answers += [client.get(path).headers, client.get(path, headers={"Host": "evil.example"}).headers]
     for each in answers:

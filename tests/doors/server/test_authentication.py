@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
 from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import create_server, http_app
@@ -47,9 +47,40 @@ def test_with_a_token_in_the_settings_it_is_needed_at_this_machine_too(tmp_path:
             assert client.get("/api/v1/whoami").json()["name"] == "owner"
 
 
-def test_what_a_proxy_passes_on_is_not_at_this_machine(tmp_path: Path) -> None:
-    with served(tmp_path, more=with_whoami) as server, server.client(**{"X-Forwarded-For": "203.0.113.7"}) as client:
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
+def test_what_a_proxy_passes_on_is_not_at_this_machine(tmp_path: Path, header: str) -> None:
+    with served(tmp_path, more=with_whoami) as server, server.client(**{header: "203.0.113.7"}) as client:
         assert client.get("/api/v1/whoami").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("public_hosts", "proxies", "seen"),
+    [
+        ([], "", "127.0.0.1"),
+        (["tables.example"], "", "203.0.113.7"),
+        (["tables.example"], "10.1.2.3", "127.0.0.1"),
+        (["tables.example"], "10.1.2.3,127.0.0.1", "203.0.113.7"),
+    ],
+    ids=["no public name", "on this machine", "another machine is named", "this one is named"],
+)
+def test_a_proxy_is_believed_only_with_a_public_name_and_on_this_machine_or_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, public_hosts: list[str], proxies: str, seen: str
+) -> None:
+    if proxies:
+        monkeypatch.setenv("FORWARDED_ALLOW_IPS", proxies)
+
+    def with_address(app: FastAPI) -> None:
+        @app.get("/api/v1/from")
+        async def address(request: Request) -> str:
+            assert request.client is not None
+            return request.client.host
+
+    with (
+        served(tmp_path, token=TOKEN, public_hosts=public_hosts, more=with_address) as server,
+        server.client(TOKEN, **{"X-Forwarded-For": "203.0.113.7"}) as client,
+    ):
+        host = public_hosts[0] if public_hosts else f"127.0.0.1:{server.port}"
+        assert client.get("/api/v1/from", headers={"Host": host}).json() == seen
 
 
 def test_a_wrong_token_is_not_made_good_by_a_cookie(tmp_path: Path) -> None:
@@ -145,6 +176,16 @@ def test_a_login_is_forgotten_when_it_is_not_used_and_when_it_is_old() -> None:
         assert sessions.find(busy)
     now += IDLE / 2
     assert sessions.find(busy) is None
+
+
+def test_a_login_ends_when_the_server_restarts_and_a_token_does_not(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.browser(TOKEN) as browser:
+        kept = browser.cookies[COOKIE]
+    with served(tmp_path, token=TOKEN, more=with_whoami) as server:
+        with server.client(Cookie=f"{COOKIE}={kept}") as browser:
+            assert browser.get("/api/v1/whoami").status_code == 401
+        with server.client(TOKEN) as program:
+            assert program.get("/api/v1/whoami").status_code == 200
 
 
 def test_somebody_who_asks_for_a_page_is_led_to_the_login_and_back(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlalchemy import text
 
 from tablewright.app import Tablewright
 from tablewright.doors.api.routes import router
+from tablewright.doors.server import authentication
 from tablewright.errors import Forbidden
 from tablewright.store.store import Store
 from tablewright.table.access import Scope
@@ -133,6 +135,33 @@ def wait_until(holds: Any) -> None:
         time.sleep(0.05)
 
 
+def test_the_time_of_last_use_is_written_once_in_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert authentication.USED_EVERY == 60
+    monkeypatch.setattr(authentication, "USED_EVERY", float("inf"))
+    with served(tmp_path, token=TOKEN) as server, server.client(server.add_user("vic", "viewer")) as vic:
+
+        def last_use() -> str:
+            (token,) = vic.get("/api/v1/tokens").json()["tokens"]
+            return str(token["last_used_at"])
+
+        wait_until(last_use)
+        first = last_use()
+        assert {last_use() for _ in range(20)} == {first}
+        monkeypatch.setattr(authentication, "USED_EVERY", 0.0)
+        wait_until(lambda: last_use() != first)
+
+
+@pytest.mark.parametrize(("asked", "days"), [([], 90), (["--days", "5"], 5), (["--days", "0"], 0)])
+def test_a_new_token_expires_after_90_days_unless_asked_otherwise(shell: Shell, asked: list[str], days: int) -> None:
+    shell("users", "add", "ann", "--role", "editor")
+    details = shell.json("tokens", "add", "ann", "--name", "script", *asked)["details"]
+    if not days:
+        assert details["expires_at"] == ""
+        return
+    lasts = datetime.fromisoformat(details["expires_at"]) - datetime.fromisoformat(details["created_at"])
+    assert abs(lasts - timedelta(days=days)) < timedelta(minutes=10)
+
+
 def test_tokens_on_the_command_line(shell: Shell) -> None:
     user = shell.json("users", "add", "ann", "--role", "editor", "--days", "10")
     secret = shell.json("tokens", "add", "ann", "--name", "nightly", "--scope", "run", "--days", "0")
@@ -172,6 +201,7 @@ def test_a_share_link_makes_no_tokens_and_ends_with_the_authority_of_its_author(
             assert guest.get(f"/api/v1/tables/{table_id}").status_code == 200
             (own,) = guest.get("/api/v1/tokens").json()["tokens"]
             assert own["scopes"] == ["read"]
+            assert own["expires_at"] > own["created_at"]
             refused = guest.post("/api/v1/tokens", json={})
             assert (refused.status_code, "share link" in error_of(refused)["message"]) == (403, True)
             assert guest.delete(f"/api/v1/tokens/{own['id']}").status_code == 403
