@@ -47,6 +47,15 @@ def test_the_tests_that_the_page_on_security_names_are_there() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_the_modules_that_the_design_names_are_there() -> None:
+    there = [
+        str(file.relative_to(ROOT)) for folder in ("src", "tests", "evals") for file in (ROOT / folder).rglob("*.py")
+    ]
+    named = set(re.findall(r"`([\w/]+\.py)`", (ROOT / "docs" / "design.md").read_text(encoding="utf-8")))
+    assert len(named) > 50
+    assert [name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in there)] == []
+
+
 def python_examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
