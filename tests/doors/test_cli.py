@@ -330,6 +330,7 @@ def test_a_folder_says_where_data_is_kept_only_after_a_yes_which_is_remembered(t
     assert not (tmp_path / "data").exists()
     screen, code = at_a_terminal(shell, ["table", "list"], answer="y\n")
     assert (code, "Do you trust this folder" in screen) == (0, True)
+    assert (tmp_path / "own" / "tablewright" / "trusted_folders.json").exists()
     shell("table", "list")
     assert (tmp_path / "data" / "tablewright.db").exists()
     shell.write("tablewright.toml", 'home = "other"\n')

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from fastapi import FastAPI, WebSocket
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from tablewright.errors import Unreachable
 from tablewright.store.database import READERS
@@ -17,6 +20,7 @@ from tests.patience import PATIENCE
 from tests.store.outage import Outage
 
 HASTY = msgspec.structs.replace(UNHURRIED, database_seconds=0.0)
+HASTY_AND_STRICT = msgspec.structs.replace(HASTY, check_again=0.0)
 AWAY = ("The database cannot be reached.", "The connection to the database was lost.")
 
 
@@ -60,6 +64,42 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_all_work
         line.mend()
         assert program.get("/ready").json() == {"status": "ready"}
         assert [table["name"] for table in program.get("/api/v1/tables").json()["tables"]] == ["kept"]
+
+
+def with_echo(app: FastAPI) -> None:
+    @app.websocket("/talk")
+    async def talk(socket: WebSocket) -> None:
+        await socket.accept()
+        while True:
+            await socket.send_text(await socket.receive_text())
+
+
+def test_an_open_page_stays_open_while_the_database_is_away_and_closes_with_its_user_afterwards(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    """Before each message it is looked up whether the person is still one, which cannot be found out meanwhile."""
+    with (
+        Outage(postgres_url) as line,
+        served(tmp_path, limits=HASTY_AND_STRICT, more=with_echo, database_url=line.url) as server,
+    ):
+        header = {"Authorization": f"Bearer {server.add_user('ann', 'editor')}"}
+        with connect(
+            f"ws://127.0.0.1:{server.port}/talk", additional_headers=header, proxy=None, open_timeout=PATIENCE
+        ) as talk:
+
+            def says(text: str) -> bool:
+                talk.send(text)
+                return talk.recv(timeout=PATIENCE) == text
+
+            assert says("before")
+            line.cut()
+            assert all(says(f"meanwhile {number}") for number in range(10))
+            line.mend()
+            assert says("afterwards")
+            server.do(lambda tablewright: tablewright.users.remove("ann"))
+            talk.send("gone")
+            with pytest.raises(ConnectionClosed):
+                talk.recv(timeout=PATIENCE)
 
 
 async def test_who_waits_for_the_database_keeps_nobody_from_seeing_that_it_is_away(postgres_url: str) -> None:

@@ -72,11 +72,12 @@ def test_it_serves_the_page_and_the_api_warns_of_a_short_token_and_stops_when_to
     assert SHORT not in log
 
 
-def test_it_logs_lines_of_json_and_prometheus_reads_its_metrics(shell: Shell) -> None:
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_it_logs_lines_of_json_and_prometheus_reads_its_metrics(shell: Shell, told: signal.Signals) -> None:
     shell.environ |= {"TABLEWRIGHT_LOG_FORMAT": "json", "TABLEWRIGHT_TELEMETRY": "prometheus"}
     with started(shell) as (process, address, said), httpx2.Client(trust_env=False, timeout=PATIENCE) as client:
         assert "# TYPE tablewright_queue_depth gauge" in client.get(f"{address}/metrics").text
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(told)
         assert process.wait(PATIENCE) == 0
     lines = [json.loads(line) for line in said.read_text().splitlines()]
     assert all(line.keys() >= {"at", "level", "logger", "message"} for line in lines)
