@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tablewright.extraction.candidate import Candidate, SourceSpan
-from tablewright.strategies.findings import ReadCandidate, agree, checked, weigh
-from tablewright.table.model import Field, Money, Value
+from tablewright.strategies.findings import ReadCandidate, checked, weigh
+from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 
 FOUNDED = Field(name="Founded", type="number")
@@ -30,40 +28,6 @@ def reads(*pairs: tuple[str, Retrieved]) -> list[ReadCandidate]:
 OWN = page("acme.example", "Founded in 1987 by two sisters.")
 REGISTER = page("register.example", "Year of entry and start: 1987.")
 PAPER = page("paper.example", "The firm goes back to 1990, says our archive.")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        (1987, 1987, True),
-        (1987, 1988, False),
-        (249, 250, False),
-        (14500, 14550, True),
-        (14500, 15000, False),
-        ("Irving", "Irving, Texas", True),
-        ("Springfield", "West Springfield", True),
-        ("York", "New Yorkshire", False),
-        ("Public", "2-year, Public, rural", True),
-        ("2-year, Public", "Public, 2-Year", True),
-        ("http://www.acme.example", "https://acme.example/", True),
-        (Money(amount=10, currency="EUR"), Money(amount=10), True),
-        (Money(amount=10, currency="EUR"), Money(amount=10, currency="USD"), False),
-        (True, True, True),
-        (True, 1, False),
-        (("a", "b"), ("a", "b"), True),
-        ("6' 8\"", "6-8 / 2.03", True),
-        ("6' 8\"", "6 ft 7 in (2.01 m)", False),
-        ("240 lbs", "240", True),
-        ("240 lbs", "242 lb (110 kg)", False),
-        ("242 lb", "110 kg", True),
-        ("2 rooms", "3 rooms", False),
-        ("3", "3 million", False),
-        ("12", "12 Monkeys", False),
-    ],
-)
-def test_when_two_values_are_the_same(one: Value, other: Value, same: bool) -> None:
-    assert agree(one, other) is same
-    assert agree(other, one) is same
 
 
 def test_independent_sources_that_agree_are_surer_than_one() -> None:

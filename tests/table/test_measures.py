@@ -8,7 +8,7 @@ import sys
 import pint
 import pytest
 
-from tablewright.table.measures import Measure, in_unit, length_of, mass_of, read_measures
+from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.units import AMBIGUOUS, named, parse_unit, spelled_units
 
 
@@ -171,53 +171,3 @@ def test_reading_without_converting_leaves_pint_alone() -> None:
         "assert not {'pint', 'dateparser'} & set(sys.modules), sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-EIGHTY_INCHES = ["6'8\"", "6'8'", "6 ft 8 in", "6 ft 8 in (2.03 m)", "6-foot-8", "80 in", "2.03 m", "2.03m", "203 cm"]
-
-
-@pytest.mark.parametrize("text", [*EIGHTY_INCHES, "6-8", "6-8 / 2.03", "6-8 (203 cm)"])
-def test_one_length_is_the_same_in_every_writing(text: str) -> None:
-    length, other = length_of(text, feet_and_inches=True), length_of("80 in")
-    assert length is not None
-    assert other is not None
-    assert length.value == pytest.approx(2.032, abs=0.003)
-    assert length.same(other)
-
-
-@pytest.mark.parametrize(("one", "other"), [("6-7", "6-8"), ("6-7", "2.03 m"), ("2.01 m", "2.02 m"), ("6'", "6'2\"")])
-def test_lengths_that_differ_are_not_the_same(one: str, other: str) -> None:
-    first, second = (length_of(text, feet_and_inches=True) for text in (one, other))
-    assert first is not None
-    assert second is not None
-    assert not first.same(second)
-
-
-@pytest.mark.parametrize(
-    "text", ["6-8", "6-8 m", "5 ft or 7 ft", "2 m × 3 m", "240 lb", "80", "6-8 / 240", "tall", "", "6 ft 8 in (1.80 m)"]
-)
-def test_what_is_not_plainly_one_length_is_none(text: str) -> None:
-    assert length_of(text) is None
-
-
-def test_a_dash_stands_for_feet_and_inches_only_where_told_and_possible() -> None:
-    assert length_of("5-10") is None
-    assert length_of("5-10", feet_and_inches=True) is not None
-    assert length_of("5-12", feet_and_inches=True) is None
-    assert length_of("5-10 storeys", feet_and_inches=True) is None
-    assert length_of("5-10 cm", feet_and_inches=True) is None
-
-
-def test_a_mass_is_the_same_in_pounds_and_kilograms() -> None:
-    pounds, kilograms, stated_twice = mass_of("242 lb"), mass_of("110 kg"), mass_of("242 lb (110 kg)")
-    assert pounds is not None
-    assert kilograms is not None
-    assert pounds == stated_twice
-    assert pounds.same(kilograms)
-    lighter = mass_of("240", "lb")
-    assert lighter is not None
-    assert lighter.value == pytest.approx(108.862, abs=0.001)
-    assert not lighter.same(pounds)
-    assert mass_of("240") is None
-    assert mass_of("240-250 lb") is None
-    assert mass_of("6 ft 8 in") is None

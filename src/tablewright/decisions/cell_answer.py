@@ -28,7 +28,6 @@ from tablewright.table.evidence import (
     is_address_of,
     locate,
     locate_in,
-    rounds_to,
     stands_in,
 )
 from tablewright.table.model import Basis, Field, FieldType, Money
@@ -36,6 +35,7 @@ from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_number, read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.same_value import same_value
 from tablewright.table.text import shortened, show_float
 from tablewright.table.untrusted import is_tainted
 
@@ -272,7 +272,7 @@ def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[st
         made_up = unproved(value, quotes, [result])
         return f"the calculation {calculation!r} gives {result:g}, not {made_up[0]!r}." if made_up else ""
     amount = wanted.amount if isinstance(wanted, Money) else wanted
-    if not isinstance(amount, int | float) or not rounds_to(result, amount):
+    if not isinstance(amount, int | float) or not same_value(result, amount, "converting"):
         return f"the calculation {calculation!r} gives {result:g}, not {value!r}."
     named = {each.money.currency for quote in quotes for each in read_amounts(quote, field.unit)} - {""}
     if isinstance(wanted, Money) and wanted.currency and named and named != {wanted.currency}:

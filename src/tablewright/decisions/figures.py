@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 from tablewright.table.currencies import currency_of
 from tablewright.table.dates import OTHER_READING, read_dates
-from tablewright.table.evidence import rounds_to
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.number_words import OTHER_LANGUAGES
 from tablewright.table.numbers import read_numbers
+from tablewright.table.same_value import same_value
 from tablewright.table.units import parse_unit
 
 _FIGURE = re.compile(r"\d+(?:[.,'’]\d+)*")
@@ -42,7 +42,6 @@ CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0,
 LEAST_ROUND = 3
 """Digits of a round number that are not zeros for want of precision: 146,000 for 146,207, but not 100,000."""
 LONGEST = 400
-CLOSE = 1e-9
 
 
 def unproved(
@@ -62,7 +61,7 @@ def unproved(
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
     for number in reversed(read_numbers(rest)):
         values = [value for value in (number.value, number.high) if value is not None]
-        known = all(any(close(value, other) for other in held) for value in values)
+        known = all(any(same_value(value, other, "proving") for other in held) for value in values)
         if known or is_scaled(rest[number.start : number.end], number.value, results):
             rest = f"{rest[: number.start]} {rest[number.end :]}"
     return [match[0] for match in _FIGURE.finditer(rest) if not (is_proved(match[0]) or is_name(rest, *match.span()))]
@@ -89,10 +88,6 @@ def values_in(text: str) -> set[float]:
     words = {float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE])}
     words |= {float(OTHER_LANGUAGES[word]) for word in _WORD.findall(text.casefold()) if word in OTHER_LANGUAGES}
     return read | words | {value for each in written for value in readings(each)}
-
-
-def close(one: float, other: float, within: float = CLOSE) -> bool:
-    return abs(one - other) <= within * max(abs(one), abs(other))
 
 
 def digits_of(run: str) -> str:
@@ -160,18 +155,19 @@ def without_converted(statement: str, texts: Sequence[str]) -> str:
     known = [measure for text in texts for measure in read_measures(text) if measure.unit]
     for measure in reversed(read_measures(statement)):
         same = (in_unit(each, measure.unit) for each in known) if measure.unit else ()
-        if any(each is not None and rounds_to(each.value, measure.value) for each in same):
+        if any(each is not None and same_value(each.value, measure.value, "converting") for each in same):
             statement = f"{statement[: measure.start]} … {statement[measure.end :]}"
     return statement
 
 
 def is_rounded(written: str, value: float, results: Sequence[float], round_numbers: bool = False) -> bool:
-    """Whether a result is this figure at the digits that are written; of a round number, at its first three."""
-    decimals = len(re.split(r"[.,]", written)[-1]) if re.search(r"[.,]", written) and not value.is_integer() else 0
-    if round_numbers and value.is_integer():
+    """Return True if a result is this figure at the digits that are written; of a round number, at its first three."""
+    is_decimal = value < int(re.sub(r"\D", "", written))  # 12.50 and 12.00, but not 1,577
+    decimals = len(re.split(r"[.,]", written)[-1]) if is_decimal else 0
+    if round_numbers and not decimals:
         digits = f"{value:.0f}"
         decimals = min(0, max(len(digits.rstrip("0")), LEAST_ROUND) - len(digits))
-    return any(abs(abs(result) - value) <= 0.5 * 10**-decimals + CLOSE for result in results)
+    return any(same_value(abs(result), value, "rounding", decimals=decimals) for result in results)
 
 
 def is_scaled(written: str, value: float, results: Sequence[float]) -> bool:

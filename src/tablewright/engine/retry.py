@@ -15,10 +15,10 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell, evaluate
 from tablewright.errors import StoreError
 from tablewright.strategies.feedback import FIRST, Feedback, Repeatable
-from tablewright.strategies.findings import agree
 from tablewright.strategies.strategy import Answer, Tell
 from tablewright.table.attempts import Assessment, Attempt
 from tablewright.table.model import Conflict, Field, Finding, Row, RowId, Step
+from tablewright.table.same_value import same_value
 from tablewright.table.text import shortened, show
 
 REASON = 160
@@ -187,12 +187,12 @@ def merged(old: Finding | None, new: Finding) -> Finding:
         return new
     if new.value is None:
         return old
-    if agree(old.value, new.value):
+    if same_value(old.value, new.value, "merging"):
         return new if new.confidence >= old.confidence else old
     better, other = (new, old) if new.confidence > old.confidence else (old, new)
     beside = [Conflict(value=other.value, evidence=other.evidence), *other.conflict]
     known = [better.value, *(each.value for each in better.conflict)]
-    more = tuple(each for each in beside if not any(agree(each.value, value) for value in known))
+    more = tuple(each for each in beside if not any(same_value(each.value, value, "merging") for value in known))
     return msgspec.structs.replace(better, conflict=(*better.conflict, *more))
 
 

@@ -14,13 +14,12 @@ from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Field, Money, Noun, Value
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
+from tablewright.table.same_value import same_value
 from tablewright.table.text import show
 from tablewright.table.units import parse_unit
 
 MOST = 0.75
 """The most that a value is worth whose quotes do not settle it: below what counts as high."""
-SAME_QUANTITY = 0.03
-"""How far apart two measures may be that say one thing in two units: "3 ft 11 in (119 cm)"."""
 
 
 class Figure(Noun, frozen=True):
@@ -134,12 +133,12 @@ def _find_numbers(want: Wanted, value: Value, text: str) -> Iterator[Figure]:
 
 
 def is_same(one: Value, other: Value) -> bool:
-    if isinstance(one, Money) and isinstance(other, Money):
-        return is_same(one.amount, other.amount) and len({one.currency, other.currency} - {""}) < 2
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        is_whole = isinstance(one, int) and isinstance(other, int)
-        return one == other if is_whole else abs(one - other) <= SAME_QUANTITY * max(abs(one), abs(other))
-    return one == other or (isinstance(one, str) and isinstance(other, str) and one.startswith(other))
+    """Return True if both are one value of the text; whole numbers, which no conversion gives, must be equal."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one.startswith(other)
+    numbers = [value.amount if isinstance(value, Money) else value for value in (one, other)]
+    is_whole = all(isinstance(number, int) for number in numbers)
+    return same_value(one, other, "proving" if is_whole else "restating")
 
 
 def among(value: Value, others: Sequence[Value]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from tablewright.extraction import ambiguity
@@ -12,10 +11,9 @@ from tablewright.extraction.identity import is_own_site
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
 from tablewright.table.evidence import basis_of, conversion, copies, evidence_for, follows, independent
-from tablewright.table.measures import length_of, mass_of
-from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Money, Noun, Value, confidence_label
+from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Noun, Value, confidence_label
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.units import unit_at
+from tablewright.table.same_value import same_value, squeeze_words
 from tablewright.table.untrusted import is_tainted
 
 MOST_EVIDENCE = 4
@@ -26,7 +24,6 @@ STATED = 0.5
 """What a reading of the preferred kind of source must score to go before others."""
 RIVAL = 0.6
 """How strong, beside the chosen value, another one must be to count as a disagreement."""
-EXACTLY = 10_000
 
 
 class ReadCandidate(Noun, frozen=True):
@@ -136,10 +133,11 @@ def weigh(
 
 
 def among(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> bool:
-    """Whether the two values are such a pair, in either order."""
+    """Return True if the two values are such a pair, in either order."""
     return any(
-        (agree(one, first) and agree(other, second)) or (agree(one, second) and agree(other, first))
-        for first, second in pairs
+        same_value(one, first, "merging") and same_value(other, second, "merging")
+        for pair in pairs
+        for first, second in (pair, pair[::-1])
     )
 
 
@@ -147,7 +145,7 @@ def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[Side]:
     groups: list[list[ReadCandidate]] = []
     for read in sorted(reads, key=lambda read: -read.candidate.score):
         for group in groups:
-            if agree(group[0].value, read.value):
+            if same_value(group[0].value, read.value, "merging"):
                 group.append(read)
                 break
         else:
@@ -183,7 +181,7 @@ def _own(side: Side, subject: Subject) -> bool:
 
 
 def _letters(name: str) -> str:
-    return _normal(name.replace("&", " and ")).replace(" ", "")
+    return squeeze_words(name.replace("&", " and ")).replace(" ", "")
 
 
 def _independent(group: list[ReadCandidate]) -> list[ReadCandidate]:
@@ -216,51 +214,3 @@ def _evidence(side: Side) -> tuple[Evidence, ...]:
     first = [read.evidence[0] for read in side.reads]
     most = MOST_EVIDENCE if side.reads[0].basis in ("stated", "converted") else MOST_CONCLUDED
     return tuple(dict.fromkeys((*first, *(each for read in side.reads for each in read.evidence))))[:most]
-
-
-def agree(one: Value, other: Value) -> bool:
-    """The same value: numbers within rounding, one that says more ("Irving" and "Irving, Texas")."""
-    if isinstance(one, Money) and isinstance(other, Money):
-        same = not one.currency or not other.currency or one.currency == other.currency
-        return same and _near(one.amount, other.amount)
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return _near(one, other)
-    if isinstance(one, tuple) or isinstance(other, tuple):
-        return one == other
-    if (measured := _same_measure(str(one), str(other))) is not None:
-        return measured
-    left, right = _normal(_SCHEME.sub("", str(one))), _normal(_SCHEME.sub("", str(other)))
-    short, long = sorted((left, right), key=len)
-    return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
-
-
-def _normal(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _same_measure(one: str, other: str) -> bool | None:
-    """`6' 8"` and "6-8 / 2.03", "242 lb" and "110 kg", "240" and "240 lbs"; None for what is no length and no mass."""
-    if not (one[:1].isdigit() and other[:1].isdigit()):
-        return None
-    bare, stated = (one, other) if _NUMBER.fullmatch(one) else (other, one)
-    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and unit_at(stated, first.end()):
-        return float(bare) == float(first[0])
-    if any(_NUMBER.fullmatch(text) for text in (one, other)):
-        return None
-    for read in (lambda text: length_of(text, feet_and_inches=True), mass_of):
-        left, right = read(one), read(other)
-        if left is not None and right is not None:
-            return left.same(right)
-    return None
-
-
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_SCHEME = re.compile(r"^https?://(?:www\.)?")
-
-
-def _near(one: int | float, other: int | float) -> bool:
-    """Within rounding; small whole numbers (years, pounds, employees) are as they are stated."""
-    whole = all(isinstance(number, int) and abs(number) < EXACTLY for number in (one, other))
-    return one == other if whole else abs(one - other) <= 0.005 * max(abs(one), abs(other))

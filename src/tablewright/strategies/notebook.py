@@ -28,13 +28,14 @@ from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source
 from tablewright.strategies.disagreements import Disagreements
-from tablewright.strategies.findings import ReadCandidate, agree, checked, weigh
+from tablewright.strategies.findings import ReadCandidate, checked, weigh
 from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Field, Finding, Reason, Step
 from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_document
+from tablewright.table.same_value import same_value
 from tablewright.table.text import plural, shortened, show
 
 BORNE = 0.82
@@ -334,7 +335,7 @@ class Notebook:
             self._disagreements.read_at_once(field, reads)
         for read in reads:
             noted = any(
-                other.source.origin == read.source.origin and agree(other.value, read.value)
+                other.source.origin == read.source.origin and same_value(other.value, read.value, "merging")
                 for other in self._reads[field.name]
             )
             self._reads[field.name].append(read)

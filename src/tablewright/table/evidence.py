@@ -23,6 +23,7 @@ from tablewright.table.number_words import OTHER_LANGUAGES, with_fractions
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.same_value import same_value
 from tablewright.table.text import show
 from tablewright.table.units import parse_unit, unit_at, units_of
 from tablewright.table.untrusted import gives_orders
@@ -184,7 +185,7 @@ def _text_follows(value: str, quote: str) -> str:
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
         for each in read_measures(_ONE.sub("1", quote)):
             fit = in_unit(each, measure[0].unit) if each.unit else None
-            if fit is not None and rounds_to(fit.value, measure[0].value):
+            if fit is not None and same_value(fit.value, measure[0].value, "converting"):
                 same = each.unit == measure[0].unit
                 return "measure in another form" if same else f"unit, {each.unit} to {measure[0].unit}"
     if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
@@ -245,13 +246,15 @@ def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
         if rule or is_other:
             return rule
     for number in read_numbers(quote):
-        if _close(number.value, wanted) or (number.high is not None and _close(number.high, wanted)):
+        if same_value(number.value, wanted, "proving") or (
+            number.high is not None and same_value(number.high, wanted, "proving")
+        ):
             return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
     if any(OTHER_LANGUAGES.get(word) == wanted for word in _SPOKEN.findall(quote.casefold())):
         return "number in words"
     if any(date[:4] == str(wanted) for date in _dates(quote)):
         return "year of a date"
-    if any(_close(size, wanted) for measure in measures for size in _sizes(measure)):
+    if any(same_value(size, wanted, "proving") for measure in measures for size in _sizes(measure)):
         return "number"
     return _in_foreign_unit(wanted, quote, unit) if unit else ""
 
@@ -264,12 +267,12 @@ def _measured(wanted: int | float, measures: Sequence[Measure], unit: str) -> tu
         if fit is None:
             continue
         if parse_unit(measure.unit) == parse_unit(unit):  # "l" and "litres" are one unit
-            if any(_close(size, wanted) for size in _sizes(measure)):
+            if any(same_value(size, wanted, "proving") for size in _sizes(measure)):
                 return "number", False
-        elif any(rounds_to(size, wanted) for size in _sizes(fit)):
+        elif any(same_value(size, wanted, "converting") for size in _sizes(fit)):
             return f"unit, {measure.unit} to {unit}", False
         elif not measure.note:  # a gallon may be US or imperial
-            is_other = is_other or any(_close(size, wanted) for size in _sizes(measure))
+            is_other = is_other or any(same_value(size, wanted, "proving") for size in _sizes(measure))
     return "", is_other
 
 
@@ -284,7 +287,7 @@ def _in_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
             continue
         for other in units_of(known.kind):
             fit = in_unit(Measure(value=number.value, start=0, end=0, unit=other.symbol), unit)
-            if fit is not None and rounds_to(fit.value, wanted):
+            if fit is not None and same_value(fit.value, wanted, "converting"):
                 return f"unit, {other.symbol} to {unit}"
     return ""
 
@@ -306,8 +309,8 @@ def _money_follows(wanted: Value, quote: str, field: Field) -> str:
         return ""
     rule = ""
     for amount in read_amounts(quote, field.unit):
-        same_currency = not amount.money.currency or not wanted.currency or amount.money.currency == wanted.currency
-        if same_currency and any(_close(end, wanted.amount) for end in amount.ends):
+        ends = (Money(amount=end, currency=amount.money.currency) for end in amount.ends)
+        if any(same_value(end, wanted, "proving") for end in ends):
             if amount.high is None:
                 return "amount"
             rule = RANGE_END
@@ -328,23 +331,6 @@ _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,12})[)\]]")
 _WORD_BEHIND = re.compile(r"\s?[^\W\d_]{2}")
 _BETWEEN_CELLS = re.compile(r" ?\| ?")
 """A figure and its unit may stand in two cells of a row."""
-ROUNDED = 0.01
-"""What a conversion may lose when it is rounded to a single digit, or to a whole number, of the value."""
-
-
-def rounds_to(exact: int | float, written: int | float) -> bool:
-    """Whether it is written as it comes out, or rounded to the digits it has: 2,000 lb are 907.2 kg."""
-    whole, _, decimals = f"{written:f}".rstrip("0").partition(".")
-    lost = 0.5 * 10 ** -len(decimals)
-    if not decimals or len((whole + decimals).lstrip("-0")) < 2:
-        lost = min(lost, ROUNDED * abs(exact))
-    return abs(exact - written) <= lost * (1 + 1e-6) or _close(exact, written)
-
-
-def _close(one: int | float, other: int | float) -> bool:
-    return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
-
-
 _SPOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CELL = re.compile(r"[:|?]|\.{3,}")
 """What parts a label from its value: "Waterproof? No", "RAIN COVER ....... NO"."""
@@ -386,7 +372,7 @@ def in_source_precision(value: str, quote: str, field: Field) -> str:
         return value
     for measure in read_measures(quote, field.unit):
         fit = in_unit(measure, field.unit) if measure.unit else None
-        if fit is not None and fit.value != measure.value and rounds_to(fit.value, wanted):
+        if fit is not None and fit.value != measure.value and same_value(fit.value, wanted, "converting"):
             precise = as_precise_as(fit.value, quote[measure.start : measure.end])
             return min(value, f"{show(precise)} {field.unit}", key=lambda text: len(text.split()[0]))
     return value

@@ -17,6 +17,7 @@ from msgspec import structs
 
 from tablewright.table.corpus import Comparator, Condition, Truth, Typed
 from tablewright.table.messages import message
+from tablewright.table.same_value import same_value
 from tablewright.table.vocabulary import holds, squeezed, text_stems
 
 
@@ -240,7 +241,7 @@ def _below(one: float | str, other: float | str) -> bool:
     """1600 mm and 1.6 m are the same, though their floats may differ in the last digit."""
     if isinstance(one, str) or isinstance(other, str):
         return str(one) < str(other)
-    return one < other and not math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return one < other and not same_value(one, other, "proving")
 
 
 def _stretch(low: float, high: float | None) -> Stretch:

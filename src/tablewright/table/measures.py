@@ -1,7 +1,6 @@
 """Quantities in texts: "1,5 m", "3 ft 9 in", "5'11\\"", "10–20 kg", "1134 × 1722 mm", "1 h 30 min".
 
-`read_measures` finds them, `in_unit` converts them, `length_of` and `mass_of` read a text that is one of them, so that
-two ways of writing it can be compared. Reading never needs pint, whose import costs 0.2 s.
+`read_measures` finds them, `in_unit` converts them. Reading never needs pint, whose import costs 0.2 s.
 """
 
 from __future__ import annotations
@@ -89,90 +88,6 @@ def comparable(one: Unit, other: Unit) -> bool:
     return (
         _registry().parse_expression(one.pint).dimensionality == _registry().parse_expression(other.pint).dimensionality
     )
-
-
-# ── one length, one mass ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class RoundedQuantity(Noun, frozen=True):
-    """A length in metres or a mass in kilograms; `give` is half of the last digit that was written of it."""
-
-    value: float
-    give: float
-
-    def same(self, other: RoundedQuantity) -> bool:
-        """Whether both may be one: 6 ft 8 in and 2.03 m are, 6 ft 7 in and 6 ft 8 in are not."""
-        return abs(self.value - other.value) <= max(self.give, other.give)
-
-
-def length_of(text: str, unit: str = "", *, feet_and_inches: bool = False) -> RoundedQuantity | None:
-    """The one length that the text states, also where it states it twice: "6 ft 8 in (2.03 m)".
-
-    None for none, several, a range, or a number without a unit, unless `unit` says which it is. "6-8" is six feet and
-    eight inches only where `feet_and_inches` says that they are written so; else it is a range.
-    """
-    if feet_and_inches and (stature := stature_at(text)):
-        text = f"{stature[0]} ft {stature[1]} in {text[stature[2] :]}"
-    return _extent(text, "m", unit)
-
-
-def mass_of(text: str, unit: str = "") -> RoundedQuantity | None:
-    """The one mass that the text states: "242 lb (110 kg)", or "240" where `unit` says that it is in pounds."""
-    return _extent(text, "kg", unit)
-
-
-_STATURE = re.compile(
-    r"\s*([2-8])\s?[-–]\s?(1[01]|\d)(?![\d–-]|[.,:]\d)(?=\.?\s*(?:$|[(\[/,;|•·])|\s+(?:\d|[-–—](?:\s|$)|tall\b))"
-)
-
-
-def stature_at(text: str) -> tuple[int, int, int] | None:
-    """The feet, the inches and the end of "6-8" with which a text begins; "6-8 m" and "6-8 storeys" are ranges."""
-    text = plain(text)
-    found = _STATURE.match(text)
-    if found is None or unit_at(text, found.end()) is not None:
-        return None
-    return int(found[1]), int(found[2]), found.end()
-
-
-_TWICE = 0.02  # how far apart the two may be that say one thing in two units
-
-
-def _extent(text: str, base: str, unit: str) -> RoundedQuantity | None:
-    found: list[RoundedQuantity] = []
-    bare: list[Measure] = []
-    for measure in read_measures(text, unit or base):
-        if not measure.unit:
-            bare.append(measure)
-            continue
-        if (fit := in_unit(measure, base)) is not None:
-            if measure.sizes or measure.high is not None:
-                return None
-            found.append(RoundedQuantity(value=float(fit.value), give=_give(text, measure, base)))
-    if not found and unit and len(bare) == 1 and bare[0].high is None and not bare[0].sizes:
-        return _extent(f"{text[bare[0].start : bare[0].end]} {unit}", base, "")
-    if not found or any(_apart(found[0].value, other.value) for other in found[1:]):
-        return None
-    if any(_apart(found[0].value, float(other.value)) for other in bare):  # 6 ft 8 in / 2.03 says it twice
-        return None
-    return found[0]
-
-
-def _apart(one: float, other: float) -> bool:
-    return abs(one - other) > _TWICE * max(abs(one), abs(other))
-
-
-_DECIMALS = re.compile(r"\d[.,](\d+)\D*$")
-
-
-def _give(text: str, measure: Measure, base: str) -> float:
-    written = _DECIMALS.search(plain(text[measure.start : measure.end]))
-    decimals = len(written[1]) if written else 0
-    if decimals == 3 and measure.value == int(measure.value):
-        decimals = 0  # the three digits of 1,829
-    unit = "in" if measure.unit == "ft" else measure.unit  # six feet is six feet and no inches
-    step = in_unit(Measure(value=1, start=0, end=0, unit=unit), base)
-    return float(step.value) / 2 / 10**decimals if step else 0.0
 
 
 # ── conversion ───────────────────────────────────────────────────────────────────────────────────────────────────────

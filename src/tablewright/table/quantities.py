@@ -12,6 +12,7 @@ from tablewright.table.measures import Measure, as_precise_as, in_unit, read_mea
 from tablewright.table.model import Label, Money
 from tablewright.table.money_text import MoneyText, read_amounts
 from tablewright.table.numbers import SCALES, Number, read_numbers, times
+from tablewright.table.same_value import same_value
 from tablewright.table.text import show_float
 from tablewright.table.units import parse_unit
 
@@ -125,7 +126,7 @@ def _measured(text: str, unit: str) -> QuantityText[int | float]:
     if fit.value != measure.value:
         fit = structs.replace(fit, value=as_precise_as(fit.value, text[measure.start : measure.end]))
     clean = _is_alone(text, measure)
-    others = [other.value for _, other in fitting if not _close(other.value, fit.value)]
+    others = [other.value for _, other in fitting if not same_value(other.value, fit.value, "restating")]
     reason = _measure_doubt(text, measure, fit)
     if not reason and others:
         reason = f"several quantities: {fit.value}, {others[0]} {unit}"
@@ -144,13 +145,13 @@ def _best(fitting: list[tuple[Measure, Measure]]) -> tuple[Measure, Measure]:
     """The first, unless the text repeats it in the very unit: of "3 ft 11 in (119 cm)" the centimetres."""
     first = fitting[0]
     for measure, fit in fitting[1:]:
-        if measure.value == fit.value and first[0].value != first[1].value and _close(fit.value, first[1].value):
+        if (
+            measure.value == fit.value
+            and first[0].value != first[1].value
+            and same_value(fit.value, first[1].value, "restating")
+        ):
             return measure, fit
     return first
-
-
-def _close(left: int | float, right: int | float) -> bool:
-    return abs(left - right) <= 0.03 * max(abs(left), abs(right))
 
 
 def _measure_doubt(text: str, measure: Measure, fit: Measure) -> str:

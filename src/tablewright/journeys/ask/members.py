@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Typed
 from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.model import Cell, Field, Money, Table, column_key
+from tablewright.table.same_value import same_value
 from tablewright.table.text import cell_text, shortened
 from tablewright.table.typed import typed
 
@@ -235,9 +235,7 @@ def adds_up(last: Member, above: Sequence[Member]) -> bool:
     numbered = [key for key in figures if all(figure_of(row, key) == n for n, row in enumerate((*above, last), 1))]
     figures = {key: number for key, number in figures.items() if key not in numbered}
     sums = {key: sum(figure_of(row, key) or 0.0 for row in above) for key in figures}
-    return any(figures.values()) and all(
-        math.isclose(number, sums[key], abs_tol=1e-6) for key, number in figures.items()
-    )
+    return any(figures.values()) and all(same_value(number, sums[key], "adding") for key, number in figures.items())
 
 
 def figure_of(row: Member, key: str) -> float | None:

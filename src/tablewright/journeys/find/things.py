@@ -16,7 +16,7 @@ import msgspec
 
 from tablewright.decisions.cell_answer import SCORES
 from tablewright.engine.cells import proposed_cell
-from tablewright.strategies.findings import MOST_EVIDENCE, agree
+from tablewright.strategies.findings import MOST_EVIDENCE
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
 from tablewright.table.coverage import CountEstimate, estimate_total
@@ -25,6 +25,7 @@ from tablewright.table.evidence import basis_of, conversion, follows
 from tablewright.table.listing import Listing, ListPlan, Sighting
 from tablewright.table.model import Cell, Conflict, Evidence, Field, Finding, Value
 from tablewright.table.rowkey import fold, row_key, tokenize
+from tablewright.table.same_value import same_value
 
 UNJUDGED = 0.5
 """How likely a cell is right that stands under a header of its name, where nobody judged what the table is about."""
@@ -139,7 +140,7 @@ class Collected:
     def _differ(self, name: str, one: Sighting, other: Sighting) -> bool:
         if name not in one.values or name not in other.values:
             return False
-        return not agree(self._value(name, one), self._value(name, other))
+        return not same_value(self._value(name, one), self._value(name, other), "merging")
 
     def _value(self, name: str, sighting: Sighting) -> Value:
         return coerce(sighting.values[name], self._fields[name]).value
@@ -221,7 +222,7 @@ def evidence_of(column: Field, text: str, sighting: Sighting) -> tuple[Evidence,
 def by_value(readings: Sequence[SightedValue]) -> list[list[SightedValue]]:
     sides: list[list[SightedValue]] = []
     for reading in readings:
-        side = next((each for each in sides if agree(each[0].value, reading.value)), None)
+        side = next((each for each in sides if same_value(each[0].value, reading.value, "merging")), None)
         if side is None:
             sides.append([reading])
         else:
