@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from tablewright.decisions.figures import CONSTANTS, LONGEST, values_in, work_out
-from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.dates import find_possible_dates
 
 _ISO = r"\d{4}-\d{2}-\d{2}"
 _STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
@@ -70,12 +70,8 @@ def work_out_number(calculation: str, texts: Sequence[str], known: Sequence[floa
 
 
 def days_in(texts: Sequence[str]) -> set[str]:
-    """All days that the texts name, in both readings where there are two."""
-    found: set[str] = set()
-    for each in (each for text in texts for each in read_dates(text)):
-        other = OTHER_READING.search(each.note)
-        found |= {day for day in (each.iso, each.last, other[1] if other else "") if len(day) == len("2026-03-04")}
-    return found
+    """Return all days that the texts name, in both readings where there are two."""
+    return {day for text in texts for day in find_possible_dates(text) if len(day) == len("2026-03-04")}
 
 
 def moved(day: date, count: int, unit: str) -> date:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from tablewright.table.currencies import currency_of
-from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.dates import find_possible_dates, read_dates
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.number_words import OTHER_LANGUAGES
 from tablewright.table.numbers import read_numbers
@@ -116,9 +116,9 @@ def readings(written: str) -> set[float]:
 
 def without_known_dates(statement: str, texts: Sequence[str]) -> str:
     """ "3 May 2021" is said by "2021-05-03"; its day and year are then no figures of their own."""
-    held = {iso for text in texts for date in read_dates(text) for iso in (date.iso, date.last, _other(date.note))}
+    held = {iso for text in texts for iso in find_possible_dates(text)}
     for date in reversed(read_dates(statement)):
-        if any(other and other.startswith(date.iso) for other in held):
+        if any(other.startswith(date.iso) for other in held):
             statement = f"{statement[: date.start]} {statement[date.end :]}"
     return statement
 
@@ -143,11 +143,6 @@ def clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
         if hour <= 24 and minute < 60:
             found.append(((hour, minute), *match.span()))
     return found
-
-
-def _other(note: str) -> str:
-    other = OTHER_READING.search(note)
-    return other[1] if other else ""
 
 
 def without_converted(statement: str, texts: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tablewright.extraction.meaning import RELATED, content, likeness
 from tablewright.extraction.wanted import Wanted, wanted
-from tablewright.table.dates import EARLIEST_YEAR, LATEST_YEAR, OTHER_READING, read_dates
+from tablewright.table.dates import EARLIEST_YEAR, LATEST_YEAR, read_dates
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Field, Money, Noun, Value
 from tablewright.table.money_text import read_amounts
@@ -84,8 +84,7 @@ def find_figures(field: Field, value: Value, text: str) -> Iterator[Figure]:
             for date in read_dates(text):
                 if date.doubtful and date.iso != value:
                     continue
-                other = OTHER_READING.search(date.note)
-                others = ((date.last,) if date.last else ()) + ((other[1],) if other else ())
+                others = tuple(filter(None, (date.last, date.other_iso)))
                 yield Figure(value=date.iso, start=date.start, end=date.end, others=others)
         case "money":
             amounts = read_amounts(text, field.unit)

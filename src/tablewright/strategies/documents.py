@@ -28,7 +28,7 @@ from tablewright.strategies.packing import ROWS, Packer, Seat
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.dates import OTHER_READING, read_date
+from tablewright.table.dates import read_date
 from tablewright.table.model import Field, Finding, Row
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.template import PLACEHOLDER
@@ -198,7 +198,7 @@ def own_words(field: Field) -> frozenset[str]:
 def in_order(candidate: Candidate, text: str) -> Candidate:
     """A date in the order in which its document writes them."""
     date = read_date(candidate.value)
-    if date is None or not OTHER_READING.search(date.note) or (day_first := day_first_in(text)) is None:
+    if date is None or not date.other_iso or (day_first := day_first_in(text)) is None:
         return candidate
     return structs.replace(candidate, value=dated(candidate.value, date, day_first).date)
 

@@ -45,15 +45,25 @@ class DateText(Noun, frozen=True):
         """Also where the calendar does not have its last day."""
         return self.note.startswith(_A_PERIOD)
 
+    @property
+    def other_iso(self) -> str:
+        """The date with day and month the other way round; "" if the order is known."""
+        other = _OTHER_READING.search(self.note)
+        return other[1] if other else ""
+
 
 _A_PERIOD = "a period,"
-OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
-"""In the `note` of a date whose order is not known."""
+_OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
 
 
 def read_date(text: str) -> DateText | None:
     """The first date of the text."""
     return next(iter(read_dates(text)), None)
+
+
+def find_possible_dates(text: str) -> list[str]:
+    """Return every ISO date that the text may name: both ends of periods, and both readings of 03/05/2021."""
+    return [iso for date in read_dates(text) for iso in (date.iso, date.last, date.other_iso) if iso]
 
 
 def read_dates(text: str) -> tuple[DateText, ...]:

@@ -15,7 +15,7 @@ from tablewright.table.choices import NEGATIONS, exact_option, plain_boolean
 from tablewright.table.coerce import coerce
 from tablewright.table.countries import COUNTRY_OF, PEOPLE
 from tablewright.table.currencies import CODES, meanings_of
-from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.dates import find_possible_dates, read_dates
 from tablewright.table.measures import Measure, as_precise_as, in_unit, read_measures
 from tablewright.table.model import Basis, Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
@@ -137,7 +137,7 @@ def follows(value: str, quote: str, field: Field) -> str:
         case "date":
             if str(wanted) in quote:
                 return "verbatim"
-            return DATE if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
+            return DATE if any(date.startswith(str(wanted)) for date in find_possible_dates(quote)) else ""
         case "boolean":
             return _boolean_follows(wanted, quote, field, last_line)
         case "list":
@@ -173,10 +173,10 @@ def _in_order(words: list[str], said: list[str]) -> bool:
 def _text_follows(value: str, quote: str) -> str:
     if stands_in(value, quote) or value.casefold() in quote.casefold():
         return "verbatim"
-    if any(date.startswith(value) for date in _dates(quote)):
+    if any(date.startswith(value) for date in find_possible_dates(quote)):
         return DATE
     own = [date.iso for date in read_dates(value) if date.clean]
-    if own and any(date.startswith(own[0]) for date in _dates(quote)):
+    if own and any(date.startswith(own[0]) for date in find_possible_dates(quote)):
         return DATE
     number = read_numbers(value)
     if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
@@ -252,7 +252,7 @@ def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
             return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
     if any(OTHER_LANGUAGES.get(word) == wanted for word in _SPOKEN.findall(quote.casefold())):
         return "number in words"
-    if any(date[:4] == str(wanted) for date in _dates(quote)):
+    if any(date[:4] == str(wanted) for date in find_possible_dates(quote)):
         return "year of a date"
     if any(same_value(size, wanted, "proving") for measure in measures for size in _sizes(measure)):
         return "number"
@@ -315,16 +315,6 @@ def _money_follows(wanted: Value, quote: str, field: Field) -> str:
                 return "amount"
             rule = RANGE_END
     return rule
-
-
-def _dates(quote: str) -> Iterator[str]:
-    """Both readings of 03/05/2021: which of them is meant, the quote does not say."""
-    for date in read_dates(quote):
-        yield date.iso
-        if date.last:
-            yield date.last
-        if other := OTHER_READING.search(date.note):
-            yield other[1]
 
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,12})[)\]]")

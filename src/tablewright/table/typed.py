@@ -13,7 +13,7 @@ from msgspec import structs
 
 from tablewright.table.corpus import Typed
 from tablewright.table.currencies import AFTER, BEFORE, currency_of, meanings_of
-from tablewright.table.dates import OTHER_READING, DateText, read_dates
+from tablewright.table.dates import DateText, read_dates
 from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.model import FieldType
 from tablewright.table.money_text import MoneyText, read_money
@@ -277,12 +277,11 @@ _BEFORE_DATE = re.compile(r"(?:[^\W\d_]{2,9}\.?,?\s++)?(?:on\s|the\s)?\s*+", re.
 
 def dated(raw: str, date: DateText, day_first: bool | None = None) -> Typed:
     """A date that was found in a text, in the order in which the text writes its dates."""
-    other = OTHER_READING.search(date.note)
-    if other is None:
+    if not date.other_iso:
         return Typed(raw=raw, date=date.iso, ambiguity=date.note if date.last else "")
     if day_first is None:
-        return Typed(raw=raw, date=date.iso, ambiguity=f"day or month first: {date.iso} or {other[1]}")
-    return Typed(raw=raw, date=date.iso if day_first else other[1])
+        return Typed(raw=raw, date=date.iso, ambiguity=f"day or month first: {date.iso} or {date.other_iso}")
+    return Typed(raw=raw, date=date.iso if day_first else date.other_iso)
 
 
 def _money(raw: str, value: str, unit: str) -> Typed | None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.dates import read_dates
 from tablewright.table.model import Noun
 
 LOOKED_AT_FOR_DATES = 200_000  # characters
@@ -118,8 +118,7 @@ def day_first_in(text: str) -> bool | None:
 def _reading_in_words(text: str, written: str) -> bool | None:
     """Whether one reading of a date stands in words elsewhere: "12/06/2007" and "On December 6, 2007"."""
     found = next(iter(read_dates(written)), None)
-    other = OTHER_READING.search(found.note) if found else None
-    if found is None or other is None:
+    if found is None or not found.other_iso:
         return None
     named = {date.iso for words in set(_IN_WORDS.findall(text)) for date in read_dates(words)}
-    return None if (found.iso in named) == (other[1] in named) else found.iso in named
+    return None if (found.iso in named) == (found.other_iso in named) else found.iso in named

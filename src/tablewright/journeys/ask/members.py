@@ -16,7 +16,7 @@ from tablewright.store.kinds import KindRow
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Typed
-from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.dates import read_dates
 from tablewright.table.model import Cell, Field, Money, Table, column_key
 from tablewright.table.same_value import same_value
 from tablewright.table.text import cell_text, shortened
@@ -145,9 +145,8 @@ def typed_cell(text: str, column: Field, quote: str = "") -> Typed:
 
 def other_day(day: str, quote: str) -> str:
     for each in read_dates(quote):
-        other = OTHER_READING.search(each.note)
-        if other and day in (each.iso, other[1]):
-            return other[1] if day == each.iso else each.iso
+        if each.other_iso and day in (each.iso, each.other_iso):
+            return each.other_iso if day == each.iso else each.iso
     return ""
 
 
