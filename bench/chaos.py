@@ -347,7 +347,7 @@ def restart_and_cancel(world: World, server: Any, alone: Alone) -> bool:
 
 def begun(here: Place, world: World, *more: str) -> tuple[Command, str]:
     """A run of which a part is done, and which waits for the model until it is let answer again."""
-    world.let(max(12, world.size // 40))  # plans come first; then a request is about several rows, or one
+    world.let(min(40, world.size))  # plans come first, a row may take two, and many are begun at once
     command = here.enrich(FIELDS, *more)
     wait_for(lambda: world.is_held() or command.poll() is not None, LONGEST, every=0.05)
     return command, here.run_id()
