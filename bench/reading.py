@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable
 
 from lxml import html
+from tablewright.extraction.passages import passages
 
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.passages import passages
 from tablewright.sample.layouts import render
 from tablewright.sample.world import pages, world
 from tablewright.sources.read.reader import read

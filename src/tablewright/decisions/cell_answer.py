@@ -16,7 +16,6 @@ from pydantic import Field as Key
 from tablewright.decisions.date_figures import work_out_date, work_out_number
 from tablewright.decisions.figures import unproved
 from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
-from tablewright.extraction.passages import passages
 from tablewright.table.choices import exact_option
 from tablewright.table.coerce import coerce, is_not_found
 from tablewright.table.evidence import (
@@ -38,6 +37,7 @@ from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.same_value import same_value
 from tablewright.table.text import shortened, show_float
 from tablewright.table.untrusted import is_tainted
+from tablewright.text.passages import passages
 
 SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
 """How likely an answer is right that a model gave and code has checked, by its basis."""

@@ -7,10 +7,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from tablewright.extraction.passages import passages
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
+from tablewright.text.passages import passages
 
 HEAD = 0.3
 """Of the room for a text, the share that its beginning takes: what it is about."""

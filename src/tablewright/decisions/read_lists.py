@@ -18,7 +18,6 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.read import described
 from tablewright.extraction.page_lines import NumberedLine, shown
-from tablewright.extraction.passages import passages
 from tablewright.table.coerce import coerce, is_not_found
 from tablewright.table.evidence import evidence_for, follows, stands_in
 from tablewright.table.links import own_page
@@ -27,6 +26,7 @@ from tablewright.table.model import Evidence, Field, Noun, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+from tablewright.text.passages import passages
 
 INSTRUCTIONS = f"""\
 You read a page for the rows of a table. The page is shown as numbered lines. A row of a table on the page is one line \

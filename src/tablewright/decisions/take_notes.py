@@ -15,13 +15,13 @@ from pydantic import BaseModel
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved
-from tablewright.extraction.passages import passages
 from tablewright.table.evidence import evidence_for, locate_in
 from tablewright.table.model import Evidence, Field, Noun
 from tablewright.table.research import Brief
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, clean, is_tainted, question_block
+from tablewright.text.passages import passages
 from tablewright.text.words import roots
 
 INSTRUCTIONS = """\

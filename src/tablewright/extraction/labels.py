@@ -10,9 +10,9 @@ from tablewright.extraction.about import Subject, about
 from tablewright.extraction.coverage import ALIKE, WordCoverage, by_word, coverage
 from tablewright.extraction.kinds import whole
 from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
-from tablewright.extraction.passages import Cell, LabelledValue, PassageTable
 from tablewright.extraction.reading import FieldReading, Seen
 from tablewright.table.model import Noun
+from tablewright.text.passages import Cell, LabelledValue, PassageTable
 from tablewright.text.words import root
 
 LEAST = 0.3

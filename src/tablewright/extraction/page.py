@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tablewright.arrays import NDArray, np
 from tablewright.extraction.meaning import Likeness, Vocabulary
-from tablewright.extraction.passages import PageSentence, TextPassages, passages
+from tablewright.text.passages import PageSentence, TextPassages, passages
 
 MOST_SENTENCES = 400
 

@@ -15,12 +15,12 @@ from tablewright.extraction.about import mentions
 from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, WordCoverage, coverage
 from tablewright.extraction.kinds import UNSURE, typed
 from tablewright.extraction.meaning import RELATED, is_light, likeness, words
-from tablewright.extraction.passages import PageSentence
 from tablewright.extraction.reading import FieldReading, Seen
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Kind, Wanted
 from tablewright.table.choices import NEGATIONS
 from tablewright.table.countries import COUNTRIES, STATES
+from tablewright.text.passages import PageSentence
 from tablewright.text.words import normal
 
 NAMED = 1.0
