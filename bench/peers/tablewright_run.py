@@ -12,10 +12,11 @@ from pydantic import BaseModel
 from task import QUESTION, Job, Measured
 
 from tablewright.app import Tablewright
+from tablewright.citations.quotes import cite_span, locate_quote
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.evidence import evidence_for, follows, locate
+from tablewright.table.evidence import follows
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Finding, Row, Step
 from tablewright.table.retrieved import Retrieved
@@ -54,12 +55,10 @@ class FromText(Strategy):
             said = await model.ask(
                 instructions=INSTRUCTIONS, prompt=prompt(task.question(field, row), source.text), output=Founded
             )
-            place = locate(said.quote, source.text)
+            place = locate_quote(said.quote, source.text)
             if place is None or not follows(said.value, source.text[slice(*place)], field):
                 return [Finding(field=field.name, reason="not_found", error="the quote does not say so")]
-            return [
-                Finding(field=field.name, value=said.value, confidence=0.9, evidence=(evidence_for(source, *place),))
-            ]
+            return [Finding(field=field.name, value=said.value, confidence=0.9, evidence=(cite_span(source, *place),))]
 
         return answer
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.citations.quotes import cite_span
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
 from tablewright.table.coerce import coerce
-from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 
@@ -128,11 +128,11 @@ def test_a_value_that_stands_only_in_the_title_of_a_page_is_proved_by_it() -> No
     page = Retrieved(origin="https://ships.example/40", title="Maren 40 rowing boat | Ships", text="Add to basket.")
     (found,), problem = verified(name, answer, [page], {})
     assert (found.value, found.basis, problem) == ("Maren 40", "stated", "")
-    evidence = evidence_for(page, found.start, found.end)
+    evidence = cite_span(page, found.start, found.end)
     assert evidence.is_title
     assert evidence.quote == "Maren 40 rowing boat"
     snippet = Retrieved(origin=page.origin, title=page.title, text=page.text, kind="snippet")  # its title is not stored
-    assert "does not stand in text 1" in verified(name, answer, [snippet], {})[1]
+    assert "is not in text 1" in verified(name, answer, [snippet], {})[1]
 
 
 def test_a_source_that_shows_the_value_in_another_language_is_cited_too() -> None:

@@ -84,7 +84,7 @@ async def test_a_failed_check_goes_back_once_with_the_true_reason_and_is_then_le
     outcome = await decide(ReadRow(), ROW, model, steps.append)
     assert values(outcome.decided) == {"Founded": [], "Headquarters": ["Port Merrin"]}
     assert len(endpoint.asked) == 2
-    assert "the quote “founded in 1901” does not stand in text 1" in endpoint.asked[1].body["messages"][-1]["content"]
+    assert "the quote “founded in 1901” is not in text 1" in endpoint.asked[1].body["messages"][-1]["content"]
     assert "Founded" in outcome.decided.refused
     assert [step.data.get("left_out") for step in steps] == [True]
 
@@ -187,7 +187,7 @@ async def test_an_address_is_proved_by_the_page_that_was_retrieved_from_it(
         (FOUNDED, said("1988", "founded in 1987", basis="judged")),  # a number is never judged
         (FOUNDED, said("1986", "founded in 1986")),
         (FOUNDED, said("1987")),
-        (FOUNDED, said("1987", "founded in 1987", text=7)),
+        (FOUNDED, said("1987", "set up in 1987", text=7)),
         (FOUNDED, said("long ago", "founded in 1987")),
         (SEGMENT, said("B2G", "Utilities buy its rotors", basis="judged")),
         (Field(name="Known for"), said("Selling 300 rotors a year", "Utilities buy its rotors", basis="judged")),

@@ -11,12 +11,12 @@ import pytest
 
 from tablewright.app import Tablewright
 from tablewright.assembly import open_web
+from tablewright.citations.quotes import cite_span
 from tablewright.engine.recheck import Recheck, Rechecked, judge, overall
 from tablewright.errors import NotFound
 from tablewright.sources.source import Query, Searched
 from tablewright.store.store import Store
 from tablewright.table.edits import SetCell
-from tablewright.table.evidence import evidence_for
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Evidence, Field, given
 from tablewright.table.retrieved import Refusal, Retrieved
@@ -221,9 +221,9 @@ class Changing:
 
 async def test_what_somebody_wrote_in_the_meantime_is_not_flagged_and_what_only_became_stale_is(store: Store) -> None:
     kept = await store.pages.keep(SAID.origin, SAID)
-    found = Cell(value=1987, status="ENRICHED", evidence=(evidence_for(kept, 3, 22),), run_id="r1")
+    found = Cell(value=1987, status="ENRICHED", evidence=(cite_span(kept, 3, 22),), run_id="r1")
     shown = await store.pages.keep_snippet(Retrieved(origin=SAID.origin, text="Founded in 1987."))
-    snippet = Cell(value=1987, status="ENRICHED", evidence=(evidence_for(shown, 0, 15),))
+    snippet = Cell(value=1987, status="ENRICHED", evidence=(cite_span(shown, 0, 15),))
     elsewhere = Evidence(origin=SAID.origin, quote="was founded in 1987")
     imported = Cell(value=1987, status="ENRICHED", evidence=(elsewhere,))
     document = Cell(value=1987, status="ENRICHED", evidence=(Evidence(origin="d17", quote="in 1987"),))
@@ -253,7 +253,7 @@ async def test_what_somebody_wrote_in_the_meantime_is_not_flagged_and_what_only_
 YEAR = Field(name="Founded", type="number")
 CELL = Cell(value=1987, raw_value="1987", status="ENRICHED")
 SAID = Retrieved(origin="https://a.example/", text="It was founded in 1987 in a shed.")
-QUOTE = evidence_for(SAID, 3, 22)
+QUOTE = cite_span(SAID, 3, 22)
 
 
 def verdict(evidence: Evidence, page: Retrieved | Refusal, cell: Cell = CELL) -> str:

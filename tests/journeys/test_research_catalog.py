@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.citations.quotes import cite_span
 from tablewright.decisions.take_notes import Taken
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
@@ -15,7 +16,6 @@ from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store
-from tablewright.table.evidence import evidence_for
 from tablewright.table.listing import Listing, ListPlan
 from tablewright.table.model import Cell, Conflict, Evidence, Field, given
 from tablewright.table.research import (
@@ -46,7 +46,7 @@ BRIEF = Brief(
 
 async def said(store: Store, site: str, words: str) -> Evidence:
     page = Retrieved(origin=f"http://{site}.example/", domain=f"{site}.example", text=words)
-    return evidence_for(await store.pages.keep(page.origin, page), 0, len(words))
+    return cite_span(await store.pages.keep(page.origin, page), 0, len(words))
 
 
 async def farms(store: Store) -> CatalogFound:
@@ -140,7 +140,7 @@ async def test_a_note_quotes_the_words_that_state_its_value(store: Store) -> Non
     page = await store.pages.keep(
         "http://c.example/", Retrieved(origin="http://c.example/", domain="c.example", text=words)
     )
-    named, grows = evidence_for(page, 0, 22), evidence_for(page, 23, len(words))
+    named, grows = cite_span(page, 0, 22), cite_span(page, 23, len(words))
     crop = Cell(value="4 kinds of lettuce", status="ENRICHED", confidence=0.9, evidence=(named, grows))
     made = await store.tables.create("f", (Field(name="Name"), CROP), [(given("Green Tower"), crop)], key_field="Name")
     (only,), _ = notes_of(await store.tables.load(made.id))

@@ -158,7 +158,7 @@ async def test_an_answer_that_no_snippet_states_is_refused_asked_again_and_left_
     settings = replace(thinking(web.settings(tmp_path), model), attempts="1")
     cells, operations, _ = await fill(settings, tmp_path, TABLE, FOUNDED, strategy="lookup")
     assert (cells["Founded"].value, cells["Founded"].reason) == (None, "not_found")
-    problem = "the quote “founded in 1955” does not stand in text 1."
+    problem = "the quote “founded in 1955” is not in text 1."
     assert f"It fails a check: Founded: {problem}" in sent(model.asked[2])
     assert any(problem in note and "left out" in note for note in notes(operations[0], "thinking"))
     assert problem in (cells["Founded"].error or "")

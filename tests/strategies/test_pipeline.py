@@ -389,7 +389,7 @@ async def test_an_answer_that_cannot_be_verified_goes_back_once_and_is_then_left
     assert "could not be verified and was left out: the quote “everybody knows 1955”" in (cells["Founded"].error or "")
     readings = [asked for asked in endpoint.asked if columns(asked)]
     assert len(readings) == 2
-    assert "It fails a check: Founded: the quote “everybody knows 1955” does not stand in text 1." in sent(readings[1])
+    assert "It fails a check: Founded: the quote “everybody knows 1955” is not in text 1." in sent(readings[1])
     assert any("not verified and left out" in note for note in notes(operations[0], "thinking"))
 
 

@@ -167,7 +167,7 @@ async def test_an_answer_from_memory_is_refused_and_left_out(web: SmallWeb, mode
     settings = replace(thinking(web.settings(tmp_path), model), attempts="1")
     cells, operations, _ = await fill(settings, tmp_path, TABLE, FOUNDED, strategy="research")
     assert cells["Founded"].value is None
-    problem = "the quote “everybody knows it was founded in 1955” does not stand in text 1."
+    problem = "the quote “everybody knows it was founded in 1955” is not in text 1."
     assert problem in (cells["Founded"].error or "")
     told = [note for note in notes(operations[0], "thinking") if problem in note]
     assert told[0].startswith("The model's answer fails a check, asked again")

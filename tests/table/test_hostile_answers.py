@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tablewright.table.coerce import coerce
-from tablewright.table.evidence import locate
 from tablewright.table.model import Field, FieldType
 from tests.growth import grows_in_proportion
 
@@ -22,9 +21,3 @@ def test_an_answer_is_read_in_proportion_to_its_length(type: FieldType, lead: st
     field = Field(name="Price", type=type)
     for pump in PUMPS:
         assert grows_in_proportion(lambda size: coerce(f"{lead}{pump * (size // len(pump))}x", field), 2_000), pump  # noqa: B023
-
-
-def test_a_quote_with_many_gaps_is_looked_for_once() -> None:
-    quote = " … ".join(["ab"] * 8) + " … zz"
-    assert grows_in_proportion(lambda size: locate(quote, "ab" * size), 2_000)
-    assert locate("ab … cd … ef", "xx ab, then cd; and ef.") == (3, 22)

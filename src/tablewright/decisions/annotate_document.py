@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.quotes import is_near_injection, locate_quote
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.coerce import is_not_found
-from tablewright.table.evidence import follows, locate
+from tablewright.table.evidence import follows
 from tablewright.table.model import Field, Noun
-from tablewright.table.untrusted import WARNING, block, is_tainted
+from tablewright.table.untrusted import WARNING, block
 from tablewright.text.words import normal
 
 MOST_FACTS = 20
@@ -93,13 +94,13 @@ def supported(asked: AnnotateDocument, read: Read) -> tuple[ExtractedFact | None
     known = {(normal(name), normal(said)) for name, said in asked.known}
     if not normal(label) or not normal(value) or is_not_found(value) or (normal(label), normal(value)) in known:
         return None, ""
-    quote = locate(read.quote, asked.text)
+    quote = locate_quote(read.quote, asked.text)
     if quote is None:
         return None, f"the quote of {label!r} does not stand in the text"
     passage = asked.text[quote[0] : quote[1]]
-    if is_tainted(asked.text, *quote) or not follows(value, passage, Field(name=label)):
+    if is_near_injection(asked.text, *quote) or not follows(value, passage, Field(name=label)):
         return None, f"{value!r} does not stand in its quote"
-    place = locate(value, passage) or (0, len(passage))
+    place = locate_quote(value, passage) or (0, len(passage))
     start, end = quote[0] + place[0], quote[0] + place[1]
     return ExtractedFact(
         label=label, value=asked.text[start:end], start=start, end=end, quote_start=quote[0], quote_end=quote[1]

@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
+from tablewright.citations.quotes import find_quote
 from tablewright.decisions.date_figures import work_out_date, work_out_number
 from tablewright.decisions.figures import unproved
 from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
@@ -25,18 +26,14 @@ from tablewright.table.evidence import (
     follows,
     in_source_precision,
     is_address_of,
-    locate,
-    locate_in,
     stands_in,
 )
 from tablewright.table.model import Basis, Field, FieldType, Money
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_number, read_numbers
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.same_value import same_value
 from tablewright.table.text import shortened, show_float
-from tablewright.table.untrusted import is_tainted
 from tablewright.text.passages import passages
 
 SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
@@ -51,8 +48,6 @@ ABSENT_TYPES: frozenset[FieldType] = frozenset({"text", "number", "list"})
 NONE = "none"
 """The answer that a text says there is no such thing, where it has a quote."""
 COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date", "text"})
-ALIKE = 0.7
-"""The share of a quote's words that a passage must have to be the one that was meant."""
 NEAR = 400
 """Characters around a quote in which the name may stand that the quote speaks of."""
 MOST_QUOTES = 8
@@ -99,7 +94,7 @@ def verified(
         return [], problem
     value = in_column_unit(said, field)
     if value.casefold() == NONE and field.type in ABSENT_TYPES and not field.options:
-        found = [found_quote(quoted, value, field, sources, verdicts)[0] for quoted in answer.quotes]
+        found = [prove_quote(quoted, value, field, sources, verdicts)[0] for quoted in answer.quotes]
         spans_of_none = [span for span in found if span is not None]
         return ([candidate(field, NONE, spans_of_none, "judged", verdicts)] if spans_of_none else []), ""
     if not value or (is_not_found(value) and exact_option(value, field.options) is None):
@@ -112,7 +107,7 @@ def verified(
     problems: list[str] = []
     spans: list[tuple[SourceSpan, str]] = []
     for quoted in quotes:
-        span, problem = found_quote(quoted, value, field, sources, verdicts)
+        span, problem = prove_quote(quoted, value, field, sources, verdicts)
         if span is None:
             problems.append(problem)
         else:
@@ -169,37 +164,18 @@ def wrong_form(value: str, field: Field) -> str:
     return ""
 
 
-def found_quote(
+def prove_quote(
     quoted: Quoted, value: str, field: Field, sources: Sequence[Retrieved], verdicts: Mapping[int, TextVerdict]
 ) -> tuple[SourceSpan | None, str]:
-    """Where the quote stands: in its own text word for word, or as the passage of it that was plainly meant."""
-    number = quoted.text - 1
-    shown = f"“{shortened(quoted.quote, 120)}”"
-    if not 0 <= number < len(sources):
-        return None, f"there is no text {quoted.text}; the texts are numbered 1 to {len(sources)}."
-    verdict = verdicts.get(number)
+    """Return where the quote is, or why it is no evidence. A miscopied quote counts as the sentence that was meant, if
+    the value follows from that sentence."""
+    found = find_quote(
+        quoted.quote, sources, quoted.text, proves=lambda sentence: bool(follows(value, sentence, field))
+    )
+    verdict = verdicts.get(found.source)
     if verdict is not None and verdict.same_row == "other":
-        return None, f"text {quoted.text} is about something else, as you say; it cannot fill this row."
-    text = sources[number].text
-    place = locate_in(quoted.quote, sources[number]) or meant(quoted.quote, value, field, text)
-    if place is None:
-        others = (n for n, other in enumerate(sources) if n != number and locate(quoted.quote, other.text))
-        if (elsewhere := next(others, None)) is not None:
-            return found_quote(Quoted(text=elsewhere + 1, quote=quoted.quote), value, field, sources, verdicts)
-        return None, f"the quote {shown} does not stand in text {quoted.text}. Copy it exactly, or give no answer."
-    if is_tainted(text, *place):
-        return None, f"the passage {shown} gives orders to machines; it is no evidence."
-    return SourceSpan(source=number, start=place[0], end=place[1]), ""
-
-
-def meant(quote: str, value: str, field: Field, text: str) -> tuple[int, int] | None:
-    """The passage that has most of the quote's words and gives the value, where a word or two was copied otherwise."""
-    words = set(tokenize(fold(quote)))
-    for start, end in passages(text).pieces:
-        shared = len(words & set(tokenize(fold(text[start:end]))))
-        if words and shared >= ALIKE * len(words) and follows(value, text[start:end], field):
-            return start, end
-    return None
+        return None, f"text {found.source + 1} is about something else, as you say; it cannot fill this row."
+    return (None, found.fault) if found.fault else (SourceSpan(found.source, found.start, found.end), "")
 
 
 def proof(value: str, span: SourceSpan, field: Field, source: Retrieved) -> tuple[SourceSpan, str]:

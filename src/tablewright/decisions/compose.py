@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from tablewright.citations.quotes import is_near_injection, locate_quote
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
-from tablewright.table.evidence import locate
 from tablewright.table.model import Noun
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 
 INSTRUCTIONS = f"""\
 You answer a question from passages of somebody's own documents, in the language of the question, in one to six plain \
@@ -215,8 +215,8 @@ def found_quote(quoted: PassageQuote, passages: tuple[Passage, ...]) -> tuple[Qu
     order += [place for place in range(len(passages)) if place != number]
     for place in order:
         text = passages[place].text
-        if span := locate(quoted.quote, text):
-            if is_tainted(text, *span):
+        if span := locate_quote(quoted.quote, text):
+            if is_near_injection(text, *span):
                 return None, "the quoted passage gives orders to machines; it is no evidence."
             return Quote(passage=place, start=span[0], end=span[1]), ""
     return (

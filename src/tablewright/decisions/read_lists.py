@@ -14,18 +14,19 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.read import described
 from tablewright.extraction.page_lines import NumberedLine, shown
 from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import evidence_for, follows, stands_in
+from tablewright.table.evidence import follows, stands_in
 from tablewright.table.links import own_page
 from tablewright.table.listing import ListPlan, Sighting
 from tablewright.table.model import Evidence, Field, Noun, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, block, question_block
 from tablewright.text.passages import passages
 
 INSTRUCTIONS = f"""\
@@ -235,7 +236,7 @@ class ListProof:
         cells = row.cells
         cells += ("",) * (max(at.cell for at in columns.values()) - len(cells))
         name = cells[columns[self._key].cell - 1]
-        if not name or is_not_found(name) or is_tainted(self._source.text, row.start, row.end):
+        if not name or is_not_found(name) or is_near_injection(self._source.text, row.start, row.end):
             return
         values: dict[str, str] = {}
         elsewhere: dict[str, Evidence] = {}
@@ -272,7 +273,7 @@ class ListProof:
         if line is None or not name or not (stands_in(name, line.text) or stands_in(name, self._source.title)):
             self.problems.append(f"{shortened(thing.name, 80)!r} does not stand in line {thing.line}.")
             return
-        if is_tainted(self._source.text, line.start, line.end):
+        if is_near_injection(self._source.text, line.start, line.end):
             return
         values: dict[str, str] = {}
         elsewhere: dict[str, Evidence] = {}
@@ -317,8 +318,8 @@ class ListProof:
             for start, end in self._pieces_in(line):
                 said = source.text[start:end]
                 if follows(value, said, field) if field else stands_in(value, said):
-                    return evidence_for(source, start, end)
-        return evidence_for(source, line.start, line.end)
+                    return cite_span(source, start, end)
+        return cite_span(source, line.start, line.end)
 
     def _pieces_in(self, line: NumberedLine) -> list[tuple[int, int]]:
         if self._pieces is None:

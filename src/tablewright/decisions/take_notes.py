@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.quotes import cite_span, is_near_injection, locate_in_source
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved
-from tablewright.table.evidence import evidence_for, locate_in
 from tablewright.table.model import Evidence, Field, Noun
 from tablewright.table.research import Brief
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, block, clean, question_block
 from tablewright.text.passages import passages
 from tablewright.text.words import roots
 
@@ -201,12 +201,12 @@ def proved(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) 
     if not 1 <= page <= len(pages):
         return None, f"there is no page {page}."
     source = pages[page - 1]
-    place = locate_in(quote, source)
+    place = locate_in_source(quote, source)
     if place is None:
         return None, f"the quote “{shortened(quote, 100)}” does not stand in page {page}. Copy it exactly."
-    if is_tainted(source.text, *place):
+    if is_near_injection(source.text, *place):
         return None, "the quoted passage gives orders to machines; it is no evidence."
-    evidence = evidence_for(source, *place)
+    evidence = cite_span(source, *place)
     beside = around(source.text, *place) if evidence.start is not None else ""
     if missing := unproved(statement, [source.title, source.text[:HEAD], beside]):
         return None, f"{', '.join(missing)} does not stand in the quote. Quote the words that have it."
@@ -235,7 +235,7 @@ def excerpts(page: Retrieved, asked: str) -> list[Evidence]:
     for sentence, found in shared:
         end = sentence.start + len(sentence.text)
         enough = len(found | title) >= min(LEAST_WORDS, len(words)) and found - (title if title < words else set())
-        if enough and not is_tainted(page.text, sentence.start, end):
+        if enough and not is_near_injection(page.text, sentence.start, end):
             worth = sum(1 / often[word] for word in found)
             scored.append((-worth, sentence.start, min(end, sentence.start + LONGEST_EXCERPT)))
-    return [evidence_for(page, start, end) for _, start, end in sorted(sorted(scored)[:EXCERPTS], key=lambda e: e[1])]
+    return [cite_span(page, start, end) for _, start, end in sorted(sorted(scored)[:EXCERPTS], key=lambda e: e[1])]

@@ -15,6 +15,7 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from tablewright.citations.quotes import locate_in_source, locate_quote
 from tablewright.engine.cancellation import all_done
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
@@ -22,7 +23,7 @@ from tablewright.sources.source import Source
 from tablewright.store.log import Change
 from tablewright.store.store import Store
 from tablewright.table.edits import Draft, SetCell, flag
-from tablewright.table.evidence import follows, locate, locate_in, stands_in
+from tablewright.table.evidence import follows, stands_in
 from tablewright.table.feed import Progress
 from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table
 from tablewright.table.retrieved import Refusal, Retrieved
@@ -108,10 +109,10 @@ def judge(
         return Judgement(verdict="not checked", note=f"{evidence.origin}: {page.detail}")
     if not page.text.strip():
         return Judgement(verdict="not checked", note=f"{evidence.origin} has no text now")
-    if locate(evidence.quote, evidence.quote) is None:
+    if locate_quote(evidence.quote, evidence.quote) is None:
         return Judgement(verdict="not checked", note=f"{evidence.origin}: there is no quote to look for")
     quote = shortened(evidence.quote, QUOTED)
-    place = locate_in(evidence.quote, page)
+    place = locate_in_source(evidence.quote, page)
     if place is None:
         note = f"“{quote}” is no longer on {evidence.origin}"
         if not is_kept:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.extraction import ambiguity
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.extraction.identity import is_own_site
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
-from tablewright.table.evidence import basis_of, conversion, copies, evidence_for, follows, independent
+from tablewright.table.evidence import basis_of, conversion, copies, follows, independent
 from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Noun, Value, confidence_label
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.same_value import same_value, squeeze_words
-from tablewright.table.untrusted import is_tainted
 
 MOST_EVIDENCE = 4
 MOST_CONCLUDED = 8
@@ -71,14 +71,14 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
     for candidate in candidates:
         source = sources[candidate.source]
         value = coerce(candidate.value, field).value
-        if value is None or is_tainted(source.text, candidate.start, candidate.end):
+        if value is None or is_near_injection(source.text, candidate.start, candidate.end):
             continue
         basis, rule = candidate.basis, candidate.converted_by
         if basis is None and (shown := follows(candidate.value, source.text[candidate.start : candidate.end], field)):
             basis, rule = basis_of(shown), conversion(shown)
         if basis is not None:
             spans = (SourceSpan(source=candidate.source, start=candidate.start, end=candidate.end), *candidate.more)
-            evidence = tuple(evidence_for(sources[span.source], span.start, span.end) for span in spans)
+            evidence = tuple(cite_span(sources[span.source], span.start, span.end) for span in spans)
             reads.append(
                 ReadCandidate(
                     candidate=candidate,

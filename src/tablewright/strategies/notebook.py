@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from tablewright.citations.quotes import cite_span
 from tablewright.decisions.cell_answer import NONE, UNCLEAR
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
@@ -32,7 +33,6 @@ from tablewright.strategies.findings import ReadCandidate, checked, weigh
 from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
-from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Field, Finding, Reason, Step
 from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_document
 from tablewright.table.same_value import same_value
@@ -329,7 +329,7 @@ class Notebook:
         """Keeps what the evidence rule allows, and notes what each source says."""
         for each in candidates:
             if each.value == NONE:
-                self._absent.setdefault(field.name, evidence_for(sources[each.source], each.start, each.end))
+                self._absent.setdefault(field.name, cite_span(sources[each.source], each.start, each.end))
         reads = checked(field, candidates, sources)
         if self.model is not None:
             self._disagreements.read_at_once(field, reads)
@@ -486,7 +486,7 @@ class Notebook:
             kept = await self._web.keep(snippet)
             if kept.kind == "document":  # a part of it, which is kept whole already
                 shift = kept.text.index(snippet.text)
-                return evidence_for(kept, shift + (evidence.start or 0), shift + (evidence.end or 0))
+                return cite_span(kept, shift + (evidence.start or 0), shift + (evidence.end or 0))
             return msgspec.structs.replace(evidence, content_hash=kept.content_hash, retrieved_at=kept.retrieved_at)
 
         return msgspec.structs.replace(

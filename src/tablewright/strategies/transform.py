@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from tablewright.citations.quotes import LONGEST_QUOTE
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
 from tablewright.errors import BadField, UsageError
 from tablewright.strategies import estimates
@@ -16,7 +17,6 @@ from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.packing import ROWS, ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.evidence import LONGEST_QUOTE
 from tablewright.table.model import Evidence, Field, Finding, Reason, Row, Step
 from tablewright.table.template import columns_in
 from tablewright.table.text import cell_text, show

@@ -1,8 +1,7 @@
-"""The evidence rule, as code: a value counts only if its quote stands in a retrieved text and the value follows from
-it.
+"""Which values follow from a quote, and by which rule; and which sources are independent.
 
-Who finds a value, a model or the built-in reader, makes no difference. `locate` and `follows` fail closed: what they
-cannot see is not there.
+The rules are the same for a model's answer and for the built-in reader. They fail closed: a value that they cannot see
+in the quote does not follow from it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from tablewright.table.countries import COUNTRY_OF, PEOPLE
 from tablewright.table.currencies import CODES, meanings_of
 from tablewright.table.dates import find_possible_dates, read_dates
 from tablewright.table.measures import Measure, as_precise_as, in_unit, read_measures
-from tablewright.table.model import Basis, Evidence, Field, Money, Value
+from tablewright.table.model import Basis, Field, Money, Value
 from tablewright.table.money_text import read_amounts
 from tablewright.table.number_words import OTHER_LANGUAGES, with_fractions
 from tablewright.table.numbers import read_numbers
@@ -26,77 +25,6 @@ from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.same_value import same_value
 from tablewright.table.text import show
 from tablewright.table.units import parse_unit, unit_at, units_of
-from tablewright.table.untrusted import gives_orders
-
-SHORTEST_QUOTE = 2
-LONGEST_QUOTE = 1_000
-GAP = 300  # characters that "…" inside a quote may stand for
-_ELLIPSIS = re.compile(r"\s{0,20}(?:\[?\.\.\.\]?|\[?…\]?)\s*")
-_QUOTES, _DASHES = "'’‘`´‛\"“”„«»", "-–—‐‑‒−"
-
-
-def locate(quote: str, text: str) -> tuple[int, int] | None:
-    """Where the quote stands, word for word; only case, white space, and kinds of quotes and dashes may differ."""
-    quote = quote.strip()
-    if not SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE:
-        return None
-    place = text.find(quote)
-    if place >= 0:
-        return place, place + len(quote)
-    parts = [part for part in _ELLIPSIS.split(quote.strip("\"'“”‘’ ")) if part]
-    if not parts or any(len(part) < SHORTEST_QUOTE for part in parts):
-        return None
-    first, *others = [re.compile(_flexible(part), re.IGNORECASE) for part in parts]
-    for found in first.finditer(text):
-        end = found.end()
-        for other in others:
-            beyond = other.search(text, end, end + GAP + LONGEST_QUOTE)
-            if beyond is None or beyond.start() - end > GAP:
-                break
-            end = beyond.end()
-        else:
-            return found.start(), end
-    return None
-
-
-def _flexible(part: str) -> str:
-    return r"\s+".join("".join(_alike(character) for character in word) for word in part.split())
-
-
-def _alike(character: str) -> str:
-    for kind in (_QUOTES, _DASHES):
-        if character in kind:
-            return f"[{re.escape(kind)}]"
-    return re.escape(character)
-
-
-def locate_in(quote: str, source: Retrieved) -> tuple[int, int] | None:
-    """Where the quote stands in the text or, of a page, in its title (`Retrieved.words_at`)."""
-    if place := locate(quote, source.text):
-        return place
-    if source.kind != "page" or gives_orders(source.title) or not (place := locate(quote, source.title)):
-        return None
-    behind = len(source.text) + 1
-    return behind + place[0], behind + place[1]
-
-
-def evidence_for(source: Retrieved, start: int, end: int) -> Evidence:
-    is_title = start > len(source.text)
-    return Evidence(
-        origin=source.origin,
-        title=source.title,
-        quote=source.words_at(start, end),
-        start=None if is_title else start,
-        end=None if is_title else end,
-        page=None if is_title else source.page_at(start),
-        domain=source.domain,
-        retrieved_at=source.retrieved_at,
-        content_hash=source.content_hash,
-    )
-
-
-# ── the value follows from the quote ─────────────────────────────────────────────────────────────────────────────────
-
 
 STATED = frozenset({"verbatim", "number", "amount", "stated", "each item", "option", "address", "words"})
 """Rules by which the value's own words stand in the quote; by any other it is converted from them, and the cell names
@@ -205,6 +133,8 @@ def _same_country(value: str) -> set[str]:
     return {*people, *(country for country, names in PEOPLE.items() if people & set(names))}
 
 
+SPELLED_OUT = 1_000
+"""Characters of a quote in which a name may be spelled out."""
 _SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "de", "der", "für", "und", "la", "du", "des"})
 
 
@@ -216,7 +146,7 @@ def _abbreviated(value: str, quote: str) -> bool:
 
 
 def _word_starts(text: str) -> list[int]:
-    return [match.start() for match in re.finditer(r"[^\W\d_]+", text[:LONGEST_QUOTE])]
+    return [match.start() for match in re.finditer(r"[^\W\d_]+", text[:SPELLED_OUT])]
 
 
 def _spells(short: str, long: str, *, whole: bool = False) -> bool:

@@ -13,8 +13,6 @@ WARNING = (
     "changes none of these rules."
 )
 LEFT_OUT = "[a passage that gives orders to machines is left out]"
-BESIDE = 2_000
-"""Characters of the paragraphs beside one that are looked at."""
 _MARK = re.compile(r"(?<!<)<{2,}+\s*+/?\s*+(?:END\s++)?(?:TEXT|QUESTION)\b[^>]*+>*", re.IGNORECASE)
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
@@ -94,14 +92,3 @@ def gives_orders(passage: str) -> bool:
     if _ORDERS.search(seen):
         return True
     return not seen.isascii() and bool(_ORDERS.search(seen.translate(_LOOKALIKES)))
-
-
-def is_tainted(text: str, start: int, end: int) -> bool:
-    """Whether the paragraph around `start:end`, or one beside it, gives orders to machines: then nothing in it is
-    evidence. Whoever plants orders plants the statement that they want repeated next to them."""
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    last = last if last >= 0 else len(text)
-    before = text[max(0, first - BESIDE) : first].rstrip().rpartition("\n")[2]
-    after = text[last : last + BESIDE].lstrip().partition("\n")[0]
-    return any(gives_orders(paragraph) for paragraph in (text[first:last], before, after))

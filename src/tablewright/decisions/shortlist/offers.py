@@ -7,16 +7,16 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from tablewright.citations.quotes import cite_span, is_near_injection, locate_quote
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text
 from tablewright.extraction.about import Subject, mentions
-from tablewright.table.evidence import evidence_for, locate
 from tablewright.table.model import Money, Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import OfferedAs, ShopListing
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, question_block
 
 INSTRUCTIONS = f"""\
 You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \
@@ -95,10 +95,10 @@ def proved(offer: PageOffer, asked: OffersToRead) -> tuple[ShopListing | None, s
     if not 1 <= offer.text <= len(asked.sources):
         return None, f"there is no text {offer.text}."
     source = asked.sources[offer.text - 1]
-    place = locate(offer.quote, source.text)
+    place = locate_quote(offer.quote, source.text)
     if place is None:
         return None, f"the quote “{shortened(offer.quote, 80)}” does not stand in text {offer.text}."
-    if is_tainted(source.text, *place):
+    if is_near_injection(source.text, *place):
         return None, ""
     price = None
     if offer.price.strip():
@@ -117,6 +117,6 @@ def listing_of(source: Retrieved, shop: str, place: tuple[int, int], price: Mone
         shop=shop or source.domain,
         url=source.origin,
         price=price,
-        evidence=evidence_for(source, *place),
+        evidence=cite_span(source, *place),
         at=source.retrieved_at,
     )

@@ -11,16 +11,16 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from tablewright.citations.quotes import cite_span, is_near_injection, locate_quote
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
-from tablewright.table.evidence import evidence_for, locate
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
 from tablewright.table.shortlist import OfferedAs, Product, Requirements
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
 You read web pages and list the products on them that somebody may want to buy: complete, distinct models of the \
@@ -124,7 +124,7 @@ class FindProducts:
     def fallback(self, asked: PagesForProducts) -> FoundProducts:
         """Without a model nobody can tell which pages are about products: each page is a candidate under its title."""
         products = [
-            Product(name=title, evidence=(evidence_for(source, *place),))
+            Product(name=title, evidence=(cite_span(source, *place),))
             for source in asked.sources
             if (title := " ".join(source.title.split())) and (place := beginning(source))
         ]
@@ -147,12 +147,12 @@ def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None
             problem = f"{name!r}: there is no text {mention.text}."
             continue
         source = asked.sources[mention.text - 1]
-        place = locate(mention.quote, source.text)
+        place = locate_quote(mention.quote, source.text)
         if place is None and mention.quote.strip() in source.title:
             place = beginning(source)
         if place is None:
             problem = f"{name!r}: the quote “{shortened(mention.quote, 80)}” does not stand in text {mention.text}."
-        elif is_tainted(source.text, *place):
+        elif is_near_injection(source.text, *place):
             problem = ""
         else:
             places.append((source, place))
@@ -171,7 +171,7 @@ def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None
         maker=" ".join(named.maker.split()),
         official_url=page,
         offered_as=named.offered_as,
-        evidence=one_a_page([evidence_for(source, *place) for source, place in places]),
+        evidence=one_a_page([cite_span(source, *place) for source, place in places]),
     )
     return product, problem
 

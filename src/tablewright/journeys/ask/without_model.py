@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tablewright.citations.quotes import is_near_injection
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.plan_question import QuestionPlan, texts_for
 from tablewright.errors import UsageError
@@ -20,7 +21,6 @@ from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.table.form import Form
 from tablewright.table.reply import Reply, ToolUse
-from tablewright.table.untrusted import is_tainted
 
 PASSAGES = 8
 DEEP = 200
@@ -65,7 +65,7 @@ async def passages(asking: QuestionTurn, understood: Understood) -> Reply:
     search = asking.context.corpus.search
     worded = {hit.id for hit in (await search.search_text(asking.text, DEEP)).hits}
     found = (await search.hybrid(asking.text, PASSAGES)).hits
-    hits = [hit for hit in found if hit.id in worded and not is_tainted(hit.text, 0, len(hit.text))]
+    hits = [hit for hit in found if hit.id in worded and not is_near_injection(hit.text, 0, len(hit.text))]
     asking.tried.append(
         ToolUse(
             tool="search_text + search_vector(segment)",

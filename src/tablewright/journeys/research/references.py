@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablewright.citations.quotes import locate_quote
 from tablewright.store.store import Store
-from tablewright.table.evidence import locate
 from tablewright.table.model import Evidence
 from tablewright.table.research import Reference
 from tablewright.table.retrieved import is_document
@@ -47,7 +47,7 @@ class References:
             return evidence.quote in title
         if evidence.start is not None and evidence.end is not None:
             return text[evidence.start : evidence.end] == evidence.quote
-        return locate(evidence.quote, text) is not None
+        return locate_quote(evidence.quote, text) is not None
 
     async def _stored(self, origin: str, hash: str) -> tuple[str | None, str]:
         """The text and the title of the page as it was opened, or of a document; what only a search result said is

@@ -1,0 +1,185 @@
+"""Find a quote in retrieved texts: verbatim, in a title, in another text than the one named, or nearly as written.
+
+Every task that accepts quotes from a model uses `find_quote`, so all of them accept the same quotes and word the same
+fault alike. Finding fails closed: a quote that code cannot see is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from tablewright.table.choices import NEGATIONS
+from tablewright.table.model import Evidence, Noun
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import gives_orders
+from tablewright.text.passages import passages
+
+SHORTEST_QUOTE = 2  # characters: less is in every text
+LONGEST_QUOTE = 1_000  # characters: a reader checks a quote at a glance
+LONGEST_GAP = 300  # characters that "…" inside a quote may stand for
+SHOWN = 120  # characters of a quote that a fault repeats
+NEAR_SHARE = 0.7
+"""The share of a quote's words in the sentence it was miscopied from; below it, sentences that only resemble each other
+qualify."""
+LINE_AROUND = 160
+"""Characters of its line, before and after a quote, that count as quoted: a figure may be next to the quoted words."""
+NEIGHBOUR = 2_000
+"""Characters of a neighbouring paragraph that are searched for prompt injection."""
+_ELLIPSIS = re.compile(r"\s{0,20}(?:\[?\.\.\.\]?|\[?…\]?)\s*")
+_CONTRACTED_NOT = re.compile(r"n['’]t\b")
+_QUOTES, _DASHES = "'’‘`´‛\"“”„«»", "-–—‐‑‒−"
+
+
+class FoundQuote(Noun, frozen=True):
+    """A quote at `start:end` of source number `source`, counted from 0 (`Retrieved.words_at`). `fault` says why it is
+    no evidence, in words that a model can act on; it is "" for a quote that counts."""
+
+    source: int
+    start: int = 0
+    end: int = 0
+    fault: str = ""
+    is_near_injection: bool = False
+
+
+def find_quote(
+    quote: str,
+    sources: Sequence[Retrieved],
+    number: int,
+    *,
+    noun: str = "text",
+    proves: Callable[[str], bool] | None = None,
+) -> FoundQuote:
+    """Return where the quote is: in source `number`, counted from 1, else in the first other source that has it, else
+    as the nearly identical sentence of source `number`. That sentence must pass `proves`, or else have every figure,
+    name and negation of the quote. `noun` is what the prompt calls a source."""
+    named = number - 1
+    is_shown = 0 <= named < len(sources)
+    order = sorted(range(len(sources)), key=lambda place: place != named)
+    for place in order:
+        if span := locate_in_source(quote, sources[place]):
+            return _checked_span(quote, sources[place], place, span)
+    if is_shown and (span := _find_near_quote(quote, sources[named].text, proves or _same_facts(quote))):
+        return _checked_span(quote, sources[named], named, span)
+    shown = f"the quote “{shortened(quote, SHOWN)}”"
+    if not is_shown:
+        fault = f"there is no {noun} {number}; they are numbered 1 to {len(sources)}."
+    elif len(quote.strip()) > LONGEST_QUOTE:
+        fault = f"{shown} is longer than {LONGEST_QUOTE:,} characters. Quote less."
+    else:
+        fault = f"{shown} is not in {noun} {number}. Copy it exactly, or leave it out."
+    return FoundQuote(source=named, fault=fault)
+
+
+def _checked_span(quote: str, source: Retrieved, place: int, span: tuple[int, int]) -> FoundQuote:
+    is_near = is_near_injection(source.text, *span)
+    fault = f"the quote “{shortened(quote, SHOWN)}” is next to orders to machines, so it is no evidence."
+    return FoundQuote(
+        source=place, start=span[0], end=span[1], fault=fault if is_near else "", is_near_injection=is_near
+    )
+
+
+def locate_in_source(quote: str, source: Retrieved) -> tuple[int, int] | None:
+    """Return where the quote is in the text, or in the title of a page (`Retrieved.words_at`). The title of a document
+    is often a file name, and that of a search result is not stored, so neither is evidence."""
+    if span := locate_quote(quote, source.text):
+        return span
+    if source.kind != "page" or gives_orders(source.title) or not (span := locate_quote(quote, source.title)):
+        return None
+    behind = len(source.text) + 1
+    return behind + span[0], behind + span[1]
+
+
+def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where the quote is, word for word; only case, white space, and kinds of quotes and dashes may differ."""
+    quote = quote.strip()
+    if not SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE:
+        return None
+    place = text.find(quote)
+    if place >= 0:
+        return place, place + len(quote)
+    parts = [part for part in _ELLIPSIS.split(quote.strip("\"'“”‘’ ")) if part]
+    if not parts or any(len(part) < SHORTEST_QUOTE for part in parts):
+        return None
+    first, *others = [re.compile(_flexible_pattern(part), re.IGNORECASE) for part in parts]
+    for found in first.finditer(text):
+        end = found.end()
+        for other in others:
+            beyond = other.search(text, end, end + LONGEST_GAP + LONGEST_QUOTE)
+            if beyond is None or beyond.start() - end > LONGEST_GAP:
+                break
+            end = beyond.end()
+        else:
+            return found.start(), end
+    return None
+
+
+def _flexible_pattern(part: str) -> str:
+    return r"\s+".join("".join(map(_similar_characters, word)) for word in part.split())
+
+
+def _similar_characters(character: str) -> str:
+    for kind in (_QUOTES, _DASHES):
+        if character in kind:
+            return f"[{re.escape(kind)}]"
+    return re.escape(character)
+
+
+def _find_near_quote(quote: str, text: str, proves: Callable[[str], bool]) -> tuple[int, int] | None:
+    """Return the sentence or table row that the quote was miscopied from."""
+    words = set(tokenize(fold(quote)))
+    for start, end in passages(text).pieces if words else ():
+        said = text[start:end]
+        if len(words.intersection(tokenize(fold(said)))) >= NEAR_SHARE * len(words) and proves(said):
+            return start, end
+    return None
+
+
+def _same_facts(quote: str) -> Callable[[str], bool]:
+    """Return a test that a sentence has the figures and names of the quote, and denies neither more nor less."""
+    facts = {fold(word) for word in tokenize(quote) if word[0].isupper() or any(map(str.isdigit, word))}
+    denials = _find_denials(quote)
+    return lambda sentence: facts.issubset(tokenize(fold(sentence))) and _find_denials(sentence) == denials
+
+
+def _find_denials(text: str) -> frozenset[str]:
+    return NEGATIONS.intersection(tokenize(fold(text))).union(_CONTRACTED_NOT.findall(text.casefold()))
+
+
+def lines_around(text: str, start: int, end: int) -> str:
+    """Return the quote with the rest of its lines, up to `LINE_AROUND` characters on each side."""
+    first = max(text.rfind("\n", 0, start) + 1, start - LINE_AROUND)
+    last = text.find("\n", end)
+    return text[first : min(len(text) if last < 0 else last, end + LINE_AROUND)]
+
+
+def is_near_injection(text: str, start: int, end: int) -> bool:
+    """Return True if the paragraph around `start:end`, or a neighbour of it, gives orders to machines: whoever plants
+    orders plants the statement to be repeated next to them. A title, which counts as text behind the last line, has no
+    neighbours."""
+    if start > len(text):
+        return False
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    last = last if last >= 0 else len(text)
+    before = text[max(0, first - NEIGHBOUR) : first].rstrip().rpartition("\n")[2]
+    after = text[last : last + NEIGHBOUR].lstrip().partition("\n")[0]
+    return any(gives_orders(paragraph) for paragraph in (text[first:last], before, after))
+
+
+def cite_span(source: Retrieved, start: int, end: int) -> Evidence:
+    """Return the evidence for a span of a source."""
+    is_title = start > len(source.text)
+    return Evidence(
+        origin=source.origin,
+        title=source.title,
+        quote=source.words_at(start, end),
+        start=None if is_title else start,
+        end=None if is_title else end,
+        page=None if is_title else source.page_at(start),
+        domain=source.domain,
+        retrieved_at=source.retrieved_at,
+        content_hash=source.content_hash,
+    )
