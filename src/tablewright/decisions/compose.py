@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import is_near_injection, locate_quote
+from tablewright.citations.quotes import find_quote, lines_around
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
 from tablewright.table.model import Noun
+from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 
@@ -51,8 +52,6 @@ against it that answers the question; where they say no such thing, `answered` i
 MOST = 8
 """Statements of an answer, at most."""
 LONGEST = 700
-BESIDE = 120
-"""Characters of its line, before and after a quote, that count as quoted."""
 
 
 class Passage(Noun, frozen=True):
@@ -181,20 +180,22 @@ class Compose:
 
 def verified(said: Said, asked: ToCompose) -> tuple[Statement | None, str]:
     passages = asked.passages
+    sources = [Retrieved(origin=each.document_id, text=each.text, kind="document") for each in passages]
     text = " ".join(clean(said.statement).split())[:LONGEST]
     if not text or gives_orders(text):
         return None, f"{shortened(text, 80)!r} is no statement."
     quotes = []
     for quoted in said.quotes:
-        place, problem = found_quote(quoted, passages)
-        if place is None:
-            return None, f"{shortened(text, 80)!r}: {problem}"
-        quotes.append(place)
+        found = find_quote(quoted.quote, sources, quoted.passage, noun="passage")
+        if found.fault:
+            return None, f"{shortened(text, 80)!r}: {found.fault}"
+        quotes.append(Quote(passage=found.source, start=found.start, end=found.end))
     if not quotes:
         return None, f"{shortened(text, 80)!r} has no quote."
     if said.contradiction and len({(passages[each.passage].document_id, each.start) for each in quotes}) < 2:
         return None, f"{shortened(text, 80)!r}: a contradiction needs quotes of both sides."
-    cited = (f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes)
+    lines = [lines_around(passages[quote.passage].text, quote.start, quote.end) for quote in quotes]
+    cited = [f"{passages[quote.passage].shown_as}\n{line}" for quote, line in zip(quotes, lines, strict=True)]
     texts = [asked.question, asked.today, *cited]
     results, dates, problem = work_out_all(said.calculations, texts)
     if problem:
@@ -206,31 +207,6 @@ def verified(said: Said, asked: ToCompose) -> tuple[Statement | None, str]:
         )
     calculations = tuple(" ".join(each.split()) for each in said.calculations if each.strip())
     return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction, calculations=calculations), ""
-
-
-def found_quote(quoted: PassageQuote, passages: tuple[Passage, ...]) -> tuple[Quote | None, str]:
-    """In the passage that is named, or in the only other one that has it."""
-    number = quoted.passage - 1
-    order = [number] if 0 <= number < len(passages) else []
-    order += [place for place in range(len(passages)) if place != number]
-    for place in order:
-        text = passages[place].text
-        if span := locate_quote(quoted.quote, text):
-            if is_near_injection(text, *span):
-                return None, "the quoted passage gives orders to machines; it is no evidence."
-            return Quote(passage=place, start=span[0], end=span[1]), ""
-    return (
-        None,
-        f"the quote “{shortened(quoted.quote, 100)}” does not stand in passage {quoted.passage}. Copy it exactly.",
-    )
-
-
-def around(quote: Quote, passages: tuple[Passage, ...]) -> str:
-    """The quote with the rest of its lines, as far as they are short: a figure may stand beside the words quoted."""
-    text = passages[quote.passage].text
-    start = max(text.rfind("\n", 0, quote.start) + 1, quote.start - BESIDE)
-    end = text.find("\n", quote.end)
-    return text[start : min(len(text) if end < 0 else end, quote.end + BESIDE)]
 
 
 def harmless(text: str) -> str:
