@@ -120,7 +120,7 @@ async def test_a_note_that_no_page_says_goes_back_once_and_is_left_out_and_count
     endpoint.otherwise = by_decision(ANSWERS | {"PageNotes": also_invented})
     found = await run(with_model(two_sites, endpoint, tmp_path))
     _, again = asked_for(endpoint, "PageNotes")
-    assert "does not stand in page" in again
+    assert "is not in page" in again
     assert "1066" not in str(found.rounds[0].source_notes)
     assert "1 note could not be verified and was left out." in found.report.notes
 

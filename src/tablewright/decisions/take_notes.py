@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, is_near_injection, locate_in_source
+from tablewright.citations.quotes import cite_span, find_quote, is_near_injection, lines_around
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved
@@ -56,8 +56,6 @@ LEAST_WORDS = 2
 """Telling words of the question that an excerpt has, at least; all, where there are fewer."""
 HEAD = 200
 """Characters of a page's beginning, where its heading and its date stand, that belong to every passage of it."""
-BESIDE = 160
-"""Characters of its line, before and after a quote, that count as quoted."""
 
 
 class PagesForNotes(Noun, frozen=True, gc=True):
@@ -198,26 +196,15 @@ def proved(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) 
     """The evidence for a statement, or why there is none, in words that a model can act on."""
     if not statement:
         return None, "it is no statement."
-    if not 1 <= page <= len(pages):
-        return None, f"there is no page {page}."
-    source = pages[page - 1]
-    place = locate_in_source(quote, source)
-    if place is None:
-        return None, f"the quote “{shortened(quote, 100)}” does not stand in page {page}. Copy it exactly."
-    if is_near_injection(source.text, *place):
-        return None, "the quoted passage gives orders to machines; it is no evidence."
-    evidence = cite_span(source, *place)
-    beside = around(source.text, *place) if evidence.start is not None else ""
+    found = find_quote(quote, pages, page, noun="page")
+    if found.fault:
+        return None, found.fault
+    source = pages[found.source]
+    evidence = cite_span(source, found.start, found.end)
+    beside = lines_around(source.text, found.start, found.end) if evidence.start is not None else ""
     if missing := unproved(statement, [source.title, source.text[:HEAD], beside]):
         return None, f"{', '.join(missing)} does not stand in the quote. Quote the words that have it."
     return evidence, ""
-
-
-def around(text: str, start: int, end: int) -> str:
-    """The quote with the rest of its lines, as far as they are short: a figure may stand beside the words quoted."""
-    first = max(text.rfind("\n", 0, start) + 1, start - BESIDE)
-    last = text.find("\n", end)
-    return text[first : min(len(text) if last < 0 else last, end + BESIDE)]
 
 
 def tidy(text: str) -> str:
