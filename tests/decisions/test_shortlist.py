@@ -298,8 +298,8 @@ def test_products_are_named_by_quotes_and_siblings_of_one_page_are_two() -> None
 @pytest.mark.parametrize(
     ("product", "problem", "left"),
     [
-        (named("Zorb Kettle 19", "Zorb Kettle 19"), "does not stand in text 1", 0),
-        (named("Zorb Kettle 15", "Zorb Kettle 15", text=5), "there is no text 5", 0),
+        (named("Zorb Kettle 19", "Zorb Kettle 19"), "is not in text 1", 0),
+        (named("Zorb Kettle 19", "Zorb Kettle 19", text=5), "there is no text 5", 0),
         (named("Zorb Kettle 15", "Zorb Kettle 15", "http://zorb.example/made-up"), "neither one of the texts", 1),
     ],
 )
@@ -396,7 +396,7 @@ def test_an_offer_has_its_price_in_its_quote() -> None:
     }
     (listing,) = ReadOffers().check(asked, OffersReply.model_validate({"offers": [offer]}))
     assert (str(listing.price), listing.stock, listing.shop) == ("44.95 GBP", "in stock", "Shop")
-    with pytest.raises(Unusable, match="does not stand in its quote"):
+    with pytest.raises(Unusable, match="is not in its quote"):
         ReadOffers().check(asked, OffersReply.model_validate({"offers": [offer | {"price": "£39.00"}]}))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, is_near_injection, locate_quote
+from tablewright.citations.quotes import cite_span, find_quote
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text
 from tablewright.extraction.about import Subject, mentions
@@ -68,7 +68,7 @@ class ReadOffers:
             listing, problem = proved(offer, asked)
             if listing is not None:
                 found.append(listing)
-            elif problem:
+            else:
                 problems.append(problem)
         if problems:
             raise Unusable(" ".join(problems), usable=tuple(found))
@@ -92,20 +92,19 @@ class ReadOffers:
 
 
 def proved(offer: PageOffer, asked: OffersToRead) -> tuple[ShopListing | None, str]:
-    if not 1 <= offer.text <= len(asked.sources):
-        return None, f"there is no text {offer.text}."
-    source = asked.sources[offer.text - 1]
-    place = locate_quote(offer.quote, source.text)
-    if place is None:
-        return None, f"the quote “{shortened(offer.quote, 80)}” does not stand in text {offer.text}."
-    if is_near_injection(source.text, *place):
-        return None, ""
+    found = find_quote(offer.quote, asked.sources, offer.text)
+    if found.fault:
+        return None, found.fault
+    if found.source != offer.text - 1:  # the offer is its page: another page is another shop
+        quote = shortened(offer.quote, 80)
+        return None, f"the quote “{quote}” is in text {found.source + 1}, not in text {offer.text}."
+    source, place = asked.sources[found.source], (found.start, found.end)
     price = None
     if offer.price.strip():
         price = next((each.money for each in read_amounts(offer.price) if each.money.currency), None)
-        stated = {end for each in read_amounts(source.text[slice(*place)]) for end in each.ends}
+        stated = {end for each in read_amounts(source.words_at(*place)) for end in each.ends}
         if price is None or price.amount not in stated:
-            return None, f"the price {offer.price!r} does not stand in its quote “{shortened(offer.quote, 80)}”."
+            return None, f"the price {offer.price!r} is not in its quote “{shortened(offer.quote, 80)}”."
     shop = shortened(offer.shop, 80) or source.domain
     stock = shortened(offer.stock, 80) if offer.stock.casefold() in source.text.casefold() else ""
     listing = listing_of(source, shop, place, price)

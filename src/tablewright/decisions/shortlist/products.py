@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, is_near_injection, locate_quote
+from tablewright.citations.quotes import cite_span, find_quote
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
@@ -19,7 +19,6 @@ from tablewright.table.model import Evidence, Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
 from tablewright.table.shortlist import OfferedAs, Product, Requirements
-from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
@@ -140,38 +139,30 @@ def page_text(source: Retrieved, room: int) -> str:
 
 def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None, str]:
     name = " ".join(named.name.split())
-    places: list[tuple[Retrieved, tuple[int, int]]] = []
+    evidence: list[Evidence] = []
     problem = "" if named.mentions else f"{name!r} has no quote that names it."
     for mention in named.mentions:
-        if not 1 <= mention.text <= len(asked.sources):
-            problem = f"{name!r}: there is no text {mention.text}."
-            continue
-        source = asked.sources[mention.text - 1]
-        place = locate_quote(mention.quote, source.text)
-        if place is None and mention.quote.strip() in source.title:
-            place = beginning(source)
-        if place is None:
-            problem = f"{name!r}: the quote “{shortened(mention.quote, 80)}” does not stand in text {mention.text}."
-        elif is_near_injection(source.text, *place):
-            problem = ""
+        found = find_quote(mention.quote, asked.sources, mention.text)
+        if found.fault:
+            problem = f"{name!r}: {found.fault}"
         else:
-            places.append((source, place))
+            evidence.append(cite_span(asked.sources[found.source], found.start, found.end))
     shown = {address_key(origin): origin for origin in asked.addresses}
     shown |= {address_key(link): link for source in asked.sources for link in (source.origin, *source.links)}
     page = shown.get(address_key(named.official_page.strip()), "") if named.official_page.strip() else ""
     if named.official_page.strip() and not page:
         problem = f"{name!r}: the address {named.official_page!r} is neither one of the texts nor one of their links."
     is_known = row_key(name) in map(row_key, asked.known)
-    if not name or not (places or (page and is_known)):
+    if not name or not (evidence or (page and is_known)):
         return None, problem
-    if not places:  # of a product that others have named, the official page alone is news
+    if not evidence:  # of a product that others have named, the official page alone is news
         problem = ""
     product = Product(
         name=name,
         maker=" ".join(named.maker.split()),
         official_url=page,
         offered_as=named.offered_as,
-        evidence=one_a_page([cite_span(source, *place) for source, place in places]),
+        evidence=one_a_page(evidence),
     )
     return product, problem
 
