@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.quotes import is_near_injection, locate_quote
+from tablewright.citations.quotes import find_quote, locate_quote
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows
 from tablewright.table.model import Field, Noun
+from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import WARNING, block
 from tablewright.text.words import normal
 
@@ -81,7 +82,7 @@ class Annotate:
             elif problem:
                 problems.append(problem)
         if problems and not found:
-            raise Unusable("; ".join(problems[:5]), usable=())
+            raise Unusable(" ".join(problems[:5]), usable=())
         return tuple(sorted(found.values(), key=lambda fact: (fact.start, fact.label)))
 
     def fallback(self, asked: AnnotateDocument) -> tuple[ExtractedFact, ...]:
@@ -94,14 +95,16 @@ def supported(asked: AnnotateDocument, read: Read) -> tuple[ExtractedFact | None
     known = {(normal(name), normal(said)) for name, said in asked.known}
     if not normal(label) or not normal(value) or is_not_found(value) or (normal(label), normal(value)) in known:
         return None, ""
-    quote = locate_quote(read.quote, asked.text)
-    if quote is None:
-        return None, f"the quote of {label!r} does not stand in the text"
-    passage = asked.text[quote[0] : quote[1]]
-    if is_near_injection(asked.text, *quote) or not follows(value, passage, Field(name=label)):
-        return None, f"{value!r} does not stand in its quote"
+    field = Field(name=label)
+    document = Retrieved(origin="", text=asked.text, kind="document")
+    found = find_quote(read.quote, [document], 1, proves=lambda sentence: bool(follows(value, sentence, field)))
+    passage = asked.text[found.start : found.end]
+    if found.fault:
+        return None, f"{label!r}: {found.fault}"
+    if not follows(value, passage, field):
+        return None, f"{value!r} is not in its quote."
     place = locate_quote(value, passage) or (0, len(passage))
-    start, end = quote[0] + place[0], quote[0] + place[1]
+    start, end = found.start + place[0], found.start + place[1]
     return ExtractedFact(
-        label=label, value=asked.text[start:end], start=start, end=end, quote_start=quote[0], quote_end=quote[1]
+        label=label, value=asked.text[start:end], start=start, end=end, quote_start=found.start, quote_end=found.end
     ), ""
