@@ -58,12 +58,15 @@ def find_quote(
     named = number - 1
     is_shown = 0 <= named < len(sources)
     order = sorted(range(len(sources)), key=lambda place: place != named)
-    for place in order:
-        if span := locate_in_source(quote, sources[place]):
-            return _checked_span(quote, sources[place], place, span)
-    if is_shown and (span := _find_near_quote(quote, sources[named].text, proves or _same_facts(quote))):
-        return _checked_span(quote, sources[named], named, span)
+    spans = ((place, locate_in_source(quote, sources[place])) for place in order)
+    place, span = next(((place, span) for place, span in spans if span), (named, None))
+    if span is None and is_shown:
+        span = _find_near_quote(quote, sources[named].text, proves or _same_facts(quote))
     shown = f"the quote “{shortened(quote, SHOWN)}”"
+    if span is not None:
+        is_near = is_near_injection(sources[place].text, *span)
+        fault = f"{shown} is next to orders to machines, so it is no evidence." if is_near else ""
+        return FoundQuote(source=place, start=span[0], end=span[1], fault=fault, is_near_injection=is_near)
     if not is_shown:
         fault = f"there is no {noun} {number}; they are numbered 1 to {len(sources)}."
     elif len(quote.strip()) > LONGEST_QUOTE:
@@ -71,14 +74,6 @@ def find_quote(
     else:
         fault = f"{shown} is not in {noun} {number}. Copy it exactly, or leave it out."
     return FoundQuote(source=named, fault=fault)
-
-
-def _checked_span(quote: str, source: Retrieved, place: int, span: tuple[int, int]) -> FoundQuote:
-    is_near = is_near_injection(source.text, *span)
-    fault = f"the quote “{shortened(quote, SHOWN)}” is next to orders to machines, so it is no evidence."
-    return FoundQuote(
-        source=place, start=span[0], end=span[1], fault=fault if is_near else "", is_near_injection=is_near
-    )
 
 
 def locate_in_source(quote: str, source: Retrieved) -> tuple[int, int] | None:
