@@ -148,7 +148,7 @@ async def test_the_cost_of_each_cell_goes_out_with_the_file(filled: Shell) -> No
     await run(filled, "table", "export", "works", "both.csv", "--evidence", "--cost")
     header = (filled.folder / "both.csv").read_text(encoding="utf-8").splitlines()[0]
     assert header.startswith("Company,Founded,Founded source,Founded quote,Founded confidence,Founded basis,")
-    assert header.endswith(",Founded status,Founded reason,Founded stale,Founded cost")
+    assert header.endswith(",Founded status,Founded reason,Founded stale,Founded note,Founded cost")
 
 
 async def test_workbooks_lines_and_documents_have_the_cost_too(filled: Shell) -> None:

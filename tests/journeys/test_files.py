@@ -75,8 +75,9 @@ async def test_the_evidence_columns_of_a_csv(store: Store, tmp_path: Path) -> No
     table = await store.tables.create("t", fields, [(Cell(value="Tea", status="ENRICHED", confidence=1.0), FOUND)])
     await export_file(store, table.id, tmp_path / "out.csv", evidence=True)
     assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "Name,Price,Price source,Price quote,Price confidence,Price basis,Price status,Price reason,Price stale",
-        "Tea,37.5,https://shop.example/tea,Tea costs 37.50,0.9,,ENRICHED,,",
+        "Name,Price,Price source,Price quote,Price confidence,Price basis,"
+        "Price status,Price reason,Price stale,Price note",
+        "Tea,37.5,https://shop.example/tea,Tea costs 37.50,0.9,,ENRICHED,,,",
     ]
 
 

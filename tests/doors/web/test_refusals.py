@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .conftest import PATIENCE, NewPage, Site, playwright
-from .test_tables_page import cell, new_table, open_table
+from .test_tables_page import cell, edit_cell, new_table, open_table
 
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
@@ -63,7 +63,7 @@ async def test_what_is_typed_while_the_connection_is_lost_waits_and_is_written_w
         await open_table(page, site, table_id)
         await page.wait_for_function("window.did_handshake === true")
         await page.evaluate("window.socket.disconnect()")
-        await cell(page, 1, "Note").dblclick()
+        await edit_cell(page, 1, "Note")
         await page.keyboard.press("Control+a")
         await page.keyboard.type("from a train")
         await page.keyboard.press("Enter")

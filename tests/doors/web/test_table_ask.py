@@ -7,7 +7,7 @@ from pathlib import Path
 from tablewright.table.fieldspec import parse_field
 
 from .conftest import PATIENCE, NewPage, Site, playwright
-from .test_tables_page import cell, filled_table, new_table, open_table
+from .test_tables_page import cell, edit_cell, filled_table, new_table, open_table
 
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
@@ -73,7 +73,7 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
             await page.get_by_role("button", name="Accept all").first.click()
             await expect(page.locator(".tw-waiting")).to_have_count(before - 1)
 
-        await cell(page, 1, "Double").dblclick()
+        await edit_cell(page, 1, "Double")
         await page.keyboard.press("Control+a")
         await page.keyboard.type("100")
         await page.keyboard.press("Enter")

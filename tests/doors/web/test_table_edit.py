@@ -7,7 +7,7 @@ from pathlib import Path
 from tablewright.table.edits import RemoveRow
 
 from .conftest import PATIENCE, NewPage, Site, playwright
-from .test_tables_page import cell, filled_table, new_table, open_table
+from .test_tables_page import cell, edit_cell, filled_table, new_table, open_table
 
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
@@ -29,7 +29,7 @@ async def test_what_is_typed_stays_in_its_row_when_others_change_the_table_and_t
     async with browser() as page, site.open() as other:
         await open_table(page, site, table_id)
         await page.evaluate(COUNTED)
-        await cell(page, 2, "Note").dblclick()
+        await edit_cell(page, 2, "Note")
         await page.keyboard.press("Control+a")
         await page.keyboard.type("of Bob")
         await other.changes.edit(table_id, [RemoveRow(row_id=1)])

@@ -18,7 +18,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 
 from .conftest import PATIENCE, NewPage, Site, playwright
-from .test_tables_page import cell, new_table, open_table
+from .test_tables_page import cell, edit_cell, new_table, open_table
 
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
@@ -217,7 +217,7 @@ async def test_a_click_on_a_head_and_a_page_loaded_anew_sort_by_what_is_there_no
         head = page.get_by_role("columnheader", name="Staff")
         await head.click()
         await expect(cell(page, 1, "Name")).to_contain_text("Ann")
-        await cell(page, 1, "Staff").dblclick()
+        await edit_cell(page, 1, "Staff")
         await page.keyboard.press("Control+a")
         await page.keyboard.type("9")
         await page.keyboard.press("Enter")
