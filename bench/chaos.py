@@ -223,7 +223,7 @@ def cpu_seconds() -> float:
 IN_PROCESS = """
 import asyncio, sys
 from tablewright.app import Tablewright
-from tablewright.table.fieldspec import parse_field
+from tablewright.domain.fieldspec import parse_field
 
 async def main():
     async with Tablewright.open() as tablewright:

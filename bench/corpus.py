@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 
 from tablewright.corpus.search import CorpusSearch
+from tablewright.domain.corpus import Document, Segment
 from tablewright.models.embedder import WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.store.words import FUNCTION_WORDS
-from tablewright.table.corpus import Document, Segment
 
 LARGE = 1_000_000
 WORDS = 200

@@ -35,8 +35,8 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from serve import serving
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.model import Field
 from tablewright.settings import Settings
-from tablewright.table.model import Field
 
 HOLD_PAINT = 2_000
 HOLD_LONG = 200

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from lxml import html
 from tablewright.extraction.passages import passages
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.sample.layouts import render
 from tablewright.sample.world import pages, world
 from tablewright.sources.read.reader import read
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.retrieved import Retrieved
 
 FIELDS = [
     parse_field(text)

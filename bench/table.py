@@ -22,8 +22,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 
 STEPS = ("csv", "import", "export", "export_xlsx", "compute")
 HOLD = {"import": 15.0, "export": 5.0}

@@ -34,12 +34,12 @@ from msgspec import convert
 
 from models import add_model_options, column, model_settings
 from tablewright.app import Operation, Tablewright
+from tablewright.domain.document import document
+from tablewright.domain.model import Field
+from tablewright.domain.usage import Usage
 from tablewright.sample.register import RegisterEntry
 from tablewright.sample.site import read_topic
 from tablewright.settings import Settings
-from tablewright.table.document import document
-from tablewright.table.model import Field
-from tablewright.table.usage import Usage
 from web import ROOT, Case, companies, judge, planned, records, tablefill, write
 from webs import served
 

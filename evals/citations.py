@@ -30,11 +30,11 @@ from pathlib import Path
 from models import add_model_options, column, model_settings
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
 from tablewright.decisions.decision import decide
+from tablewright.domain.model import Noun, Step
+from tablewright.domain.research import Brief, Verdict
+from tablewright.domain.retrieved import Retrieved
 from tablewright.models.build import build
 from tablewright.settings import Settings
-from tablewright.table.model import Noun, Step
-from tablewright.table.research import Brief, Verdict
-from tablewright.table.retrieved import Retrieved
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = "citation_wice.jsonl.gz"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baseline import settle
-from tablewright.table.dedupe import row_key, same
+from tablewright.values.dedupe import row_key, same
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.01

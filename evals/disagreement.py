@@ -29,10 +29,10 @@ from urllib.parse import urlsplit
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.app import FileOptions, Operation, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.text import show
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.measures import read_measures
-from tablewright.table.text import show
+from tablewright.values.measures import read_measures
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.03

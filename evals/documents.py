@@ -43,12 +43,12 @@ from typing import Any, TypeAlias
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.app import Operation, Tablewright
+from tablewright.domain.model import Field, Value
+from tablewright.domain.reply import Citation, Reply
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.table.dates import read_date
-from tablewright.table.model import Field, Value
-from tablewright.table.numbers import read_numbers
-from tablewright.table.reply import Citation, Reply
+from tablewright.values.dates import read_date
+from tablewright.values.numbers import read_numbers
 from web import judge, words
 
 ROOT = Path(__file__).resolve().parent.parent

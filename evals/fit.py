@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 
 from reading import NAMED_BY, ROOT, calibration, judge, present, rows, words
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import score
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.identity import fits
@@ -38,8 +40,6 @@ from tablewright.extraction.reading import Seen
 from tablewright.extraction.sentences import is_agent
 from tablewright.extraction.spans import spans
 from tablewright.sources.read.reader import read as read_page
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 from tablewright.text.words import normal
 
 PENALTY = 3.0

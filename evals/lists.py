@@ -27,11 +27,11 @@ from typing import Any
 
 from models import add_model_options, model_settings
 from tablewright.app import Tablewright
+from tablewright.domain.listing import FoundRows
+from tablewright.domain.model import Field, Row
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.text import cell_text
 from tablewright.settings import Settings
-from tablewright.table.listing import FoundRows
-from tablewright.table.model import Field, Row
-from tablewright.table.rowkey import row_key
-from tablewright.table.text import cell_text
 from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent

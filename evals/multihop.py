@@ -32,8 +32,8 @@ from baseline import settle
 from models import add_model_options, column, model_settings
 from reading import judge
 from tablewright.app import Tablewright
+from tablewright.domain.research import ResearchRequest
 from tablewright.settings import Settings
-from tablewright.table.research import ResearchRequest
 from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent

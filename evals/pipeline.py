@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from baseline import settle
 from models import column
-from tablewright.table.model import Field
+from tablewright.domain.model import Field
 from web import Case, cases_of, companies, main_arguments, records, run, words
 
 if TYPE_CHECKING:

@@ -27,14 +27,14 @@ from pathlib import Path
 from typing import Any
 
 from baseline import settle
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.rowkey import fold, tokenize
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject, about
 from tablewright.sources.read.reader import read as read_page
-from tablewright.table.coerce import coerce
-from tablewright.table.dates import read_date
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import fold, tokenize
+from tablewright.values.coerce import coerce
+from tablewright.values.dates import read_date
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.02

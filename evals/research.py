@@ -25,11 +25,11 @@ from pathlib import Path
 from models import add_model_options, model_settings
 from multihop import DATA, Case, cases_of
 from tablewright.app import Tablewright
+from tablewright.domain.research import Report, Research
+from tablewright.domain.retrieved import Refusal
 from tablewright.errors import RunError
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
-from tablewright.table.research import Report, Research
-from tablewright.table.retrieved import Refusal
 from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -29,10 +29,10 @@ from baseline import settle
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.search import CorpusSearch, SearchHits
 from tablewright.corpus.segment import segments_of
+from tablewright.domain.corpus import Document
 from tablewright.models.embedder import Embedder, WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
-from tablewright.table.corpus import Document
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.01

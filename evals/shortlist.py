@@ -24,14 +24,14 @@ from typing import Any
 
 from models import add_model_options, column, model_settings
 from tablewright.app import Tablewright
+from tablewright.domain.document import document
+from tablewright.domain.model import Cell, Money, Row, Table
+from tablewright.domain.shortlist import BUTTONS, KEY, PAGE, ChatReply
+from tablewright.domain.text import cell_text
+from tablewright.domain.usage import Usage, metered
 from tablewright.journeys.shortlist.wording import pressed
 from tablewright.settings import Settings
-from tablewright.table.document import document
-from tablewright.table.model import Cell, Money, Row, Table
-from tablewright.table.shortlist import BUTTONS, KEY, PAGE, ChatReply
-from tablewright.table.text import cell_text
-from tablewright.table.typed import typed
-from tablewright.table.usage import Usage, metered
+from tablewright.values.typed import typed
 
 OUT = Path(__file__).resolve().parent / "out"
 NONE = ("", "0", "none", "no")

@@ -29,10 +29,10 @@ from urllib.parse import urlsplit
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.app import FileOptions, Operation, Tablewright
+from tablewright.domain.model import Field
+from tablewright.domain.rowkey import fold, tokenize
 from tablewright.settings import Settings
-from tablewright.table.dates import read_date
-from tablewright.table.model import Field
-from tablewright.table.rowkey import fold, tokenize
+from tablewright.values.dates import read_date
 
 if TYPE_CHECKING:
     from tablewright.app import Estimate, Fill

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, FlagCell, RemoveField, RemoveRow, SetCell
-from tablewright.table.model import Cell, Conflict, Evidence, Field, Money, Row, Table, Value, given
+from tablewright.domain.edits import AddField, AddRow, ChangeField, Edit, FlagCell, RemoveField, RemoveRow, SetCell
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, Money, Row, Table, Value, given
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
 names = st.sampled_from(["Name", "Price", "Ünit", "a b", "Total", "=x", "Quote 'n' \"more\""])

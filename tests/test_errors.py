@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import unforeseen
-from tablewright.table.fieldspec import parse_field
 
 
 class Secret:

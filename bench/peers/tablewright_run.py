@@ -12,15 +12,15 @@ from pydantic import BaseModel
 from task import QUESTION, Job, Measured
 
 from tablewright.app import Tablewright
+from tablewright.citations.evidence import follows
 from tablewright.citations.quotes import cite_span, locate_quote
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Finding, Row, Step
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import cell_text
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.evidence import follows
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Finding, Row, Step
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import cell_text
 
 INSTRUCTIONS = "Answer the question from the text alone. Quote the words of the text that the answer stands in."
 

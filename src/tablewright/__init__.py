@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.corpus.parse.parsed import Parsed
+    from tablewright.domain.fieldspec import parse_field
+    from tablewright.domain.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
     from tablewright.doors.library import aio
     from tablewright.doors.library.aio import Stopped, TablewrightWarning
     from tablewright.doors.library.progress import Progress
@@ -56,8 +58,6 @@ if TYPE_CHECKING:
     from tablewright.sources.source import Hit, Query
     from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell
     from tablewright.strategies.tools import Tools
-    from tablewright.table.fieldspec import parse_field
-    from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
 
 _ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden MissingExtra
 ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded RunError SearchError
@@ -77,8 +77,8 @@ _HOMES = {
     "tablewright.sources.source": "Hit Query",
     "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell",
     "tablewright.strategies.tools": "Tools",
-    "tablewright.table.fieldspec": "parse_field",
-    "tablewright.table.model": "Cell Evidence Field Finding Money Row Step Table",
+    "tablewright.domain.fieldspec": "parse_field",
+    "tablewright.domain.model": "Cell Evidence Field Finding Money Row Step Table",
 }
 """Where each public name is. It is loaded when it is asked for: `tablewright --help` needs none of it."""
 

@@ -25,6 +25,8 @@ from tablewright.application.researching import ResearchVerbs
 from tablewright.application.reviewing import ReviewVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.background_jobs import BackgroundJobs
+from tablewright.domain.access import Acting, Metered, Person
+from tablewright.domain.feed import Progress
 from tablewright.engine.changes import Changes, WrittenValue
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
@@ -63,8 +65,6 @@ from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
 from tablewright.store.views import Views
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
-from tablewright.table.access import Acting, Metered, Person
-from tablewright.table.feed import Progress
 from tablewright.temporary import remove_abandoned
 
 if TYPE_CHECKING:

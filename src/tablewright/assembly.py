@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from tablewright.corpus.corpus import Corpus
+from tablewright.domain.usage import Usage
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.errors import BadSetting
 from tablewright.extras import need
@@ -29,7 +30,6 @@ from tablewright.sources.web_cache import WebCache
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

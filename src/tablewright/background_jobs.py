@@ -15,6 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from tablewright.domain.feed import Progress
+from tablewright.domain.listing import FindEvent, FoundRows
+from tablewright.domain.model import RowId
+from tablewright.domain.research import Research, ResearchEvent
+from tablewright.domain.usage import Usage
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
@@ -25,11 +30,6 @@ from tablewright.policies import acting_for, rates_of, research_extent, retry_po
 from tablewright.settings import Settings
 from tablewright.store.runs import ACTOR, Run
 from tablewright.store.store import Store
-from tablewright.table.feed import Progress
-from tablewright.table.listing import FindEvent, FoundRows
-from tablewright.table.model import RowId
-from tablewright.table.research import Research, ResearchEvent
-from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox

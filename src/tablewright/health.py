@@ -12,6 +12,9 @@ from pydantic import BaseModel
 
 from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE, budget_of, is_strict
+from tablewright.domain.model import Noun
+from tablewright.domain.text import plural
+from tablewright.domain.usage import Usage, metered
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
@@ -23,9 +26,6 @@ from tablewright.sources.source import Query
 from tablewright.store.home import make_home
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import announced
-from tablewright.table.model import Noun
-from tablewright.table.text import plural
-from tablewright.table.usage import Usage, metered
 
 TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
 TRIAL_SEARCH = "weather"

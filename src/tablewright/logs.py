@@ -9,11 +9,11 @@ import re
 import sys
 from datetime import UTC, datetime
 
+from tablewright.domain.printable import escaped
 from tablewright.errors import BadSetting
 from tablewright.observe import current_run
 from tablewright.secrets import HIDDEN, masked
 from tablewright.settings import Settings
-from tablewright.table.printable import escaped
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tablewright.domain.access import METERED, Acting, Metered, Person
+from tablewright.domain.research import Extent
+from tablewright.domain.shortlist import MOST, ShortlistLimits
 from tablewright.engine.fill import Terms
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings, number, yes_or_no
-from tablewright.table.access import METERED, Acting, Metered, Person
-from tablewright.table.rates import BUNDLED, Rates, read_rates
-from tablewright.table.research import Extent
-from tablewright.table.shortlist import MOST, ShortlistLimits
+from tablewright.values.rates import BUNDLED, Rates, read_rates
 
 MOST_ATTEMPTS = 10
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.citations.quotes import cite_span, find_quote, is_near_injection, locate_in_source, locate_quote
-from tablewright.table.retrieved import Retrieved
+from tablewright.domain.retrieved import Retrieved
 from tests.growth import grows_in_proportion
 
 TEXT = "Acme Turbines was founded in 1987\nin Port  Merrin. “Our rotors”, it says, turn – slowly."

@@ -10,8 +10,8 @@ import pytest
 
 from tablewright.corpus.aggregate import annotations_aggregate, export_annotations_csv
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
-from tablewright.table.corpus import Aggregate, Question
-from tablewright.table.typed import typed
+from tablewright.domain.corpus import Aggregate, Question
+from tablewright.values.typed import typed
 
 
 def found(**things: dict[str, str]) -> FoundItems:

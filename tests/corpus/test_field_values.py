@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.citations.evidence import follows
 from tablewright.corpus.annotate.annotate import annotate
 from tablewright.corpus.field_values import FieldAnswer, answer_of, blanks_of
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.domain.model import Field
 from tablewright.store.properties import PropertyAt
-from tablewright.table.coerce import coerce
-from tablewright.table.evidence import follows
-from tablewright.table.model import Field
+from tablewright.values.coerce import coerce
 
 REPORT = """Incident Report
 Location: Port Merrin, OH

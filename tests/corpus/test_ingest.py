@@ -16,13 +16,13 @@ import pytest
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.ingest import Ingest, Ingested, IngestProgress, find_files
 from tablewright.corpus.segment import MOST_CHARACTERS
+from tablewright.domain.corpus import Segment
 from tablewright.errors import NotFound
 from tablewright.models import embedder
 from tablewright.models.embedder import Vectors, WordLlamaEmbedder, load_wordllama
 from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
-from tablewright.table.corpus import Segment
 
 KETTLE = "Guide to the kettle\n\nDescale the kettle with vinegar once a month.\n"
 BOAT = "Guide to the boat\n\nThe sails are made of canvas.\nLength: 7.2 m\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.corpus.labels import fit
-from tablewright.table.vocabulary import holds, writings
+from tablewright.values.vocabulary import holds, writings
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.search import CorpusSearch, fused
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
+from tablewright.domain.corpus import Category, Document
 from tablewright.models.embedder import WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
-from tablewright.table.corpus import Category, Document
 
 PAGES = {
     "kettle": ("short", "The kettle boils a litre of water in three minutes. Descale the kettle with vinegar."),

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.segment import ENOUGH, MOST, MOST_CHARACTERS, MOST_TOKENS, count_tokens, segments_of
 from tablewright.corpus.summarise import WORDS, chunks, summaries_of
+from tablewright.domain.corpus import Segment
 from tablewright.models.tokens import estimate_tokens
-from tablewright.table.corpus import Segment
 from tests.growth import grows_in_proportion
 
 

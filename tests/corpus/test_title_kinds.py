@@ -8,7 +8,7 @@ from tablewright.corpus.digest import digest
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.text import parse
 from tablewright.corpus.title_kinds import parts_of, title_kinds
-from tablewright.table.corpus import Document, KindBy
+from tablewright.domain.corpus import Document, KindBy
 
 
 @pytest.mark.parametrize(

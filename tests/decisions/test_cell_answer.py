@@ -6,9 +6,9 @@ import pytest
 
 from tablewright.citations.quotes import cite_span
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
-from tablewright.table.coerce import coerce
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
+from tablewright.values.coerce import coerce
 
 SPEED = Field(name="Speed", type="number", unit="km/h")
 

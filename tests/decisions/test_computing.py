@@ -6,10 +6,10 @@ import pytest
 
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.translate_formula import Translate, TranslateFormula, Translation
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field
 from tablewright.errors import BadFormula
 from tablewright.strategies.formula import Formula
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field
 
 COLUMNS = (
     Field(name="Name"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import decide
@@ -14,11 +15,10 @@ from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCove
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
+from tablewright.domain.model import Evidence, Field, Step
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel
-from tablewright.table.model import Evidence, Field, Step
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.untrusted import block, question_block
 
 from ..models.endpoint import Endpoint, answer, refusal
 

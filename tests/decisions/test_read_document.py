@@ -9,9 +9,9 @@ import pytest
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.read import RowReading, RowToRead
 from tablewright.decisions.read_document import ReadDocument
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.retrieved import Retrieved
 
 BILL = Retrieved(
     origin="d1",

@@ -8,11 +8,11 @@ import pytest
 
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.read_lists import ListedThings, ListsReply, PageToRead, ReadLists
+from tablewright.domain.links import continuations, own_page
+from tablewright.domain.listing import ListPlan
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.page_lines import chunks, lines_of
-from tablewright.table.links import continuations, own_page
-from tablewright.table.listing import ListPlan
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 
 PLAN = ListPlan(
     question="Brewers of the north",

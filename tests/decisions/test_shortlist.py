@@ -24,10 +24,10 @@ from tablewright.decisions.shortlist.searches import (
     SearchesToPlan,
 )
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
-from tablewright.table.coerce import coerce
-from tablewright.table.model import Field, Money
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Card, ChatMessage, ChatReply, ReplySentence, Requirements, ShopListing, Wish
+from tablewright.domain.model import Field, Money
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import Card, ChatMessage, ChatReply, ReplySentence, Requirements, ShopListing, Wish
+from tablewright.values.coerce import coerce
 
 BUDGET = Wish(words="under £50", kind="budget", column="Price", operator="<", values=("50 GBP",))
 WANTED = Requirements(product_type="electric kettle", region="UK", wishes=(BUDGET,))

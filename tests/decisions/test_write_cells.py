@@ -8,8 +8,8 @@ import pytest
 
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.write_cells import Write, WriteCells, WrittenCell
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Money, Value
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Money, Value
 
 ROW = {
     "Title": "Elektrischer Wasserkocher",

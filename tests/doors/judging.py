@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tablewright.app import FileOptions, Fill, Filled, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Evidence, Finding, Row
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.candidate import Candidate
 from tablewright.strategies.findings import checked, weigh
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Tools
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Evidence, Finding, Row
-from tablewright.table.retrieved import Retrieved
 
 SEGMENT = "Segment:select(B2B, B2C)=Whom does {Company} sell to?"
 QUOTES = (

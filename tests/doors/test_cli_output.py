@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
+from tablewright.domain.model import Field, Row, Table, given
 from tablewright.doors.cli import output
 from tablewright.errors import RunError
-from tablewright.table.model import Field, Row, Table, given
 
 
 def test_the_columns_of_this_run_are_shown_before_those_of_others(

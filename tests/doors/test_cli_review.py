@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tablewright.domain.edits import SetCell
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, Step, given
 from tablewright.store.operations import Operation
 from tablewright.store.proposal import Selection
 from tablewright.store.store import Store
-from tablewright.table.edits import SetCell
-from tablewright.table.model import Cell, Conflict, Evidence, Field, Step, given
 from tests.doors.conftest import TABLEWRIGHT, Shell
 from tests.patience import PATIENCE
 from tests.proposing import not_found, propose

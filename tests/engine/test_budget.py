@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Filled, Operation, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
 
 from ..answering import columns, row_texts
 from ..models.endpoint import Endpoint

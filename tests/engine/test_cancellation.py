@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, given
 from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import Fill
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, given
 
 
 async def test_what_is_begun_is_done_however_often_its_waiter_is_cancelled() -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.model import Field, given
 from tablewright.engine.changes import Changes
 from tablewright.errors import UsageError
 from tablewright.store.store import Store
-from tablewright.table.model import Field, given
 
 
 @pytest.mark.parametrize("typed", ["none", "N/A", "Answer: 42", "The note is: done", "word " * 1_500 + "end", "a\nb"])

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, Money, Row, given
 from tablewright.engine.fill import Fill
 from tablewright.engine.outbox import MOST_CHARACTERS
 from tablewright.sandbox.limits import MB, SandboxLimits
@@ -17,8 +19,6 @@ from tablewright.strategies import compute
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.compute import CellComputer
 from tablewright.strategies.formula import Formula
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, Money, Row, given
 from tests.patience import PATIENCE
 
 FIELDS = (Field(name="A"), Field(name="B"))

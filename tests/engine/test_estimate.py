@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tablewright.app import Filled, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, Table, given
 from tablewright.engine.estimate import Estimate, Job, estimate
 from tablewright.engine.fill import Fill, Terms
 from tablewright.models.build import build
@@ -21,8 +23,6 @@ from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Effort, Expected, Strategy, Task
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.strategies.transform import TransformStrategy
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, Table, given
 
 from ..models.endpoint import Endpoint
 from ..models.tiny_gguf import write_tiny_model

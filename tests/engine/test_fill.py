@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
+from tablewright.domain.edits import FlagCell
+from tablewright.domain.feed import Progress
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Evidence, Field, Finding, Row, Step, Table, given
 from tablewright.engine.fill import Fill
 from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
@@ -14,10 +18,6 @@ from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, announced
 from tablewright.strategies.tools import Tools
-from tablewright.table.edits import FlagCell
-from tablewright.table.feed import Progress
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
 from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Price", type="number"), Field(name="Quantity", type="number"))

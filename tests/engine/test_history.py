@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.edits import SetCell, flag
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Evidence, Field, Finding, Row, Step, Table, given
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
@@ -20,10 +24,6 @@ from tablewright.store.store import Store
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.strategy import Answer, Kind, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.attempts import Attempt
-from tablewright.table.edits import SetCell, flag
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
 
 from ..pages import Page, small_web
 

@@ -11,6 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from tablewright.app import Filled, Operation, Tablewright
+from tablewright.domain.feed import Progress
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.engine.breaker import CircuitBreaker, row_failures
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
@@ -19,9 +22,6 @@ from tablewright.settings import Settings
 from tablewright.sources.search import searching
 from tablewright.sources.source import Query, Searched
 from tablewright.strategies.tools import Tools
-from tablewright.table.feed import Progress
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.retrieved import Refusal, Retrieved
 
 from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import SmallWeb, small_web

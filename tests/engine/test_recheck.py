@@ -12,14 +12,14 @@ import pytest
 from tablewright.app import Tablewright
 from tablewright.assembly import open_web
 from tablewright.citations.quotes import cite_span
+from tablewright.domain.edits import SetCell
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell, Evidence, Field, given
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.engine.recheck import Recheck, Rechecked, judge, overall
 from tablewright.errors import NotFound
 from tablewright.sources.source import Query, Searched
 from tablewright.store.store import Store
-from tablewright.table.edits import SetCell
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Evidence, Field, given
-from tablewright.table.retrieved import Refusal, Retrieved
 
 from ..pages import Page, SmallWeb, small_web
 

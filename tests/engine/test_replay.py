@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 
 from ..answering import Answering, Cells, answers, call, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint

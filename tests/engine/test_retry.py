@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.attempts import Assessment, Attempt, WeakColumn
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Conflict, Evidence, Field, Finding, Row
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
 from tablewright.engine.retry import Retry, merged
@@ -18,9 +21,6 @@ from tablewright.errors import NotFound
 from tablewright.settings import Settings
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.strategy import Tell
-from tablewright.table.attempts import Assessment, Attempt, WeakColumn
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Conflict, Evidence, Field, Finding, Row
 
 from ..answering import Answering, Cells, columns, form, said, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.progress import ignore
 from tablewright.engine.rows import COMPUTED_SLICES, SLICE, WINDOW
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 
 ROWS = WINDOW + 1
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 
 
 def candidates(

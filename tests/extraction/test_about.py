@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.model import Field
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.reader import ABOUT
-from tablewright.table.model import Field
 from tests.extraction.asking import answer
 
 FOUNDED = Field(name="Founded", type="number")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 from tests.extraction.asking import answer, candidates
 
 FOUNDED = Field(name="Founded", type="number")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import ABOUT, Subject
 from tablewright.extraction.identity import fits
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 
 HIGH = 0.8
 ORGANS = Retrieved(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 from tests.growth import grows_in_proportion
 
 FIELDS = [

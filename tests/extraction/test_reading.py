@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 
 HIGH = 0.8
 ABOUT_US = """Pellworm Gliders

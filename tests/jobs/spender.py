@@ -10,10 +10,10 @@ import json
 import sys
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.fill import Fill
 from tablewright.errors import OverQuota
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 
 READ, WRITTEN = 200, 400
 A_CALL = (READ * 0.15 + WRITTEN * 0.60) / 1_000_000

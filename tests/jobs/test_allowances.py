@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Person
 from tablewright.settings import Settings
-from tablewright.table.access import Person
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..patience import PATIENCE

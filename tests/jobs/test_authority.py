@@ -11,13 +11,13 @@ import pytest
 from dbos import DBOS
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import AuthorityLost
 from tablewright.jobs import background, queue
 from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.schedules import Schedule
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
-from tablewright.table.fieldspec import parse_field
 from tests.jobs.test_resumed_here import ended, serving
 from tests.patience import PATIENCE
 

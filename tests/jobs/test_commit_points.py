@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import DiskFull
 from tablewright.settings import Settings, load_settings
 from tablewright.store.failures import Treatment, judge_sqlstate
-from tablewright.table.fieldspec import parse_field
 
 from ..store.outage import Outage
 from ..store.test_failover import ONE_OF_EACH

@@ -9,13 +9,13 @@ import signal
 import msgspec
 import pytest
 
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Cell, Field, given
+from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
 from tablewright.store.operations import Operation
 from tablewright.store.slices import RunTally, Slice, Todo
 from tablewright.store.store import Store
-from tablewright.table.feed import Progress
-from tablewright.table.model import Cell, Field, given
-from tablewright.table.usage import Usage
 
 from .conftest import ASKED, ROWS, MakePlace
 from .place import Command, Outcome, Place, ended, is_row, kill, wait_for

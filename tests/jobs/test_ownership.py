@@ -12,6 +12,9 @@ import msgspec
 import pytest
 from sqlalchemy import create_engine, insert, make_url, select
 
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Field, given
+from tablewright.domain.usage import Usage, spend
 from tablewright.errors import Cancelled, UsageError
 from tablewright.jobs import ownership, report
 from tablewright.jobs.background import BackgroundRun
@@ -23,9 +26,6 @@ from tablewright.store import runs, schema
 from tablewright.store.runs import Run
 from tablewright.store.slices import RunTally, Todo
 from tablewright.store.store import Store
-from tablewright.table.feed import Progress
-from tablewright.table.model import Field, given
-from tablewright.table.usage import Usage, spend
 from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Value", type="number"))

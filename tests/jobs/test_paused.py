@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Filled, Tablewright
+from tablewright.domain.document import document
+from tablewright.domain.fieldspec import parse_field
 from tablewright.settings import Settings
 from tablewright.sources.search import searching
-from tablewright.table.document import document
-from tablewright.table.fieldspec import parse_field
 
 from ..engine.works import FOUNDED, TABLE, YEARS, pages
 from ..pages import SmallWeb, small_web

@@ -12,11 +12,11 @@ import pytest
 from dbos import DBOS
 
 from tablewright.app import Tablewright
+from tablewright.domain.feed import Progress
+from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import RunError
 from tablewright.jobs import queue
 from tablewright.settings import Settings
-from tablewright.table.feed import Progress
-from tablewright.table.fieldspec import parse_field
 from tests.patience import PATIENCE
 
 SAMPLE = Path(__file__).parents[2] / "src" / "tablewright" / "sample" / "companies.csv"

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import insert, literal
 
 from tablewright.app import Tablewright
+from tablewright.domain.feed import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import jobs, ownership
 from tablewright.jobs.background import BackgroundRun
@@ -21,7 +22,6 @@ from tablewright.store import schema, workers
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, clock
-from tablewright.table.feed import Progress
 from tests.patience import PATIENCE
 
 from ..store.outage import Outage

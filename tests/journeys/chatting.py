@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tablewright.app import Tablewright
+from tablewright.domain.model import Table
+from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.settings import Settings
-from tablewright.table.model import Table
-from tablewright.table.shortlist import ChatReply, ShortlistState
 
 FORM = (
     "/form product: electric kettle | budget: 50 GBP | must: Variable temperature = yes; Capacity >= 1 l "

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.reply import Reply
+from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.models import embedder
 from tablewright.sample.documents import files
 from tablewright.settings import Settings
-from tablewright.table.reply import Reply
-from tablewright.table.shortlist import CONFIRM, ENRICH
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import SmallWeb, small_web

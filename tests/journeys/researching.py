@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from tablewright.app import Tablewright
+from tablewright.domain.research import Report, Research, ResearchRequest
 from tablewright.settings import Settings
-from tablewright.table.research import Report, Research, ResearchRequest
 
 from ..models.endpoint import Asked, Reply, answer
 from ..pages import Page

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from tablewright.domain.form import form_of
 from tablewright.journeys.ask import ask
-from tablewright.table.form import form_of
-from tablewright.table.messages import figure
+from tablewright.messages.messages import figure
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.corpus import Aggregate
+from tablewright.domain.form import form_of
+from tablewright.domain.reply import Reply
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.corpus import Aggregate
-from tablewright.table.form import form_of
-from tablewright.table.reply import Reply
 
 from .asking import BLED, RECEIPTS, UNANSWERED
 from .conftest import LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check

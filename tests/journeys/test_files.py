@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.edits import SetCell
+from tablewright.domain.model import Cell, Evidence, Field
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.journeys.files import FileOptions, export_file, import_file
 from tablewright.store.store import Store
-from tablewright.table.edits import SetCell
-from tablewright.table.model import Cell, Evidence, Field
 
 FOUND = Cell(
     value=37.5,

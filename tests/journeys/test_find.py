@@ -13,15 +13,15 @@ import pytest
 from msgspec import structs
 
 from tablewright.app import Tablewright
+from tablewright.domain.edits import RemoveRow
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.form import parse_where
+from tablewright.domain.listing import FoundRows, Listing, ListPlan, ListSource, Sighting
+from tablewright.domain.model import Evidence, Field, Table
+from tablewright.domain.text import cell_text
 from tablewright.errors import ModelError, NotFound, SearchError, UsageError
 from tablewright.journeys.find.things import cells_of, evidence_of, label_of, led_by, things_of
 from tablewright.settings import Settings
-from tablewright.table.edits import RemoveRow
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.form import parse_where
-from tablewright.table.listing import FoundRows, Listing, ListPlan, ListSource, Sighting
-from tablewright.table.model import Evidence, Field, Table
-from tablewright.table.text import cell_text
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web

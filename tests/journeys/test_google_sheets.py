@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.cli import app
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 from tests.google import ACCOUNT, LINK, SHARED, FakeGoogle, running_google
 
 ROWS = "Name,Price,Note\nTea,2.5,=1+1\nSalt,3,+49 30\nRice,,@home\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.edits import RemoveRow
 from tablewright.settings import Settings
-from tablewright.table.edits import RemoveRow
 
 PRICES = "Item,Price\nLamp,12\nDesk,230\n"
 

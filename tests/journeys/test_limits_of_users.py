@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Person
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
 from tablewright.settings import Settings
-from tablewright.table.access import Person
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.shortlist import CONFIRM, ENRICH
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import small_web

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
-from tablewright.table.model import Step
-from tablewright.table.research import ResearchRequest
-from tablewright.table.shortlist import CONFIRM
+from tablewright.domain.model import Step
+from tablewright.domain.research import ResearchRequest
+from tablewright.domain.shortlist import CONFIRM
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import Page, SmallWeb, small_web

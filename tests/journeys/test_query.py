@@ -11,14 +11,14 @@ from msgspec.structs import replace as replace_document
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
+from tablewright.domain.corpus import Document
+from tablewright.domain.model import Cell, Evidence, Field, Money, Table, column_key
+from tablewright.domain.text import plural
 from tablewright.journeys.ask.answering import completed, not_decided
 from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table, stated_of, without_totals
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
-from tablewright.table.corpus import Document
-from tablewright.table.model import Cell, Evidence, Field, Money, Table, column_key
-from tablewright.table.text import plural
-from tablewright.table.typed import typed
+from tablewright.values.typed import typed
 
 
 def member(name: str, **values: str) -> Member:

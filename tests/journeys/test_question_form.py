@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.form import KnownColumn, KnownGroup
 from tablewright.journeys.ask.question_form import read_question
-from tablewright.table.form import KnownColumn, KnownGroup
 
 GROUPS = [
     KnownGroup(

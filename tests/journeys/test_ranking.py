@@ -7,12 +7,12 @@ import itertools
 import pytest
 from msgspec import structs
 
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, FieldType, Money, Row, Table, Value
+from tablewright.domain.shortlist import Ranking, Requirements, Wish, WishOperator
 from tablewright.journeys.shortlist.advising import with_values
 from tablewright.journeys.shortlist.ranking import missed_by, rank
 from tablewright.journeys.shortlist.wording import compared_rows
-from tablewright.table.model import Cell, Conflict, Evidence, Field, FieldType, Money, Row, Table, Value
-from tablewright.table.rates import Rates
-from tablewright.table.shortlist import Ranking, Requirements, Wish, WishOperator
+from tablewright.values.rates import Rates
 
 RATES = Rates(date="2026-01-02", per_euro={"EUR": 1.0, "GBP": 0.8, "USD": 1.1})
 TYPES: dict[str, tuple[FieldType, str]] = {

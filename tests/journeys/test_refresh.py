@@ -11,13 +11,13 @@ import pytest
 
 from tablewright.app import Filled, Tablewright
 from tablewright.background_jobs import recheck_spec
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell, Evidence, Field, Table, Value, given
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Evidence, Field, Table, Value, given
 
 from ..pages import Page, SmallWeb, small_web
 

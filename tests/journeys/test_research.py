@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.research import ResearchEvent
 from tablewright.errors import RunError, UsageError
+from tablewright.formats.reports import render
+from tablewright.formats.reports.wording import address
 from tablewright.settings import Settings
-from tablewright.table.reports import render
-from tablewright.table.reports.wording import address
-from tablewright.table.research import ResearchEvent
 
 from ..pages import Page, SmallWeb, small_web
 from .researching import CHALLENGES, FARMS, researched

@@ -10,15 +10,9 @@ import pytest
 from tablewright.app import Tablewright
 from tablewright.citations.quotes import cite_span
 from tablewright.decisions.take_notes import Taken
-from tablewright.journeys.find.account import account
-from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.notes import numbered
-from tablewright.journeys.research.report import ReportWriter
-from tablewright.store.store import Store
-from tablewright.table.listing import Listing, ListPlan
-from tablewright.table.model import Cell, Conflict, Evidence, Field, given
-from tablewright.table.research import (
+from tablewright.domain.listing import Listing, ListPlan
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, given
+from tablewright.domain.research import (
     Brief,
     CatalogField,
     Contradiction,
@@ -30,8 +24,14 @@ from tablewright.table.research import (
     Round,
     SourceNote,
 )
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import cell_text
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import cell_text
+from tablewright.journeys.find.account import account
+from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.notes import numbered
+from tablewright.journeys.research.report import ReportWriter
+from tablewright.store.store import Store
 
 from ..models.endpoint import running_endpoint
 from ..pages import Page, SmallWeb, small_web

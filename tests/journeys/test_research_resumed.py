@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.research import ResearchEvent
 from tablewright.errors import StoreError, TablewrightError
 from tablewright.sample.model import completion, key_of
 from tablewright.settings import Settings
 from tablewright.store.database import Database
-from tablewright.table.research import ResearchEvent
 
 from ..models.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
 from ..pages import Page, SmallWeb

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
-from tablewright.table.reports import render
-from tablewright.table.research import Research
+from tablewright.domain.research import Research
+from tablewright.formats.reports import render
 
 from ..models.endpoint import Endpoint
 from ..pages import SmallWeb

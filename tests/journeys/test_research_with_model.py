@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.research import ResearchRequest
+from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import ModelError
+from tablewright.formats.reports import render
+from tablewright.formats.reports.wording import address
 from tablewright.journeys.research.claims import MOST_PAGES, independent_of
 from tablewright.journeys.research.memo import written
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
-from tablewright.table.reports import render
-from tablewright.table.reports.wording import address
-from tablewright.table.research import ResearchRequest
-from tablewright.table.retrieved import Retrieved
 
 from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import Page, SmallWeb, small_web

@@ -14,16 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright.errors import EditConflict, OverBudget, TablewrightError, UsageError
-from tablewright.journeys.shortlist import research
-from tablewright.journeys.shortlist.context import TurnContext
-from tablewright.journeys.shortlist.explore import Explored
-from tablewright.journeys.shortlist.shortlist import Shortlist
-from tablewright.journeys.shortlist.wording import step_text
-from tablewright.policies import shortlist_limits
-from tablewright.settings import Settings
-from tablewright.table.model import Money
-from tablewright.table.shortlist import (
+from tablewright.domain.model import Money
+from tablewright.domain.shortlist import (
     CONFIRM,
     EDIT,
     ENRICH,
@@ -35,6 +27,14 @@ from tablewright.table.shortlist import (
     TRY_AGAIN,
     ShortlistLimits,
 )
+from tablewright.errors import EditConflict, OverBudget, TablewrightError, UsageError
+from tablewright.journeys.shortlist import research
+from tablewright.journeys.shortlist.context import TurnContext
+from tablewright.journeys.shortlist.explore import Explored
+from tablewright.journeys.shortlist.shortlist import Shortlist
+from tablewright.journeys.shortlist.wording import step_text
+from tablewright.policies import shortlist_limits
+from tablewright.settings import Settings
 
 from ..models.endpoint import Reply, answer, running_endpoint
 from ..pages import Page, small_web

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tablewright.domain.model import Basis, Cell, Conflict, Evidence, Money
+from tablewright.domain.shortlist import CONFIRM, ENRICH, PRICE
 from tablewright.journeys.shortlist.prices import lowest_price
-from tablewright.table.model import Basis, Cell, Conflict, Evidence, Money
-from tablewright.table.rates import Rates
-from tablewright.table.shortlist import CONFIRM, ENRICH, PRICE
+from tablewright.values.rates import Rates
 
 from ..pages import Page, small_web
 from .test_shortlist_with_model import scripted

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tablewright.domain.model import Evidence
+from tablewright.domain.shortlist import CONFIRM, ENRICH, KEY
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, own_pages
 from tablewright.journeys.shortlist.explore import spread
-from tablewright.table.model import Evidence
-from tablewright.table.shortlist import CONFIRM, ENRICH, KEY
 
 from ..pages import Page
 from .test_shortlist_with_model import ZORBLERS, products, scripted

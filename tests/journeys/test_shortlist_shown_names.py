@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
+from tablewright.domain.model import Cell, Field, Money, Row, Table
+from tablewright.domain.shortlist import KEY, MEETS, PRICE_FIELD, ShortlistState
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.subject import other_columns
-from tablewright.table.model import Cell, Field, Money, Row, Table
-from tablewright.table.rates import Rates
-from tablewright.table.shortlist import KEY, MEETS, PRICE_FIELD, ShortlistState
-from tablewright.table.shortlist_form import parse_command
+from tablewright.values.rates import Rates
+from tablewright.values.shortlist_form import parse_command
 
 
 def row(id: int, amount: float) -> Row:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tablewright.decisions.translation import ASKED
+from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
 from tablewright.journeys.shortlist.context import LINES
-from tablewright.table.messages import CATALOGUE
-from tablewright.table.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
+from tablewright.messages.messages import CATALOGUE
 
 from ..models.endpoint import Asked, Reply, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tablewright.table.model import Money
-from tablewright.table.shortlist import CONFIRM, ENRICH, KEY, MODIFY, PAGE, PRICE
+from tablewright.domain.model import Money
+from tablewright.domain.shortlist import CONFIRM, ENRICH, KEY, MODIFY, PAGE, PRICE
 
 from ..pages import Page
 from .test_shortlist_with_model import LIGHT, WEIGHT, ZORBLERS, products, scripted, turn

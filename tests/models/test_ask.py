@@ -14,6 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionDef, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
+from tablewright.domain.usage import Usage, metered
 from tablewright.errors import BadAnswer, ModelRefused, ModelUnavailable
 from tablewright.models.build import build
 from tablewright.models.model import LanguageModel
@@ -22,7 +23,6 @@ from tablewright.models.retry import REST, Retrying
 from tablewright.models.spec import Access
 from tablewright.models.structured_output import StructuredOutput
 from tablewright.settings import Settings
-from tablewright.table.usage import Usage, metered
 
 from .conftest import Founded, Naps
 from .endpoint import Asked, Endpoint, Reply, answer, json_reply, refusal

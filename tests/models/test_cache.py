@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 from pydantic import BaseModel
 
+from tablewright.domain.usage import Usage, metered
 from tablewright.errors import BadAnswer, ModelUnavailable
 from tablewright.models.build import build
 from tablewright.models.cache import AnswerCache, MemoryCache
 from tablewright.models.model import LanguageModel
 from tablewright.settings import Settings
-from tablewright.table.usage import Usage, metered
 
 from .conftest import Founded
 from .endpoint import Endpoint, answer

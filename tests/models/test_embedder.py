@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
+from tablewright.domain.usage import metered
 from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable
 from tablewright.models.embedder import BATCH, EndpointEmbedder, build_embedder
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
-from tablewright.table.usage import metered
 
 from .conftest import Naps
 from .endpoint import Asked, Endpoint, Reply, json_reply, refusal

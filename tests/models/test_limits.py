@@ -12,6 +12,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
+from tablewright.domain.usage import metered
 from tablewright.errors import ModelRefused, ModelUnavailable, OverBudget
 from tablewright.models.budget import Budget, Spend
 from tablewright.models.build import build
@@ -20,7 +21,6 @@ from tablewright.models.fallback import REST, Fallback, Resting
 from tablewright.models.governor import Governed, RateLimits, RateWindow
 from tablewright.models.model import LanguageModel
 from tablewright.settings import Settings
-from tablewright.table.usage import metered
 
 from .conftest import Founded, Naps
 from .endpoint import Asked, Endpoint, Reply, answer, refusal

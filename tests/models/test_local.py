@@ -10,12 +10,12 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
+from tablewright.domain.usage import metered
 from tablewright.errors import ModelRefused
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.model import LanguageModel
 from tablewright.settings import Settings
-from tablewright.table.usage import metered
 
 from .tiny_gguf import write_tiny_model
 

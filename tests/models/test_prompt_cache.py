@@ -9,12 +9,12 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.settings import ModelSettings
 
+from tablewright.domain.usage import Usage, metered
 from tablewright.models.build import build
 from tablewright.models.providers import anthropic, openai
 from tablewright.models.spec import Access
 from tablewright.models.structured_output import StructuredOutput
 from tablewright.settings import Settings
-from tablewright.table.usage import Usage, metered
 
 from .conftest import Founded
 from .endpoint import Endpoint, Reply, answer, json_reply

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tablewright.assembly import places_of
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import BadSetting, SearchError, StoreError
 from tablewright.settings import Settings
 from tablewright.sources.combined import CombinedSource
 from tablewright.sources.source import Hit, Query, Searched
-from tablewright.table.retrieved import Refusal, Retrieved
 
 QUERY = Query(text="acme")
 

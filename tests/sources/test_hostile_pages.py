@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from tablewright.assembly import open_web
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import Settings
 from tablewright.sources import web as web_module
@@ -16,7 +17,6 @@ from tablewright.sources.fetch import robots
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline, Trip, judge
 from tablewright.sources.fetch.response import FetchResponse
 from tablewright.store.store import Store
-from tablewright.table.retrieved import Refusal, Retrieved
 from tests.growth import grows_in_proportion
 from tests.hostile import MB, multiplying_robots, swelling_pdf, unharmed
 from tests.sources.fetch.site import Site, answer

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tablewright.assembly import open_web
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Query
 from tablewright.sources.web import Web
 from tablewright.store.store import Store
-from tablewright.table.retrieved import Refusal, Retrieved
 
 from ..pages import Page, SmallWeb, small_web
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tablewright.assembly import is_private, open_web
+from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.usage import metered
 from tablewright.sources.fetch.fetcher import FetchPolicy
 from tablewright.sources.source import Query
 from tablewright.sources.web import Web
 from tablewright.store.store import Store
-from tablewright.table.retrieved import Refusal, Retrieved
-from tablewright.table.usage import metered
 
 from ..pages import Page, SmallWeb, small_web
 

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from tablewright.assembly import open_web
+from tablewright.domain.model import Cell
+from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.usage import Usage, metered
 from tablewright.errors import SearchError
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
@@ -21,9 +24,6 @@ from tablewright.sources.source import Query
 from tablewright.sources.web import Web
 from tablewright.sources.web_cache import is_lasting
 from tablewright.store.store import Store
-from tablewright.table.model import Cell
-from tablewright.table.retrieved import Refusal, Retrieved
-from tablewright.table.usage import Usage, metered
 
 from ..pages import Page, SmallWeb, small_web
 from ..strategies.running import fill

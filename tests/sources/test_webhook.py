@@ -11,10 +11,10 @@ import pytest
 
 from tablewright.app import FileOptions, Tablewright
 from tablewright.application import notifying
+from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import Unreachable
 from tablewright.settings import Settings
 from tablewright.sources.webhook import post_signed
-from tablewright.table.fieldspec import parse_field
 from tests.models.endpoint import Asked, Reply, running_endpoint
 from tests.patience import PATIENCE
 

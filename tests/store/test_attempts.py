@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.model import Field, given
 from tablewright.store.attempts import KEPT
 from tablewright.store.store import Store
-from tablewright.table.attempts import Attempt
-from tablewright.table.model import Field, given
 
 
 async def table_of(store: Store, name: str) -> str:

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import delete, text, update
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Acting
+from tablewright.domain.model import Field
 from tablewright.errors import StoreError
 from tablewright.settings import Settings
 from tablewright.store import schema
 from tablewright.store.store import Store
-from tablewright.table.access import Acting
-from tablewright.table.model import Field
 
 
 async def test_shares_removals_and_users_are_told_with_who_and_through_which_door(store: Store) -> None:

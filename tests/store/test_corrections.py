@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from tablewright.domain.edits import RemoveRow, SetCell, flag
+from tablewright.domain.model import Cell, Evidence, Field, given
 from tablewright.engine.changes import Changes
 from tablewright.store.applying import Review
 from tablewright.store.corrections import EXAMPLES, LONGEST, Remark
 from tablewright.store.operations import Operation
 from tablewright.store.store import Store
-from tablewright.table.edits import RemoveRow, SetCell, flag
-from tablewright.table.model import Cell, Evidence, Field, given
 
 FIELDS = (Field(name="Name"), Field(name="From"))
 BY_ANN = "ann"

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, inspect, text
 
+from tablewright.domain.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
+from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
 from tablewright.store.conversations import Turn
 from tablewright.store.documents import IngestedDocument
@@ -18,8 +20,6 @@ from tablewright.store.store import Store
 from tablewright.store.text_index import TextIndex
 from tablewright.store.vectors import Half, VectorBlock, likely, prepared, widened
 from tablewright.store.words import stem
-from tablewright.table.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
-from tablewright.table.retrieved import Retrieved, content_hash
 
 EMBEDDER = "test:4"
 

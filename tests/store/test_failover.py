@@ -10,11 +10,11 @@ import psycopg.errors
 import pytest
 from sqlalchemy import Connection, make_url
 
+from tablewright.domain.model import Field
 from tablewright.errors import DiskFull, StoreError, Unreachable
 from tablewright.store.database import MOST_ATTEMPTS, Database
 from tablewright.store.failures import SQLSTATES, UNKNOWN, Treatment, judge_sqlstate
 from tablewright.store.store import Store
-from tablewright.table.model import Field
 from tests.conftest import run_sql
 from tests.patience import PATIENCE
 

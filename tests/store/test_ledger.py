@@ -12,6 +12,13 @@ import msgspec
 import pytest
 from sqlalchemy import Connection, text
 
+from tablewright.domain.access import Acting, Metered, Person
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.edits import AddRow, RemoveRow, SetCell
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Cell, Field, given
+from tablewright.domain.research import Brief
+from tablewright.domain.usage import Usage
 from tablewright.errors import OverQuota
 from tablewright.store import ledger
 from tablewright.store.applying import Review
@@ -20,13 +27,6 @@ from tablewright.store.migrations import POSTGRESQL, SQLITE, stored_bytes
 from tablewright.store.operations import Operation
 from tablewright.store.store import Store
 from tablewright.store.workers import LONG_SILENCE, Worker, is_lost, new_worker_id
-from tablewright.table.access import Acting, Metered, Person
-from tablewright.table.attempts import Attempt
-from tablewright.table.edits import AddRow, RemoveRow, SetCell
-from tablewright.table.feed import Progress
-from tablewright.table.model import Cell, Field, given
-from tablewright.table.research import Brief
-from tablewright.table.usage import Usage
 
 from .test_sharing import one_of_each, read
 

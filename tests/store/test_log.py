@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tablewright.domain.edits import AddField, AddRow, FlagCell, RemoveField, RemoveRow, SetCell, apply
+from tablewright.domain.model import Cell, Evidence, Field, Table
+from tablewright.domain.model import given as given_cell
 from tablewright.errors import EditConflict, NotFound
 from tablewright.store import tables as stored_tables
 from tablewright.store.store import Store
-from tablewright.table.edits import AddField, AddRow, FlagCell, RemoveField, RemoveRow, SetCell, apply
-from tablewright.table.model import Cell, Evidence, Field, Table
-from tablewright.table.model import given as given_cell
 from tests.edits import edits_for, tables
 from tests.patience import PATIENCE
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect, text
 
+from tablewright.domain.access import Acting
+from tablewright.domain.model import Cell
 from tablewright.errors import StoreError
 from tablewright.store import migrations, schema
 from tablewright.store.applying import Review
 from tablewright.store.store import Store
-from tablewright.table.access import Acting
-from tablewright.table.model import Cell
 from tests.store.released import VERSIONS, load_release
 
 Shape = Mapping[str, tuple[set[str], set[str]]]

@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 import pytest
 from sqlalchemy import Connection, create_engine, make_url
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell, Evidence, Field, Finding, Row, given
 from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Progress
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Tools
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Evidence, Field, Finding, Row, given
 from tests.patience import PATIENCE
 
 from .outage import Outage, When

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
-from tablewright.table.retrieved import Retrieved, content_hash
 
 
 async def test_an_answer_is_kept_and_replaced_by_a_newer_one(store: Store) -> None:

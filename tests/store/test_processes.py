@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
+from tablewright.domain.edits import SetCell
+from tablewright.domain.model import Field
+from tablewright.domain.model import given as given_cell
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
-from tablewright.table.edits import SetCell
-from tablewright.table.model import Field
-from tablewright.table.model import given as given_cell
 from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Value", type="number"))

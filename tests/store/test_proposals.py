@@ -5,15 +5,15 @@ import asyncio
 import pytest
 from msgspec import structs
 
+from tablewright.domain.edits import RemoveField, RemoveRow, SetCell
+from tablewright.domain.model import Cell, Field, Reason, Step
+from tablewright.domain.model import given as given_cell
+from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import ApplyKind, Review
 from tablewright.store.operations import Operation
 from tablewright.store.proposal import EVERYTHING, Selection
 from tablewright.store.store import Store
-from tablewright.table.edits import RemoveField, RemoveRow, SetCell
-from tablewright.table.model import Cell, Field, Reason, Step
-from tablewright.table.model import given as given_cell
-from tablewright.table.usage import Usage
 
 from ..proposing import newly_found, not_found, propose
 

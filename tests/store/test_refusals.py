@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event
 
+from tablewright.domain.edits import SetCell
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell, Field
+from tablewright.domain.model import given as given_cell
 from tablewright.engine.fill import Fill
 from tablewright.engine.outbox import LARGEST
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.table.edits import SetCell
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Field
-from tablewright.table.model import given as given_cell
 
 FIELDS = (Field(name="Name"), Field(name="Value", type="number"))
 DOUBLE = parse_field("Double:number={Value} * 2")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.errors import NotFound
-from tablewright.store.documents import IngestedDocument
-from tablewright.store.store import Store
-from tablewright.table.corpus import Document
-from tablewright.table.model import Evidence
-from tablewright.table.research import (
+from tablewright.domain.corpus import Document
+from tablewright.domain.model import Evidence
+from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
     Gap,
@@ -24,6 +21,9 @@ from tablewright.table.research import (
     Sentence,
     SourceNote,
 )
+from tablewright.errors import NotFound
+from tablewright.store.documents import IngestedDocument
+from tablewright.store.store import Store
 
 BRIEF = Brief(question="What are the uses of amber?", report_type="narrative")
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.domain.edits import AddField, AddRow, ChangeField, RemoveField, RemoveRow, SetCell
+from tablewright.domain.model import Field, Table
+from tablewright.domain.model import given as given_cell
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.store import Store
-from tablewright.table.edits import AddField, AddRow, ChangeField, RemoveField, RemoveRow, SetCell
-from tablewright.table.model import Field, Table
-from tablewright.table.model import given as given_cell
 
 FIELDS = (Field(name="Name"), Field(name="Price", type="number"))
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from tablewright.domain.access import Acting
+from tablewright.domain.model import Field
 from tablewright.store.store import Store
-from tablewright.table.access import Acting
-from tablewright.table.model import Field
 
 
 async def test_runs_are_read_newest_first_on_from_one_and_among_the_tables_one_sees(store: Store) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from tablewright.domain.access import Acting, Person, Role, Shareable
+from tablewright.domain.corpus import Document, Segment
+from tablewright.domain.model import Field, given
+from tablewright.domain.research import Brief
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store.conversations import Turn
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
-from tablewright.table.access import Acting, Person, Role, Shareable
-from tablewright.table.corpus import Document, Segment
-from tablewright.table.model import Field, given
-from tablewright.table.research import Brief
 from tests.store.released import load_release
 
 KINDS: tuple[Shareable, ...] = ("table", "document", "conversation", "result", "research", "shortlist")

@@ -6,17 +6,17 @@ import msgspec
 import pytest
 from sqlalchemy import update
 
-from tablewright.errors import NotFound
-from tablewright.store import schema
-from tablewright.store.store import Store
-from tablewright.table.model import Field
-from tablewright.table.shortlist import (
+from tablewright.domain.model import Field
+from tablewright.domain.shortlist import (
     ChatMessage,
     Refinement,
     Requirements,
     ShortlistState,
     Wish,
 )
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.store import Store
 
 WANTED = Requirements(
     product_type="electric kettle",

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tablewright.domain.edits import FlagCell, SetCell
+from tablewright.domain.model import Cell, Evidence, Field, Reason, Value, given
 from tablewright.store.operations import Operation
 from tablewright.store.proposal import Selection
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
-from tablewright.table.edits import FlagCell, SetCell
-from tablewright.table.model import Cell, Evidence, Field, Reason, Value, given
 
 FIELDS = (
     Field(name="Name"),

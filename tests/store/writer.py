@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from tablewright.domain.edits import AddRow, SetCell
+from tablewright.domain.model import Cell, given
 from tablewright.store.store import Store
-from tablewright.table.edits import AddRow, SetCell
-from tablewright.table.model import Cell, given
 
 
 async def main(url: str, table_id: str, mode: str, name: str, count: int) -> None:

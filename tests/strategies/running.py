@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.app import Operation, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
 
 
 async def fill(

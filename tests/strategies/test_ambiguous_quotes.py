@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
+from tablewright.domain.model import Cell, Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.engine.quality import as_cell
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.ambiguity import find_ambiguity
 from tablewright.strategies.findings import checked, weigh
-from tablewright.table.coerce import coerce
-from tablewright.table.model import Cell, Field
-from tablewright.table.retrieved import Retrieved
+from tablewright.values.coerce import coerce
 
 FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
 STAFF = Field(name="Staff", type="number", question="How many employees does {Company} have?")

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tablewright.app import Operation, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, Money, Row, Table, given
 from tablewright.errors import BadFormula
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
@@ -16,8 +18,6 @@ from tablewright.strategies.formula import Formula
 from tablewright.strategies.functions import Unevaluable
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import NO_TOOLS
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, Money, Row, Table, given
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.model import Field, Finding, Money, Step
+from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.settings import Settings
 from tablewright.strategies.notebook import Notebook
-from tablewright.table.model import Field, Finding, Money, Step
-from tablewright.table.retrieved import Retrieved, content_hash
 
 from ..answering import Answering
 from ..models.endpoint import Endpoint, running_endpoint

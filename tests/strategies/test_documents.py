@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell
+from tablewright.domain.retrieved import is_document
 from tablewright.errors import BadSetting, UsageError
 from tablewright.models import embedder
 from tablewright.sample.pdf import write_pdf
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
-from tablewright.table.retrieved import is_document
 
 from ..answering import Answering, said
 from ..models.endpoint import Endpoint, running_endpoint

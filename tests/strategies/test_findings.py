@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.strategies.findings import ReadCandidate, checked, weigh
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 
 FOUNDED = Field(name="Founded", type="number")
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tablewright.domain.model import Field, Money, Value
 from tablewright.errors import BadField
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.functions import Empty, Unevaluable
-from tablewright.table.model import Field, Money, Value
 
 FIELDS = [
     *(Field(name=name) for name in ("Price", "Quantity", "First Name", "Last", "Tags", "A", "None", "Day", "Later")),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, Money, Row, Value, given
 from tablewright.strategies.compute import CellComputer
 from tablewright.strategies.formula import LAZY, Formula
 from tablewright.strategies.functions import FUNCTIONS, Unevaluable
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, Money, Row, Value, given
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formulas.md").read_text(encoding="utf-8")
 ROW: dict[str, Value] = {

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
 
 ROW = {
     "Country": "United States",

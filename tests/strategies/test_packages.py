@@ -33,7 +33,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 
 POSTMAN = """
 from tablewright.strategies.strategy import Strategy
-from tablewright.table.model import Finding
+from tablewright.domain.model import Finding
 
 class Postman(Strategy):
     name, display_name, kind = "postman", "Postman", "action"

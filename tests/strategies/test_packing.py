@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.usage import Usage
 from tablewright.settings import Settings
 from tablewright.strategies import packing
 from tablewright.strategies.packing import shared
-from tablewright.table.usage import Usage
 
 from ..answering import ROW, Answering, Cells, columns, form, is_packed, said, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint

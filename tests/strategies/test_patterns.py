@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
+from tablewright.domain.model import Field
 from tablewright.extraction.about import Subject
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns, MemoryPatterns, PatternCache, pattern_key
-from tablewright.table.model import Field
 
 from ..answering import Answering, form
 from ..models.endpoint import Asked, Endpoint, answer, running_endpoint

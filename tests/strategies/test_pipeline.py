@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from tablewright.domain.model import Cell
+from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.settings import Settings
-from tablewright.table.model import Cell
-from tablewright.table.text import cell_text
 
 from ..answering import Answering, Cells, columns, form, said, sent, text_of
 from ..models.endpoint import Endpoint, running_endpoint

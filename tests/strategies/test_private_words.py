@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tablewright.app import Operation, Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 
 from ..answering import Answering, answers, call, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tablewright.decisions.plan_patterns import ENTITY
+from tablewright.domain.model import Field, Row, given
 from tablewright.extraction.about import Subject
 from tablewright.strategies.subject import MOST_OF_QUERY, queries_for
-from tablewright.table.model import Field, Row, given
 
 
 def test_a_query_is_short_however_long_the_cells_are() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.notebook import Notebook
-from tablewright.table.fieldspec import parse_field
 
 from ..answering import Answering, answers, call, form, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply

@@ -10,6 +10,8 @@ import pytest
 
 from tablewright.app import Operation, Tablewright
 from tablewright.background_jobs import recheck_spec
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, Row, Table, given
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
 from tablewright.settings import Settings
@@ -17,8 +19,6 @@ from tablewright.strategies import packing
 from tablewright.strategies.strategy import Task, announced
 from tablewright.strategies.tools import Tools
 from tablewright.strategies.transform import TransformStrategy
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, Row, Table, given
 
 from ..answering import ROW, is_packed, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tablewright.application.base import Application
+from tablewright.domain.model import Step
+from tablewright.domain.shortlist import ChatReply, Ranking, ShortlistState
+from tablewright.domain.wording import within_bounds
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.policies import terms_of
-from tablewright.table.model import Step
-from tablewright.table.shortlist import ChatReply, Ranking, ShortlistState
-from tablewright.table.wording import within_bounds
 
 
 class ShortlistVerbs(Application):

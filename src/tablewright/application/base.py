@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tablewright.background_jobs import BackgroundJobs
+from tablewright.domain.model import Table
 from tablewright.engine.changes import Changes
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.enrich import OpenTools
@@ -18,12 +19,11 @@ from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.store.ledger import MEGABYTE
 from tablewright.store.store import Store
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
-from tablewright.table.model import Table
 
 if TYPE_CHECKING:
     from tablewright.assembly import ProvidedObjects, Toolbox
+    from tablewright.domain.usage import Usage
     from tablewright.journeys.ask.members import RowTable
-    from tablewright.table.usage import Usage
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.base import AnyPath, Application
 from tablewright.background_jobs import ingest_spec
+from tablewright.domain.form import Form, KnownGroup, form_of
+from tablewright.domain.model import Step
+from tablewright.domain.text import plural
+from tablewright.domain.wording import within_bounds
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported
 from tablewright.policies import documents_unasked, terms_of
 from tablewright.store.conversations import Conversation
-from tablewright.table.form import Form, KnownGroup, form_of
-from tablewright.table.model import Step
-from tablewright.table.text import plural
-from tablewright.table.wording import within_bounds
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested, IngestProgress
+    from tablewright.domain.corpus import Document
+    from tablewright.domain.reply import Reply
     from tablewright.journeys.ask.ask import Asker
     from tablewright.journeys.ask.retrieval import Retrieval
     from tablewright.journeys.documents import DocumentReport
-    from tablewright.table.corpus import Document
-    from tablewright.table.reply import Reply
 
 LONGEST_KIND = 40
 

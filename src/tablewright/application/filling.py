@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
 from tablewright.background_jobs import recheck_spec
+from tablewright.domain.feed import Routine
+from tablewright.domain.model import Field, RowId, Table
+from tablewright.domain.wording import within_bounds
 from tablewright.engine.fill import Fill
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
@@ -18,9 +21,6 @@ from tablewright.policies import retry_policy, terms_of
 from tablewright.store.runs import PERSON
 from tablewright.store.staleness import StaleCell
 from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
-from tablewright.table.feed import Routine
-from tablewright.table.model import Field, RowId, Table
-from tablewright.table.wording import within_bounds
 
 if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
 from tablewright.background_jobs import find_spec
+from tablewright.domain.form import Where
+from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
+from tablewright.domain.model import Field
+from tablewright.domain.wording import within_bounds
 from tablewright.policies import rates_of, terms_of
-from tablewright.table.form import Where
-from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
-from tablewright.table.model import Field
-from tablewright.table.wording import within_bounds
 
 if TYPE_CHECKING:
     from tablewright.engine.estimate import Estimate

@@ -11,9 +11,8 @@ import msgspec
 
 from tablewright.application.base import AnyPath, Application
 from tablewright.background_jobs import research_spec
-from tablewright.policies import research_extent, terms_of
-from tablewright.table.model import Step
-from tablewright.table.research import (
+from tablewright.domain.model import Step
+from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
     Research,
@@ -21,7 +20,8 @@ from tablewright.table.research import (
     ResearchEvent,
     ResearchRequest,
 )
-from tablewright.table.wording import within_bounds
+from tablewright.domain.wording import within_bounds
+from tablewright.policies import research_extent, terms_of
 
 if TYPE_CHECKING:
     from tablewright.journeys.research.research import Researcher

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tablewright.application.base import Application
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.model import RowId
 from tablewright.engine.outcome import Filled
 from tablewright.journeys import enrich
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposal import EVERYTHING, ProposalHead, Selection
-from tablewright.table.attempts import Attempt
-from tablewright.table.model import RowId
 
 
 class ReviewVerbs(Application):

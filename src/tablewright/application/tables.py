@@ -11,6 +11,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tablewright.application.base import AnyPath, Application
+from tablewright.domain.access import OWNER, Person, Shareable, Shared
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell, Field, Row, RowId, Table
+from tablewright.domain.text import plural
 from tablewright.errors import BadField, Forbidden, NotFound, UsageError
 from tablewright.journeys import enrich
 from tablewright.journeys.files import (
@@ -35,10 +39,6 @@ from tablewright.settings import SAMPLE_WEB
 from tablewright.store.imports import SAMPLE
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.tables import TableActivity, TableSummary
-from tablewright.table.access import OWNER, Person, Shareable, Shared
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Field, Row, RowId, Table
-from tablewright.table.text import plural
 
 if TYPE_CHECKING:
     from tablewright.settings import Settings

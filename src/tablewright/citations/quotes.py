@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from tablewright.table.choices import NEGATIONS
-from tablewright.table.model import Evidence, Noun
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import fold, tokenize
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import gives_orders
+from tablewright.citations.untrusted import gives_orders
+from tablewright.domain.model import Evidence, Noun
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.text import shortened
 from tablewright.text.passages import passages
+from tablewright.values.choices import NEGATIONS
 
 SHORTEST_QUOTE = 2  # characters: less is in every text
 LONGEST_QUOTE = 1_000  # characters: a reader checks a quote at a glance

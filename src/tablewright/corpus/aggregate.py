@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
-from tablewright.table.corpus import Aggregate, Completeness, Typed
-from tablewright.table.files.csv_writer import CsvWriter
-from tablewright.table.files.names import free_name
-from tablewright.table.files.sheet import ShownColumn
-from tablewright.table.measures import Measure, in_unit
-from tablewright.table.messages import message
-from tablewright.table.model import Noun, Row, given
-from tablewright.table.text import cell_text
+from tablewright.domain.corpus import Aggregate, Completeness, Typed
+from tablewright.domain.model import Noun, Row, given
+from tablewright.domain.text import cell_text
+from tablewright.formats.tables.csv_writer import CsvWriter
+from tablewright.formats.tables.names import free_name
+from tablewright.formats.tables.sheet import ShownColumn
+from tablewright.messages.messages import message
+from tablewright.values.measures import Measure, in_unit
 
 
 class Amount(Noun, frozen=True):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from tablewright.corpus.field_values import answer_of, blanks_of
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import NotFound
 from tablewright.extraction.candidate import Candidate
 from tablewright.models.embedder import Embedder
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
-from tablewright.table.model import Field, Noun
-from tablewright.table.retrieved import Retrieved
 
 
 class Answers(Noun, frozen=True):

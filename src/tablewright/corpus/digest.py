@@ -11,8 +11,8 @@ from tablewright.corpus.parse.parser import Parser, parse
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
 from tablewright.corpus.title_kinds import heading_of
-from tablewright.table.corpus import Annotation, Category, Segment, Summary
-from tablewright.table.model import Noun
+from tablewright.domain.corpus import Annotation, Category, Segment, Summary
+from tablewright.domain.model import Noun
 
 
 class Digest(Noun, frozen=True, gc=True):

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from tablewright.corpus.annotate.lines import TextLine, lines_in
 from tablewright.corpus.annotate.pairs import LabelPair, blanks_in, starts_label
 from tablewright.corpus.labels import fit, words_of
+from tablewright.domain.corpus import Typed
+from tablewright.domain.model import Field, Noun
 from tablewright.store.properties import PropertyAt
-from tablewright.table.answers import is_not_found
-from tablewright.table.coerce import coerce
-from tablewright.table.corpus import Typed
-from tablewright.table.model import Field, Noun
-from tablewright.table.typed import typed
+from tablewright.values.answers import is_not_found
+from tablewright.values.coerce import coerce
+from tablewright.values.typed import typed
 
 STATED = 0.9
 """How much a value is worth that stands under a label of exactly the words that are asked."""

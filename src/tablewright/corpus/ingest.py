@@ -20,6 +20,9 @@ from tablewright.corpus.digest import Digest, digest_file, digest_with
 from tablewright.corpus.parse.parser import Parser, ending_of
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.corpus.segment import MOST_CHARACTERS
+from tablewright.domain.corpus import Annotation, Document
+from tablewright.domain.model import Noun
+from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
 from tablewright.sandbox.limits import SandboxLimits
@@ -28,9 +31,6 @@ from tablewright.store.documents import IngestedDocument
 from tablewright.store.records import new_id, now, printable
 from tablewright.store.store import Store
 from tablewright.store.vectors import Target
-from tablewright.table.corpus import Annotation, Document
-from tablewright.table.model import Noun
-from tablewright.table.retrieved import content_hash
 
 BATCH_SEGMENTS = 2_000
 """Segments that are embedded and written together, about."""

@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from tablewright.table.corpus import Completeness, Question, Typed
-from tablewright.table.model import Noun
+from tablewright.domain.corpus import Completeness, Question, Typed
+from tablewright.domain.model import Noun
 
 
 class StatedFact(Noun, frozen=True):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
+from tablewright.domain.corpus import Category, Completeness, Document
+from tablewright.domain.model import Noun
 from tablewright.models.embedder import Embedder
 from tablewright.store.documents import Documents
 from tablewright.store.snapshot import SegmentAt, Snapshot, SummaryAt
 from tablewright.store.text_index import Ranked
 from tablewright.store.words import weighty_words
-from tablewright.table.corpus import Category, Completeness, Document
-from tablewright.table.model import Noun
 
 Scope: TypeAlias = Literal["segment", "summary"]
 

@@ -15,8 +15,8 @@ from itertools import islice
 from msgspec import structs
 
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.table.corpus import Segment
-from tablewright.table.model import Noun
+from tablewright.domain.corpus import Segment
+from tablewright.domain.model import Noun
 
 ENOUGH = 150
 MOST = 300

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tablewright.corpus.search import CorpusSearch
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import NotFound
 from tablewright.sources.provenance import note_private
 from tablewright.sources.source import Hit, Query, Searched
 from tablewright.store.documents import Documents
 from tablewright.store.records import now
-from tablewright.table.retrieved import Refusal, Retrieved
 
 
 class DocumentSource:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.domain.corpus import Segment, Summary
+from tablewright.domain.model import Noun
 from tablewright.models.tokens import estimate_tokens
 from tablewright.store.words import FUNCTION_WORDS, weighty_words
-from tablewright.table.corpus import Segment, Summary
-from tablewright.table.model import Noun
 
 CHUNK_TOKENS = 15_000
 MOST_TOKENS = 20_000

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.domain.corpus import Annotation, Document
 from tablewright.sources.read.characters import one_line
-from tablewright.table.corpus import Annotation, Document
-from tablewright.table.dates import read_dates
-from tablewright.table.vocabulary import stem, tokens
+from tablewright.values.dates import read_dates
+from tablewright.values.vocabulary import stem, tokens
 
 LONGEST_HEADING = 200
 LONGEST_KIND = 40

@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.evidence import follows
 from tablewright.citations.quotes import find_quote, locate_quote
+from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.coerce import is_not_found
-from tablewright.table.evidence import follows
-from tablewright.table.model import Field, Noun
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.untrusted import WARNING, block
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.retrieved import Retrieved
 from tablewright.text.words import normal
+from tablewright.values.coerce import is_not_found
 
 MOST_FACTS = 20
 LONGEST_LABEL = 60

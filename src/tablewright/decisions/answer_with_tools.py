@@ -12,15 +12,15 @@ from typing import Literal
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.read import described, heading, row_block
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.untrusted import WARNING, block, question_block
 
 _ANSWER = """\
 Answer from what you have read, never from memory, and only about the very thing of this row, not another of its \

@@ -1,7 +1,7 @@
 """A model's answer for a cell, and what code proves of it.
 
-Every quote stands in its text; the value follows from the quotes by a rule (table/evidence.py), by a calculation that
-code repeats, or, where the column allows it, by the model's judgement. What cannot be proved says why.
+Every quote stands in its text; the value follows from the quotes by a rule (citations/evidence.py), by a calculation
+that code repeats, or, where the column allows it, by the model's judgement. What cannot be proved says why.
 """
 
 from __future__ import annotations
@@ -13,13 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
-from tablewright.citations.quotes import find_quote
-from tablewright.decisions.date_figures import work_out_date, work_out_number
-from tablewright.decisions.figures import unproved
-from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
-from tablewright.table.choices import exact_option
-from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import (
+from tablewright.citations.evidence import (
     FROM_STATEMENT,
     basis_of,
     conversion,
@@ -28,13 +22,19 @@ from tablewright.table.evidence import (
     is_address_of,
     stands_in,
 )
-from tablewright.table.model import Basis, Field, FieldType, Money
-from tablewright.table.money_text import read_amounts
-from tablewright.table.numbers import read_number, read_numbers
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.same_value import same_value
-from tablewright.table.text import shortened, show_float
+from tablewright.citations.quotes import find_quote
+from tablewright.decisions.date_figures import work_out_date, work_out_number
+from tablewright.decisions.figures import unproved
+from tablewright.domain.model import Basis, Field, FieldType, Money
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened, show_float
+from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
 from tablewright.text.passages import passages
+from tablewright.values.choices import exact_option
+from tablewright.values.coerce import coerce, is_not_found
+from tablewright.values.money_text import read_amounts
+from tablewright.values.numbers import read_number, read_numbers
+from tablewright.values.same_value import same_value
 
 SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
 """How likely an answer is right that a model gave and code has checked, by its basis."""

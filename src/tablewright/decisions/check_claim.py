@@ -8,14 +8,14 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.take_notes import described, proved, tidy
-from tablewright.table.model import Evidence, Field, Noun, Stance
-from tablewright.table.research import Brief, Verdict
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block
+from tablewright.domain.model import Evidence, Field, Noun, Stance
+from tablewright.domain.research import Brief, Verdict
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened
 
 INSTRUCTIONS = """\
 You check a claim of a research report against pages of sites other than the one that makes it.

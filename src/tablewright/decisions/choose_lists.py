@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.choose_pages import Choice, Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.listing import ListPlan
-from tablewright.table.model import Noun
-from tablewright.table.untrusted import WARNING, question_block
+from tablewright.domain.listing import ListPlan
+from tablewright.domain.model import Noun
 
 INSTRUCTIONS = f"""\
 You choose which search results to open, to find the rows of a table. Best are pages that list many of the things, \

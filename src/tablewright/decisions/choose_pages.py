@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, gives_orders, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import columns, row_block
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, about
-from tablewright.table.model import Field, Noun
-from tablewright.table.rowkey import fold, tokenize
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders, question_block
 
 INSTRUCTIONS = """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \

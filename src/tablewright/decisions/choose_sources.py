@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.choose_pages import Choice, Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.take_notes import described
-from tablewright.table.model import Noun
-from tablewright.table.research import Brief
-from tablewright.table.untrusted import WARNING, block
+from tablewright.domain.model import Noun
+from tablewright.domain.research import Brief
 
 INSTRUCTIONS = """\
 You choose which search results to open for a piece of research. Open those that are likely to say something that \

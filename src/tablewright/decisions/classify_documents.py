@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.model import Noun
-from tablewright.table.untrusted import WARNING, block
+from tablewright.domain.model import Noun
 
 INSTRUCTIONS = f"""\
 You sort somebody's documents into kinds. For each numbered text, which is the beginning of a document, give its kind: \

@@ -7,12 +7,12 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import described, row_block
 from tablewright.decisions.support import quoted
+from tablewright.domain.model import Evidence, Field, Noun
 from tablewright.extraction.about import Subject
-from tablewright.table.model import Evidence, Field, Noun
-from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
 Sources give different values for cells of one table row. For each numbered pair of values, say how they go together, \

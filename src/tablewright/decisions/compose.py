@@ -12,13 +12,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.citations.quotes import find_quote, lines_around
+from tablewright.citations.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
-from tablewright.table.model import Noun
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
+from tablewright.domain.model import Noun
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened
 
 INSTRUCTIONS = f"""\
 You answer a question from passages of somebody's own documents, in the language of the question, in one to six plain \

@@ -6,13 +6,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.decisions.compose import MOST, harmless
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
-from tablewright.table.model import Noun
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
+from tablewright.domain.model import Noun
+from tablewright.domain.text import shortened
 
 INSTRUCTIONS = f"""\
 You answer a question from tables that were read from somebody's own documents: one numbered row for each document, \

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from tablewright.decisions.figures import CONSTANTS, LONGEST, values_in, work_out
-from tablewright.table.dates import find_possible_dates
+from tablewright.values.dates import find_possible_dates
 
 _ISO = r"\d{4}-\d{2}-\d{2}"
 _STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import block, gives_orders
+from tablewright.domain.model import Noun, Step
 from tablewright.errors import ModelError, OverBudget
-from tablewright.table.model import Noun, Step
-from tablewright.table.untrusted import block, gives_orders
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

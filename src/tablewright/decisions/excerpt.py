@@ -7,9 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import fold, tokenize
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.rowkey import fold, tokenize
 from tablewright.text.passages import passages
 
 HEAD = 0.3

@@ -9,13 +9,13 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 
-from tablewright.table.currencies import currency_of
-from tablewright.table.dates import find_possible_dates, read_dates
-from tablewright.table.measures import in_unit, read_measures
-from tablewright.table.number_words import OTHER_LANGUAGES
-from tablewright.table.numbers import read_numbers
-from tablewright.table.same_value import same_value
-from tablewright.table.units import parse_unit
+from tablewright.values.currencies import currency_of
+from tablewright.values.dates import find_possible_dates, read_dates
+from tablewright.values.measures import in_unit, read_measures
+from tablewright.values.number_words import OTHER_LANGUAGES
+from tablewright.values.numbers import read_numbers
+from tablewright.values.same_value import same_value
+from tablewright.values.units import parse_unit
 
 _FIGURE = re.compile(r"\d+(?:[.,'’]\d+)*")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![\d])")

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import WARNING, block, marked
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.model import Noun
-from tablewright.table.untrusted import WARNING, block, marked
+from tablewright.domain.model import Noun
 
 Rating = Literal["high", "medium", "low"]
 

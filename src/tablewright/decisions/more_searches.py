@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.plan_list import in_words
-from tablewright.table.listing import ListPlan
-from tablewright.table.model import Noun
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.listing import ListPlan
+from tablewright.domain.model import Noun
+from tablewright.domain.text import shortened
 
 INSTRUCTIONS = f"""\
 You look after a search for the rows of a table. You see what was found so far and where. Say which searches would \

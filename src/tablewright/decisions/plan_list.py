@@ -12,14 +12,14 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_question import PlannedCondition, wrong_condition
 from tablewright.decisions.read import described
-from tablewright.table.form import Where
-from tablewright.table.listing import ListPlan
-from tablewright.table.model import Field, Noun, column_key
-from tablewright.table.typed import type_of, typed
-from tablewright.table.untrusted import question_block
+from tablewright.domain.form import Where
+from tablewright.domain.listing import ListPlan
+from tablewright.domain.model import Field, Noun, column_key
+from tablewright.values.typed import type_of, typed
 
 INSTRUCTIONS = """\
 Somebody wants a table of things found on the web or in their documents. You plan it: careful readers then search, \

@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import WARNING, block, gives_orders, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import columns, row_block
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.template import PLACEHOLDER
 from tablewright.extraction.about import Subject
-from tablewright.table.model import Field, Noun
-from tablewright.table.rowkey import fold, tokenize
-from tablewright.table.template import PLACEHOLDER
-from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
 from tablewright.text.words import SMALL_WORDS, roots
 
 ENTITY = "%entity"

@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.corpus import Aggregate, Typed
-from tablewright.table.model import FieldType, Noun, column_key
-from tablewright.table.template import PLACEHOLDER
-from tablewright.table.text import shortened
-from tablewright.table.typed import typed
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.corpus import Aggregate, Typed
+from tablewright.domain.model import FieldType, Noun, column_key
+from tablewright.domain.template import PLACEHOLDER
+from tablewright.domain.text import shortened
+from tablewright.values.typed import typed
 
 INSTRUCTIONS = f"""\
 You plan how a question about somebody's own documents is answered. You do not answer it: code and careful readers \

@@ -15,17 +15,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import WARNING, block, marked, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import fitted
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.retrieved import Retrieved, is_document
+from tablewright.domain.text import shortened
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import SURE
-from tablewright.table.model import Field, Noun
-from tablewright.table.retrieved import Retrieved, is_document
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, marked, question_block
 
 LONGEST_CELL = 500
 """Characters of a row's cell that are shown."""

@@ -13,11 +13,11 @@ from msgspec import structs
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import MOST_QUOTES, CellAnswer, Quoted
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead, columns, heading, reading_of, row_block
-from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = """\
 You fill cells of a table from a document. The document is the row: every column asks what this document says.

@@ -14,20 +14,20 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import cite_span, is_near_injection
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.read import described
+from tablewright.domain.links import own_page
+from tablewright.domain.listing import ListPlan, Sighting
+from tablewright.domain.model import Evidence, Field, Noun, column_key
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened
 from tablewright.extraction.page_lines import NumberedLine, shown
-from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import follows, stands_in
-from tablewright.table.links import own_page
-from tablewright.table.listing import ListPlan, Sighting
-from tablewright.table.model import Evidence, Field, Noun, column_key
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, question_block
 from tablewright.text.passages import passages
+from tablewright.values.coerce import coerce, is_not_found
 
 INSTRUCTIONS = f"""\
 You read a page for the rows of a table. The page is shown as numbered lines. A row of a table on the page is one line \

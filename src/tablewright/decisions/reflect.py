@@ -11,10 +11,11 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, marked
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.take_notes import described, tidy
-from tablewright.table.model import Noun
-from tablewright.table.research import (
+from tablewright.domain.model import Noun
+from tablewright.domain.research import (
     MOST_GAPS,
     MOST_THEMES,
     USUAL_EXTENT,
@@ -27,8 +28,7 @@ from tablewright.table.research import (
     GapType,
     SourceNote,
 )
-from tablewright.table.text import plural, shortened
-from tablewright.table.untrusted import WARNING, marked
+from tablewright.domain.text import plural, shortened
 
 INSTRUCTIONS = """\
 You direct a piece of research. A round of searching and reading is over. You see what is asked, the notes taken so \

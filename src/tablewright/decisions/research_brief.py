@@ -7,11 +7,11 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.model import Field, Noun
-from tablewright.table.research import USUAL_EXTENT, Angle, Brief, CatalogField, Length, ReportType, ResearchRequest
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, question_block
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.research import USUAL_EXTENT, Angle, Brief, CatalogField, Length, ReportType, ResearchRequest
+from tablewright.domain.text import shortened
 
 INSTRUCTIONS = f"""\
 You plan a piece of research for somebody who asked a question. You do not answer it: others search, read and write \

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.table.model import Noun
-from tablewright.table.rowkey import row_key
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.model import Noun
+from tablewright.domain.rowkey import row_key
 
 INSTRUCTIONS = f"""\
 You compare values of one column of a table. Put the numbers of all values that mean the very same thing (the same \

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import WARNING, block, clean, gives_orders
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
+from tablewright.domain.model import Noun
 from tablewright.models.tokens import estimate_tokens
-from tablewright.table.model import Noun
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
 from tablewright.text.sentences import sentences
 
 MOST_WORDS = 150

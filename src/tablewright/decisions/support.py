@@ -7,12 +7,12 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import described, row_block
+from tablewright.domain.model import Evidence, Field, Noun
+from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject
-from tablewright.table.model import Evidence, Field, Noun
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
 You check cells of a table row that somebody concluded from quotes, without having seen the pages. Each quote stands \

@@ -13,14 +13,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.quotes import cite_span, find_quote, is_near_injection, lines_around
+from tablewright.citations.untrusted import WARNING, block, clean, question_block
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved
-from tablewright.table.model import Evidence, Field, Noun
-from tablewright.table.research import Brief
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean, question_block
+from tablewright.domain.model import Evidence, Field, Noun
+from tablewright.domain.research import Brief
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened
 from tablewright.text.passages import passages
 from tablewright.text.words import roots
 

@@ -13,14 +13,14 @@ from typing import Any, Protocol, TypeAlias
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import values_in
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.template import PLACEHOLDER
 from tablewright.errors import UsageError
-from tablewright.table.choices import exact_option
-from tablewright.table.model import Field, Noun
-from tablewright.table.same_value import same_value
-from tablewright.table.template import PLACEHOLDER
-from tablewright.table.untrusted import block, question_block
+from tablewright.values.choices import exact_option
+from tablewright.values.same_value import same_value
 
 INSTRUCTIONS = """\
 Somebody describes in words how a column of a table is computed. Write it as one expression, which is then evaluated \

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Tell, Unusable, decide
-from tablewright.table.messages import OURS, learn, primary_code
-from tablewright.table.model import Noun
+from tablewright.domain.model import Noun
+from tablewright.messages.messages import OURS, learn, primary_code
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

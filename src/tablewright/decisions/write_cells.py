@@ -13,15 +13,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.citations.evidence import conversion, follows, stands_in
+from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions import figures
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.translate_formula import kind_of
-from tablewright.table.choices import exact_option, read_boolean
-from tablewright.table.coerce import LONGEST_TEXT, coerce, is_not_found
-from tablewright.table.evidence import conversion, follows, stands_in
-from tablewright.table.model import Basis, Field, Noun, Value
-from tablewright.table.text import show
-from tablewright.table.untrusted import block, question_block
+from tablewright.domain.model import Basis, Field, Noun, Value
+from tablewright.domain.text import show
+from tablewright.values.choices import exact_option, read_boolean
+from tablewright.values.coerce import LONGEST_TEXT, coerce, is_not_found
 
 INSTRUCTIONS = f"""\
 You write cells of a table from other cells of the same row: you translate, classify, summarise, rewrite, split or \

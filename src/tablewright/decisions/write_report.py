@@ -11,14 +11,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, marked, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved, work_out
 from tablewright.decisions.reflect import site_of
 from tablewright.decisions.take_notes import described, tidy
-from tablewright.table.model import Noun
-from tablewright.table.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, marked, question_block
+from tablewright.domain.model import Noun
+from tablewright.domain.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
+from tablewright.domain.text import shortened
 
 WORDS: dict[Length, int] = {"short": 200, "standard": 600, "long": 1_500}
 TOKENS: dict[Length, int] = {"short": 2_500, "standard": 5_000, "long": 9_000}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.table.text import plural
+from tablewright.domain.text import plural
 
 PRICE_UNKNOWN = "price not known"
 ON_THIS_MACHINE = ("builtin", "local", "ollama")

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from tablewright.domain.model import Noun, RowId
+from tablewright.domain.retrieved import Refusal, Retrieved, is_document
+from tablewright.domain.usage import metered
 from tablewright.errors import ModelError, ModelUnavailable, OverBudget, SearchError
 from tablewright.sources.source import Query, Searched, Source
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Noun, RowId
-from tablewright.table.retrieved import Refusal, Retrieved, is_document
-from tablewright.table.usage import metered
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

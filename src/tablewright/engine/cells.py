@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import msgspec
 
-from tablewright.table.coerce import NOTHING_FOUND, Coerced, coerce
-from tablewright.table.model import Cell, Field, Finding, Label, Step, Value
-from tablewright.table.text import shortened, show
+from tablewright.domain.model import Cell, Field, Finding, Label, Step, Value
+from tablewright.domain.text import shortened, show
+from tablewright.values.coerce import NOTHING_FOUND, Coerced, coerce
 
 T = TypeVar("T")
 

@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
+from tablewright.domain.model import PENDING, Cell, Conflict, Field, Noun, Row, RowId
+from tablewright.domain.text import cell_text, plural, shortened, show
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import Applied, ApplyKind, Review
 from tablewright.store.log import Change
@@ -16,11 +19,8 @@ from tablewright.store.proposal import EVERYTHING, Selection
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
-from tablewright.table.coerce import LONGEST_TYPED, Coerced, coerce
-from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
-from tablewright.table.model import PENDING, Cell, Conflict, Field, Noun, Row, RowId
-from tablewright.table.text import cell_text, plural, shortened, show
+from tablewright.values.coerce import LONGEST_TYPED, Coerced, coerce
+from tablewright.values.dedupe import row_key
 
 NOTED = 60
 """Characters of a value in the history."""

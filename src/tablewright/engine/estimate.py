@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tablewright.domain.model import Noun
 from tablewright.models.price import estimate as price
 from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Noun
 
 if TYPE_CHECKING:
     from tablewright.engine.fill import Terms

@@ -23,6 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.feed import Progress, Stage
+from tablewright.domain.model import Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
+from tablewright.domain.text import cell_text
+from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
 from tablewright.engine.cancellation import all_done, to_its_end
 from tablewright.engine.cells import is_well_formed, well_formed
@@ -46,11 +51,6 @@ from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer
 from tablewright.strategies.subject import provenance_of
 from tablewright.strategies.tools import NO_TOOLS, Tools
-from tablewright.table.attempts import Attempt
-from tablewright.table.feed import Progress, Stage
-from tablewright.table.model import Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
-from tablewright.table.text import cell_text
-from tablewright.table.usage import Meter, Usage, metered
 
 if TYPE_CHECKING:
     from tablewright.engine.estimate import Estimate

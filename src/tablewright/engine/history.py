@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.edits import flag_note
+from tablewright.domain.model import Cell, Field, Noun, Row, RowId
+from tablewright.domain.text import shortened, show
 from tablewright.store.corrections import Remark
 from tablewright.store.store import Store
 from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.table.attempts import Attempt
-from tablewright.table.edits import flag_note
-from tablewright.table.model import Cell, Field, Noun, Row, RowId
-from tablewright.table.text import shortened, show
 
 SAID = 3
 """Remarks on a cell that are told, the newest."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Cell, RowId
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import OverQuota
 from tablewright.store.operations import Operation
 from tablewright.store.records import now
-from tablewright.table.attempts import Attempt
-from tablewright.table.feed import Progress
-from tablewright.table.model import Cell, RowId
 
 LARGEST = 2_000
 MOST_CHARACTERS = 250_000

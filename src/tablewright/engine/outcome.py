@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from tablewright.domain.model import Cell, Field, Noun
+from tablewright.domain.text import plural
+from tablewright.domain.usage import Usage
 from tablewright.store.runs import TALLY, RunStatus
 from tablewright.store.slices import RunTally, SkippedRow
-from tablewright.table.model import Cell, Field, Noun
-from tablewright.table.text import plural
-from tablewright.table.usage import Usage
 
 
 class Filled(Noun, frozen=True):

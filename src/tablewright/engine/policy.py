@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.table.attempts import Attempt
-from tablewright.table.model import Noun
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.model import Noun
 
 
 class RetryPolicy(Noun, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tablewright.table.feed import Progress
+from tablewright.domain.feed import Progress
 
 Watch: TypeAlias = Callable[[Progress], None]
 

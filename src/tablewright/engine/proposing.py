@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 import msgspec
 
+from tablewright.domain.model import Cell, Field, Finding, Reason, Row, Step
+from tablewright.domain.usage import Usage
 from tablewright.engine.cells import answered, proposed_cell
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
 from tablewright.store.operations import Operation
 from tablewright.store.slices import NAMED, RunTally, SkippedRow
-from tablewright.table.model import Cell, Field, Finding, Reason, Row, Step
-from tablewright.table.usage import Usage
 
 Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
 """The steps that were taken for a row, and the fields that each was for; for none: all."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tablewright.domain.attempts import Assessment, WeakColumn, Weakness
+from tablewright.domain.model import Cell, Field, Finding, Reason
+from tablewright.domain.text import show
 from tablewright.engine.cells import proposed_cell
-from tablewright.table.attempts import Assessment, WeakColumn, Weakness
-from tablewright.table.model import Cell, Field, Finding, Reason
-from tablewright.table.text import show
 
 FINAL: frozenset[Reason] = frozenset({"not_applicable", "over_budget"})
 """Reasons for which another look is of no use."""

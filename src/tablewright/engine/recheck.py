@@ -15,19 +15,19 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import locate_in_source, locate_quote
+from tablewright.domain.edits import Draft, SetCell, flag
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table
+from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.text import shortened, show
 from tablewright.engine.cancellation import all_done
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
 from tablewright.store.log import Change
 from tablewright.store.store import Store
-from tablewright.table.edits import Draft, SetCell, flag
-from tablewright.table.evidence import follows, stands_in
-from tablewright.table.feed import Progress
-from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table
-from tablewright.table.retrieved import Refusal, Retrieved
-from tablewright.table.text import shortened, show
 
 Verdict: TypeAlias = Literal["supported", "changed", "not checked"]
 

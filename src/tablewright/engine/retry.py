@@ -11,15 +11,15 @@ from typing import TypeAlias
 
 import msgspec
 
+from tablewright.domain.attempts import Assessment, Attempt
+from tablewright.domain.model import Conflict, Field, Finding, Row, RowId, Step
+from tablewright.domain.text import shortened, show
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell, evaluate
 from tablewright.errors import StoreError
 from tablewright.strategies.feedback import FIRST, Feedback, Repeatable
 from tablewright.strategies.strategy import Answer, Tell
-from tablewright.table.attempts import Assessment, Attempt
-from tablewright.table.model import Conflict, Field, Finding, Row, RowId, Step
-from tablewright.table.same_value import same_value
-from tablewright.table.text import shortened, show
+from tablewright.values.same_value import same_value
 
 REASON = 160
 """Characters of a reason in the trace."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from tablewright.domain.model import Row, RowId
+from tablewright.domain.text import cell_text
 from tablewright.store.operations import CellAt
 from tablewright.store.slices import Todo
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Strategy, Task
-from tablewright.table.model import Row, RowId
-from tablewright.table.text import cell_text
 
 WINDOW = 2_000
 SLICE = 40

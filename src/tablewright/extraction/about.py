@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from tablewright.table.model import Noun
-from tablewright.table.rowkey import fold, tokenize, trim
+from tablewright.domain.model import Noun
+from tablewright.domain.rowkey import fold, tokenize, trim
 
 HEAD = 400  # characters of a page in which it says what it is about
 TOP = 1500  # characters of a page in which its heading stands, after a menu

@@ -7,16 +7,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tablewright.domain.model import Field, Money, Noun, Value
+from tablewright.domain.text import show
 from tablewright.extraction.meaning import RELATED, content, likeness
 from tablewright.extraction.wanted import Wanted, wanted
-from tablewright.table.dates import EARLIEST_YEAR, LATEST_YEAR, read_dates
-from tablewright.table.measures import in_unit, read_measures
-from tablewright.table.model import Field, Money, Noun, Value
-from tablewright.table.money_text import read_amounts
-from tablewright.table.numbers import read_numbers
-from tablewright.table.same_value import same_value
-from tablewright.table.text import show
-from tablewright.table.units import parse_unit
+from tablewright.values.dates import EARLIEST_YEAR, LATEST_YEAR, read_dates
+from tablewright.values.measures import in_unit, read_measures
+from tablewright.values.money_text import read_amounts
+from tablewright.values.numbers import read_numbers
+from tablewright.values.same_value import same_value
+from tablewright.values.units import parse_unit
 
 MOST = 0.75
 """The most that a value is worth whose quotes do not settle it: below what counts as high."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from tablewright.table.model import Basis, Noun
+from tablewright.domain.model import Basis, Noun
 
 SameRow: TypeAlias = Literal["same", "unclear"]
 

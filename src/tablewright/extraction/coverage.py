@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tablewright.arrays import np
+from tablewright.domain.model import Noun
 from tablewright.extraction.meaning import RELATED, Likeness
 from tablewright.extraction.wanted import Wanted
-from tablewright.table.model import Noun
 
 FROM_CONTEXT = 0.9
 """What a word counts that the page says of itself, and not at the place: "album" in "when did the album come out"."""

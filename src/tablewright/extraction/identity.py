@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tablewright.arrays import np
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.rowkey import fold
 from tablewright.extraction.about import ABOUT, Subject, about, names_of, titles_of
 from tablewright.extraction.meaning import RELATED, content, likeness
 from tablewright.extraction.spans import spans
-from tablewright.table.countries import COUNTRIES, COUNTRY_OF, PEOPLE
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import fold
+from tablewright.values.countries import COUNTRIES, COUNTRY_OF, PEOPLE
 
 HEAD = 700
 """Characters of a page in which it says what it is."""

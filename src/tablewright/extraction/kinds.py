@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from tablewright.domain.text import show
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Wanted
-from tablewright.table.choices import NEGATIONS, plain_boolean
-from tablewright.table.countries import COUNTRIES, STATES
-from tablewright.table.dates import read_date
-from tablewright.table.measures import in_unit, read_measures
-from tablewright.table.text import show
 from tablewright.text.words import normal
+from tablewright.values.choices import NEGATIONS, plain_boolean
+from tablewright.values.countries import COUNTRIES, STATES
+from tablewright.values.dates import read_date
+from tablewright.values.measures import in_unit, read_measures
 
 LONGEST_TEXT = 200
 LONGEST_NAME = 9  # words

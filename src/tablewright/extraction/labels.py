@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tablewright.arrays import np
+from tablewright.domain.model import Noun
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.coverage import ALIKE, WordCoverage, by_word, coverage
 from tablewright.extraction.kinds import whole
 from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
 from tablewright.extraction.reading import FieldReading, Seen
-from tablewright.table.model import Noun
 from tablewright.text.passages import Cell, LabelledValue, PassageTable
 from tablewright.text.words import root
 

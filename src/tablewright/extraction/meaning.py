@@ -10,8 +10,8 @@ from itertools import accumulate
 from typing import Any, TypeAlias
 
 from tablewright.arrays import NDArray, np
+from tablewright.domain.rowkey import fold
 from tablewright.models.embedder import load_wordllama
-from tablewright.table.rowkey import fold
 from tablewright.text.words import SMALL_WORDS, root
 
 RELATED = 0.36

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.table.model import Noun
-from tablewright.table.untrusted import LEFT_OUT, clean, gives_orders
+from tablewright.citations.untrusted import LEFT_OUT, clean, gives_orders
+from tablewright.domain.model import Noun
 
 BAR = " | "
 SHOWN = 1_500

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, dropwhile, islice
 
+from tablewright.domain.model import Field
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import ABOUT as ABOUT
 from tablewright.extraction.about import Subject, short_names
 from tablewright.extraction.candidate import Candidate
@@ -23,8 +25,6 @@ from tablewright.extraction.reading import SURELY_OWN, FieldReading, Seen
 from tablewright.extraction.score import probabilities
 from tablewright.extraction.sentences import from_sentences
 from tablewright.extraction.wanted import wanted
-from tablewright.table.model import Field
-from tablewright.table.retrieved import Retrieved
 from tablewright.text.words import normal
 
 SURE = 0.5

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tablewright.domain.model import Noun
 from tablewright.extraction.about import Subject
 from tablewright.extraction.meaning import Likeness
 from tablewright.extraction.page import PageWords
 from tablewright.extraction.wanted import Wanted
-from tablewright.table.model import Noun
 
 SURELY_OWN = 0.85
 """How surely a page must be about the row for an answer to be called sure."""

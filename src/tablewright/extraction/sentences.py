@@ -18,10 +18,10 @@ from tablewright.extraction.meaning import RELATED, is_light, likeness, words
 from tablewright.extraction.reading import FieldReading, Seen
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Kind, Wanted
-from tablewright.table.choices import NEGATIONS
-from tablewright.table.countries import COUNTRIES, STATES
 from tablewright.text.passages import PageSentence
 from tablewright.text.words import normal
+from tablewright.values.choices import NEGATIONS
+from tablewright.values.countries import COUNTRIES, STATES
 
 NAMED = 1.0
 """How surely a page is about the row that has its name for a title."""

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from tablewright.domain.model import Noun
 from tablewright.extraction.wanted import Kind
-from tablewright.table.countries import COUNTRIES, COUNTRY_OF, STATES
-from tablewright.table.dates import read_dates
-from tablewright.table.measures import in_unit, read_measures
-from tablewright.table.model import Noun
-from tablewright.table.money_text import read_amounts
-from tablewright.table.months import MONTHS, WEEKDAYS
-from tablewright.table.numbers import read_numbers
-from tablewright.table.units import parse_unit, unit_at
 from tablewright.text.words import SMALL_WORDS
+from tablewright.values.countries import COUNTRIES, COUNTRY_OF, STATES
+from tablewright.values.dates import read_dates
+from tablewright.values.measures import in_unit, read_measures
+from tablewright.values.money_text import read_amounts
+from tablewright.values.months import MONTHS, WEEKDAYS
+from tablewright.values.numbers import read_numbers
+from tablewright.values.units import parse_unit, unit_at
 
 
 class TypedSpan(Noun, frozen=True):

@@ -8,11 +8,11 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.template import PLACEHOLDER
 from tablewright.extraction.meaning import RELATED, content, is_light, likeness, vectors, words
-from tablewright.table.model import Field, Noun
-from tablewright.table.template import PLACEHOLDER
-from tablewright.table.typed import unit_in
-from tablewright.table.units import parse_unit
+from tablewright.values.typed import unit_in
+from tablewright.values.units import parse_unit
 
 Kind: TypeAlias = Literal[
     "year", "date", "money", "measure", "count", "number", "yesno", "option", "person", "city", "state", "country",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from tablewright.domain.usage import metered
 from tablewright.engine.cancellation import to_its_end
 from tablewright.jobs.ownership import Ownership
 from tablewright.models.budget import Allowance, allowed, open_allowance
@@ -12,7 +13,6 @@ from tablewright.store.ledger import DollarHold, this_month
 from tablewright.store.records import new_id
 from tablewright.store.store import Store
 from tablewright.store.workers import is_lost
-from tablewright.table.usage import metered
 
 
 @asynccontextmanager

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
+from tablewright.domain.feed import Progress
+from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
 from tablewright.jobs.allowances import allowance_of
@@ -21,8 +23,6 @@ from tablewright.observe import working_on
 from tablewright.store.records import new_id
 from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
 from tablewright.store.store import Store
-from tablewright.table.feed import Progress
-from tablewright.table.usage import Meter, Usage, metered
 
 T = TypeVar("T")
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
+from tablewright.domain.feed import Progress, Stage
+from tablewright.domain.usage import Usage
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
@@ -47,8 +49,6 @@ from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus
 from tablewright.store.slices import Slice, Todo, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
-from tablewright.table.feed import Progress, Stage
-from tablewright.table.usage import Usage
 
 log = logging.getLogger(__name__)
 

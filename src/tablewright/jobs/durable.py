@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 
+from tablewright.domain.feed import Event
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
@@ -14,7 +15,6 @@ from tablewright.jobs.conductor import Conductor
 from tablewright.store.feed import MOST
 from tablewright.store.store import Store
 from tablewright.store.workers import SILENCE
-from tablewright.table.feed import Event
 
 LOOK = 3.0
 """Seconds between two looks at whether anybody still works on it."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from tablewright.domain.access import OWNER
+from tablewright.domain.feed import Event, Routine
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
@@ -21,8 +23,6 @@ from tablewright.store.home import make_private_file
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gone
-from tablewright.table.access import OWNER
-from tablewright.table.feed import Event, Routine
 
 if TYPE_CHECKING:
     from tablewright.jobs.background import BackgroundRun, Work

@@ -12,11 +12,11 @@ import time
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 
+from tablewright.domain.access import Acting
 from tablewright.errors import NotFound, RunEnded, TablewrightError, UsageError
 from tablewright.store.runs import MOST_SETBACKS, Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
-from tablewright.table.access import Acting
 
 BEAT = 2.0
 """Seconds between two signs of life."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
+from tablewright.domain.document import document
+from tablewright.domain.feed import Progress
 from tablewright.errors import NotFound
 from tablewright.store.records import now
 from tablewright.store.runs import TALLY, Run, seconds_between
 from tablewright.store.slices import RunTally
 from tablewright.store.store import Store
-from tablewright.table.document import document
-from tablewright.table.feed import Progress
 
 FEW = 20
 """Rows after which the pace of a run tells how long it will take."""

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from dbos import DBOSClient
 from dbos._error import DBOSException
 
+from tablewright.domain.feed import Routine
+from tablewright.domain.model import Noun
 from tablewright.errors import UsageError
 from tablewright.jobs.queue import RUNS, SCHEDULED
 from tablewright.jobs.queue_database import repeat_in_queue
 from tablewright.store.runs import ACTOR, PERSON
-from tablewright.table.feed import Routine
-from tablewright.table.model import Noun
 
 T = TypeVar("T")
 

@@ -16,16 +16,16 @@ from tablewright.corpus.ingest import IngestProgress, Watch, serialised
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
 from tablewright.decisions.summarise_text import Summarise, SummariseText
+from tablewright.domain.corpus import Annotation, Document, Property
+from tablewright.domain.model import Field, Noun, Row, Table, column_key, given
 from tablewright.errors import NotFound, UsageError
+from tablewright.formats.tables import Incoming, open_writer, target_format
+from tablewright.formats.tables.names import free_name
 from tablewright.journeys.files import Imported, import_from_memory, replacing
 from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultSet
 from tablewright.store.store import Store
-from tablewright.table.corpus import Annotation, Document, Property
-from tablewright.table.files import Incoming, open_writer, target_format
-from tablewright.table.files.names import free_name
-from tablewright.table.model import Field, Noun, Row, Table, column_key, given
-from tablewright.table.typed import typed
+from tablewright.values.typed import typed
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -11,6 +11,10 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_columns import ColumnsToPlan, PlanColumns
+from tablewright.domain.document import document
+from tablewright.domain.model import Field, Row, RowId, Table, column_key
+from tablewright.domain.template import PLACEHOLDER, spelled_as_columns
+from tablewright.domain.text import cell_text, shortened
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled
@@ -27,11 +31,7 @@ from tablewright.store.store import Store
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
-from tablewright.table.dedupe import key_of
-from tablewright.table.document import document
-from tablewright.table.model import Field, Row, RowId, Table, column_key
-from tablewright.table.template import PLACEHOLDER, spelled_as_columns
-from tablewright.table.text import cell_text, shortened
+from tablewright.values.dedupe import key_of
 
 SHOWN_ROWS = 5
 """Of the table, where columns are planned for it."""

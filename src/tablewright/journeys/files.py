@@ -20,22 +20,22 @@ from typing import Any, BinaryIO
 
 from msgspec import structs
 
+from tablewright.domain.edits import AddRow, Edit, SetCell
+from tablewright.domain.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.text import cell_text, plural
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
+from tablewright.formats.tables import Incoming, open_writer, read_table, target_format
+from tablewright.formats.tables.objects import from_mappings
+from tablewright.formats.tables.own_json import as_imported
+from tablewright.formats.tables.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.imports import ImportedFile
 from tablewright.store.store import Store
-from tablewright.table.coerce import coerce
-from tablewright.table.edits import AddRow, Edit, SetCell
-from tablewright.table.files import Incoming, open_writer, read_table, target_format
-from tablewright.table.files.objects import from_mappings
-from tablewright.table.files.own_json import as_imported
-from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
-from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
-from tablewright.table.rowkey import row_key
-from tablewright.table.text import cell_text, plural
 from tablewright.temporary import PART, remove_abandoned_files, temporary_folder
+from tablewright.values.coerce import coerce
 
 IMPORT_LIMITS = SandboxLimits(seconds=600)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tablewright.domain.model import RowId, Table
+from tablewright.domain.text import plural
 from tablewright.errors import RunError, UsageError
+from tablewright.formats.tables.sheet_values import SheetLines
 from tablewright.journeys.files import SentToSheets
 from tablewright.sources.google_sheets import (
     LINK,
@@ -17,9 +20,6 @@ from tablewright.sources.google_sheets import (
     read_target,
 )
 from tablewright.store.store import Store
-from tablewright.table.files.sheet_values import SheetLines
-from tablewright.table.model import RowId, Table
-from tablewright.table.text import plural
 
 
 async def send_to_sheets(

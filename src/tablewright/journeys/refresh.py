@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from tablewright.domain.edits import Draft
+from tablewright.domain.model import Field, Noun, Table
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
@@ -19,8 +21,6 @@ from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.store.operations import CellAt
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
-from tablewright.table.edits import Draft
-from tablewright.table.model import Field, Noun, Table
 
 
 class RefreshRound(Noun, frozen=True, gc=True):

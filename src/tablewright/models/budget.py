@@ -16,8 +16,8 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from tablewright.domain.usage import Usage
 from tablewright.errors import OverBudget
-from tablewright.table.usage import Usage
 
 log = logging.getLogger(__name__)
 

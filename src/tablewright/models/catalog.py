@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
-from tablewright.table.model import Noun
 
 
 class Hub(Noun, frozen=True, tag=True):

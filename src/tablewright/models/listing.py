@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx2
 
+from tablewright.domain.model import Noun
 from tablewright.errors import ModelRefused, ModelUnavailable
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client
-from tablewright.table.model import Noun
 
 WAIT = httpx2.Timeout(15.0, connect=5.0)
 LOOK = httpx2.Timeout(2.0)

@@ -6,10 +6,10 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
+from tablewright.domain.usage import Usage, spend
 from tablewright.models.layer import Layer
 from tablewright.models.price import price_of
 from tablewright.observe import count
-from tablewright.table.usage import Usage, spend
 
 
 class Metered(Layer):

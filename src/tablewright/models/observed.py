@@ -9,9 +9,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
+from tablewright.domain.usage import metered
 from tablewright.errors import ModelError, ModelRefused, ModelUnavailable
 from tablewright.models.layer import Layer
-from tablewright.table.usage import metered
 
 
 class Observed(Layer):

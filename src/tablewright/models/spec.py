@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from tablewright.domain.model import Noun
 from tablewright.errors import BadSetting
 from tablewright.keys import KEYLESS, OWN_ADDRESSES, Key, as_key, variable_key
 from tablewright.plugins import names, plugins, suggestion
-from tablewright.table.model import Noun
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

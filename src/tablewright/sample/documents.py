@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from tablewright.domain.model import Noun
 from tablewright.sample.pdf import write_pdf
 from tablewright.sample.site import read_topic, slug
-from tablewright.table.model import Noun
 
 Kind: TypeAlias = Literal["receipt", "datasheet", "manual"]
 

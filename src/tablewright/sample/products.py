@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from tablewright.domain.model import Noun
 from tablewright.sample.site import Layout, SamplePage, Site, address, read_topic, slug, written_sites
-from tablewright.table.model import Noun
 
 
 class Topic(Noun, frozen=True):

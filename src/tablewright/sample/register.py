@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from tablewright.domain.model import Noun
 from tablewright.sample.site import SamplePage, address, read_topic, slug
-from tablewright.table.model import Noun
 
 
 class RegisterEntry(Noun, frozen=True):

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 
+from tablewright.domain.model import Noun
 from tablewright.sample.documents import files
 from tablewright.sample.layouts import page_title
 from tablewright.sample.site import SamplePage
 from tablewright.sample.world import TODAY, pages, world
-from tablewright.table.model import Noun
 
 TITLE_WEIGHT = 3
 K1, B = 1.2, 0.75

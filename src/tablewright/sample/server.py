@@ -23,12 +23,12 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tablewright.domain.model import Noun
 from tablewright.sample.documents import files
 from tablewright.sample.layouts import render, render_consent_wall
 from tablewright.sample.search import index
 from tablewright.sample.site import SamplePage, Site, address
 from tablewright.sample.world import edition, world
-from tablewright.table.model import Noun
 
 RESULTS_A_PAGE = 10
 CLOSING_SECONDS = 5.0

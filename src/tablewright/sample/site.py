@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from tablewright.domain.model import Noun
 from tablewright.sample import markup
-from tablewright.table.model import Noun
 
 Layout: TypeAlias = Literal["plain", "cards", "frames", "news", "wiki", "register", "shop", "app", "board"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tablewright.domain.retrieved import Refusal, Retrieved, is_document
 from tablewright.errors import SearchError
 from tablewright.sources.source import Query, Searched, Source
-from tablewright.table.retrieved import Refusal, Retrieved, is_document
 
 
 class CombinedSource:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
+from tablewright.domain.model import Noun
 from tablewright.errors import Unreadable as Lost
 from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
@@ -15,7 +16,6 @@ from tablewright.sources.fetch.fetcher import Fetched
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.reader import is_pdf, read
 from tablewright.sources.read.reading import Reading, UnreadablePage
-from tablewright.table.model import Noun
 
 LIMITS = SandboxLimits(seconds=60, memory=2_000 * MB)
 SMALL = 64 * 1024

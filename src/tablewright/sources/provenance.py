@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
+from tablewright.domain.retrieved import Retrieved, is_document
 from tablewright.store.words import FUNCTION_WORDS, holds, weighty_words, words_of
-from tablewright.table.retrieved import Retrieved, is_document
 
 SHORT = 3
 """Letters or digits of a word at most that could spell anything when strung together: such words of a page count only

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, TypeAlias
 
-from tablewright.table.model import Noun
-from tablewright.table.retrieved import Refusal, Retrieved
+from tablewright.domain.model import Noun
+from tablewright.domain.retrieved import Refusal, Retrieved
 
 Since: TypeAlias = Literal["", "day", "week", "month", "year"]
 

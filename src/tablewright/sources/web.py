@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 
+from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.usage import Usage, spend
 from tablewright.errors import OverBudget, SearchError
 from tablewright.observe import count
 from tablewright.sandbox.sandbox import Sandbox
@@ -19,8 +21,6 @@ from tablewright.sources.single_flight import SingleFlight
 from tablewright.sources.source import Query, Searched
 from tablewright.sources.web_cache import WebCache
 from tablewright.store.pages import StoredPage
-from tablewright.table.retrieved import Refusal, Retrieved
-from tablewright.table.usage import Usage, spend
 
 
 class Web:

@@ -20,13 +20,13 @@ from datetime import timedelta
 
 import msgspec
 
+from tablewright.domain.model import Noun
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import SearchError
 from tablewright.sources.source import Query, Searched
 from tablewright.store.cache import Cache, is_older
 from tablewright.store.pages import Pages, StoredPage
 from tablewright.store.records import now
-from tablewright.table.model import Noun
-from tablewright.table.retrieved import Refusal, Retrieved
 
 FRESH = timedelta(hours=24)
 BRIEFLY = timedelta(hours=1)

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, case, func, literal, null, select, update
 
+from tablewright.domain.edits import AddField, ChangeField, Edit
+from tablewright.domain.model import Cell, Noun, RowId
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.dialect import insert_select
@@ -30,8 +32,6 @@ from tablewright.store.proposal import (
 from tablewright.store.records import to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
 from tablewright.store.tables import TableHead, chunks, head, possible, read_rows
-from tablewright.table.edits import AddField, ChangeField, Edit
-from tablewright.table.model import Cell, Noun, RowId
 
 ApplyKind: TypeAlias = Literal["apply", "auto_apply"]
 """How the history calls it: somebody saw the values and accepted them, or they were applied without a look."""

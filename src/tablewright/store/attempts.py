@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 import msgspec
 from sqlalchemy import Connection, select
 
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.model import RowId
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import charge_run, octets
 from tablewright.store.records import to_text
 from tablewright.store.tables import chunks, head, possible
-from tablewright.table.attempts import Attempt
-from tablewright.table.model import RowId
 
 decode_attempt = msgspec.json.Decoder(Attempt).decode
 

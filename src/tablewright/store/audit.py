@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import Connection, insert, select
 
+from tablewright.domain.model import Noun
 from tablewright.store import schema
 from tablewright.store.database import Database, acting_in
 from tablewright.store.records import now, printable
-from tablewright.table.model import Noun
 
 Action: TypeAlias = Literal[
     "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"

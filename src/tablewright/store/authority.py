@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
+from tablewright.domain.access import EVERYONE, OWNER
 from tablewright.store import schema
-from tablewright.table.access import EVERYONE, OWNER
 
 
 def is_installation(user_id: str) -> bool:

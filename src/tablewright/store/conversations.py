@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from tablewright.domain.corpus import Completeness
+from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
@@ -17,8 +19,6 @@ from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.results import drop_results
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
-from tablewright.table.corpus import Completeness
-from tablewright.table.model import Noun
 
 
 class Turn(Noun, frozen=True):

@@ -9,14 +9,14 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
+from tablewright.domain.edits import flag_note
+from tablewright.domain.model import Cell, Noun, RowId, Value, given
+from tablewright.domain.text import shortened, show
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.operations import CellAt
 from tablewright.store.records import decode_cell, decode_given
 from tablewright.store.tables import TableHead, chunks, head, only_fields, possible, read_window
-from tablewright.table.edits import flag_note
-from tablewright.table.model import Cell, Noun, RowId, Value, given
-from tablewright.table.text import shortened, show
 
 EXAMPLES, LONGEST = 5, 200
 """Examples of a column, and characters of one."""

@@ -30,6 +30,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from sqlalchemy import Connection, Engine, create_engine, delete, event, literal, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from tablewright.domain.access import Acting, Metered
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.secrets import masked
 from tablewright.store import schema
@@ -50,7 +51,6 @@ from tablewright.store.failures import (
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
 from tablewright.store.records import now
-from tablewright.table.access import Acting, Metered
 
 log = logging.getLogger(__name__)
 

@@ -16,6 +16,8 @@ from sqlalchemy import Connection, Select, delete, func, insert, or_, select, up
 from sqlalchemy import Row as Record
 
 from tablewright.arrays import NDArray, np
+from tablewright.domain.corpus import Annotation, Category, Document, Segment, Summary
+from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
@@ -48,8 +50,6 @@ from tablewright.store.snapshot import (
 from tablewright.store.text_index import Ranked, TextIndex, postings_of
 from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, add_vectors, keep_vectors
 from tablewright.store.words import holds, phrases_of, words_of
-from tablewright.table.corpus import Annotation, Category, Document, Segment, Summary
-from tablewright.table.retrieved import Retrieved, content_hash
 
 T = TypeVar("T")
 

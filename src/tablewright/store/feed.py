@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
+from tablewright.domain.feed import Event, Progress
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.ledger import octets
 from tablewright.store.records import now, to_text
-from tablewright.table.feed import Event, Progress
 
 MOST = 1_000
 """Events that are read at once."""

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy import Connection, delete, exists, select, tuple_, update
 
+from tablewright.domain.listing import Listing
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.parts import in_batches, parts_of
 from tablewright.store.records import FORGOTTEN, split_given, to_text
 from tablewright.store.sharing import release
-from tablewright.table.listing import Listing
 
 AT_ONCE = 200
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from tablewright.domain.model import Noun
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import now
 from tablewright.store.sharing import visible
 from tablewright.store.tables import head
-from tablewright.table.model import Noun
 
 SAMPLE = "sample:"
 """The path of a file that came with Tablewright begins with it."""

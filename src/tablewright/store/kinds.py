@@ -9,6 +9,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, delete, select, update
 
+from tablewright.domain.corpus import Document, KindBy
+from tablewright.domain.model import Noun, RowId
+from tablewright.domain.text import plural
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import take_turns, upsert
@@ -20,9 +23,6 @@ from tablewright.store.records import decode_cell, to_text
 from tablewright.store.sharing import must_own, visible
 from tablewright.store.staleness import is_found, mark
 from tablewright.store.tables import head, head_of
-from tablewright.table.corpus import Document, KindBy
-from tablewright.table.model import Noun, RowId
-from tablewright.table.text import plural
 
 _document = msgspec.json.Decoder(Document)
 

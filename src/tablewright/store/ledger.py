@@ -29,14 +29,14 @@ from sqlalchemy import (
     update,
 )
 
+from tablewright.domain.access import METERED, Metered, Shareable
+from tablewright.domain.model import Noun
 from tablewright.errors import OverQuota
 from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import Database, limits_in
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import find, owner_of
-from tablewright.table.access import METERED, Metered, Shareable
-from tablewright.table.model import Noun
 
 MEGABYTE = 1_000_000
 WORDS: dict[Metered, str] = {

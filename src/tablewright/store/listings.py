@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from sqlalchemy import Connection, select
 
+from tablewright.domain.listing import Listing
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
@@ -12,7 +13,6 @@ from tablewright.store.dialect import upsert
 from tablewright.store.ledger import charge_table, octet_length, octets
 from tablewright.store.records import now, to_text
 from tablewright.store.tables import head
-from tablewright.table.listing import Listing
 
 _listing = msgspec.json.Decoder(Listing)
 

@@ -11,15 +11,7 @@ from typing import Any, get_args
 
 from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, tuple_, update
 
-from tablewright.errors import NotFound
-from tablewright.store import schema
-from tablewright.store.database import Database
-from tablewright.store.dialect import insert_many, upsert
-from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
-from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
-from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
-from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
-from tablewright.table.edits import (
+from tablewright.domain.edits import (
     AddField,
     AddRow,
     ChangeField,
@@ -30,7 +22,15 @@ from tablewright.table.edits import (
     RemoveRow,
     SetCell,
 )
-from tablewright.table.model import Cell, Field, Noun, RowId, Status, Table, given
+from tablewright.domain.model import Cell, Field, Noun, RowId, Status, Table, given
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
+from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
+from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
+from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
 
 STATUSES = [status for status in get_args(Status) if status != "PENDING"]
 

@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import Connection, insert, select
 
+from tablewright.domain.model import Cell, Field, Noun, RowId, Step
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import octet_length, octets
 from tablewright.store.records import decode_cell, decode_steps, new_id, now, to_text
-from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
 Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
 """Of a `kept` one nothing was found, and the value that the cell has stayed."""

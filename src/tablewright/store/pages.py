@@ -10,12 +10,12 @@ import msgspec
 from sqlalchemy import Connection, select, update
 from sqlalchemy import Row as Record
 
+from tablewright.domain.model import Noun
+from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import now, printable, to_text
-from tablewright.table.model import Noun
-from tablewright.table.retrieved import Retrieved, content_hash
 
 
 class Extra(Noun, frozen=True):

@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from tablewright.domain.access import EVERY_SCOPE, EVERYONE, OWNER, Person, Token
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import acting_in
-from tablewright.table.access import EVERY_SCOPE, EVERYONE, OWNER, Person, Token
 
 
 def person_of(connection: Connection) -> Person | None:

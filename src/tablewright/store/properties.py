@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 from sqlalchemy import Row as Record
 
+from tablewright.domain.corpus import Annotation, Property, Shape, Typed
+from tablewright.domain.model import Noun
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import document_no, part_id, parts_of
 from tablewright.store.records import printable
-from tablewright.table.corpus import Annotation, Property, Shape, Typed
-from tablewright.table.model import Noun
 
 
 class PropertyAt(Noun, frozen=True):

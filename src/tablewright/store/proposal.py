@@ -7,13 +7,13 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select, update
 
+from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.operations import CellAt
 from tablewright.store.records import decode_field, decode_fields, now
 from tablewright.store.sharing import visible
 from tablewright.store.tables import possible
-from tablewright.table.model import Field, Noun, RowId, column_key
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, exists, select, true, update
 
+from tablewright.domain.model import Field, RowId
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.applying import Applied, ApplyKind, Review, apply_operations, decide_operations
@@ -27,7 +28,6 @@ from tablewright.store.proposal import (
 from tablewright.store.records import decode_cell
 from tablewright.store.sharing import sees_all
 from tablewright.store.tables import head
-from tablewright.table.model import Field, RowId
 
 
 class Proposals:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from tablewright.table.model import PENDING, Cell, Field, Noun, Step, Value, given
+from tablewright.domain.model import PENDING, Cell, Field, Noun, Step, Value, given
 
 _encoder = msgspec.json.Encoder()
 

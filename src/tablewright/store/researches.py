@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, insert, literal, null, select, update
 
+from tablewright.domain.research import AnsweredFollowUp, Brief, Report, Research, ResearchStatus, Round
+from tablewright.domain.retrieved import is_document
 from tablewright.errors import NotFound
 from tablewright.store import audit, schema
 from tablewright.store.database import Database
@@ -20,8 +22,6 @@ from tablewright.store.ledger import charge_bytes, octet_length, octets
 from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, printable, to_text
 from tablewright.store.sharing import claim, must_own, visible
-from tablewright.table.research import AnsweredFollowUp, Brief, Report, Research, ResearchStatus, Round
-from tablewright.table.retrieved import is_document
 
 _brief = msgspec.json.Decoder(Brief)
 _report = msgspec.json.Decoder(Report)

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, delete, func, insert, select
 
+from tablewright.domain.corpus import Truth
+from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
@@ -16,8 +18,6 @@ from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing, in_batches
 from tablewright.store.records import new_id, now, printable, to_text
 from tablewright.store.sharing import claim, release, visible
-from tablewright.table.corpus import Truth
-from tablewright.table.model import Noun
 
 _texts = msgspec.json.Decoder(tuple[str, ...])
 

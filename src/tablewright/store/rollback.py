@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, func, literal, select, update
 
+from tablewright.domain.model import Noun, column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database
@@ -18,7 +19,6 @@ from tablewright.store.log import Change, append, close_change, last_write, mark
 from tablewright.store.records import FORGOTTEN, decode_field
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
 from tablewright.store.tables import TableHead, head
-from tablewright.table.model import Noun, column_key
 
 UNDONE_BY = {
     "add_row": "remove_row",

@@ -14,6 +14,10 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, insert, or_, select, tuple_, update
 from sqlalchemy import Row as Record
 
+from tablewright.domain.access import Acting
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Field, Noun
+from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded
 from tablewright.store import schema
 from tablewright.store.authority import lost_authority
@@ -27,10 +31,6 @@ from tablewright.store.sharing import visible
 from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
 from tablewright.store.workers import QUEUED
-from tablewright.table.access import Acting
-from tablewright.table.feed import Progress
-from tablewright.table.model import Field, Noun
-from tablewright.table.usage import Usage
 
 RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget", "paused"]
 

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, delete, literal, select, true
 
+from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
@@ -20,7 +21,6 @@ from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.ledger import return_bytes
 from tablewright.store.persons import find, owner_of, person_of
-from tablewright.table.access import EVERYONE, Shareable, Shared
 
 KEYS: dict[Shareable, ColumnElement[Any]] = {
     "table": schema.tables.c.id,

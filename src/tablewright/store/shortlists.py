@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy import Row as Record
 
+from tablewright.domain.shortlist import ShortlistState
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
@@ -15,7 +16,6 @@ from tablewright.store.database import Database
 from tablewright.store.ledger import octets, set_bytes
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
-from tablewright.table.shortlist import ShortlistState
 
 BROKEN = "The conversation could not be read any more, so it starts afresh."
 OLD = "The conversation is of an earlier version, which kept requirements in another form, so it starts afresh."

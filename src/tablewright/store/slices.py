@@ -14,6 +14,9 @@ import msgspec
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy import Row as Record
 
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Noun, RowId
+from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
 from tablewright.store import schema
 from tablewright.store.database import Database
@@ -21,9 +24,6 @@ from tablewright.store.feed import COUNTED, append_events
 from tablewright.store.ledger import SpentSoFar, charge_run, note_spent, octets
 from tablewright.store.operations import CellAt, Operation, add_operations
 from tablewright.store.records import to_text
-from tablewright.table.feed import Progress
-from tablewright.table.model import Noun, RowId
-from tablewright.table.usage import Usage
 
 NAMED = 5
 """Skipped rows that are named; the others are counted."""

@@ -12,6 +12,8 @@ from sqlalchemy import Connection, or_, select
 from sqlalchemy import Row as Record
 
 from tablewright.arrays import NDArray, np
+from tablewright.domain.corpus import Category, Document, Segment, Summary
+from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
@@ -19,8 +21,6 @@ from tablewright.store.sharing import visible
 from tablewright.store.text_index import K1, Ranked, TextIndex
 from tablewright.store.vectors import Nearest, Target, VectorIndex
 from tablewright.store.words import in_common, weighty_words
-from tablewright.table.corpus import Category, Document, Segment, Summary
-from tablewright.table.model import Noun
 
 _document = msgspec.json.Decoder(Document)
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
+from tablewright.domain.model import Cell, Noun, RowId, given
 from tablewright.store import schema
 from tablewright.store.records import GivenRow, decode_cell, decode_given, to_text
 from tablewright.store.tables import TableHead, chunks
-from tablewright.table.model import Cell, Noun, RowId, given
 
 Place: TypeAlias = tuple[RowId, int]
 """A row and the number of a field."""

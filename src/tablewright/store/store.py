@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from types import TracebackType
 
+from tablewright.domain.access import Acting
 from tablewright.store.attempts import Attempts
 from tablewright.store.audit import Audit
 from tablewright.store.cache import Cache
@@ -33,7 +34,6 @@ from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
 from tablewright.store.views import Views
 from tablewright.store.workers import Workers
-from tablewright.table.access import Acting
 
 
 class Store:

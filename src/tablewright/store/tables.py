@@ -11,6 +11,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy import Row as Record
 
+from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table
+from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import audit, schema
 from tablewright.store.database import Database
@@ -29,9 +31,7 @@ from tablewright.store.records import (
     to_text,
 )
 from tablewright.store.sharing import claim, must_own, release, sees_all, visible
-from tablewright.table.dedupe import row_key
-from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Table
-from tablewright.table.text import cell_text
+from tablewright.values.dedupe import row_key
 
 BATCH = 2_000
 LARGEST = 2**63 - 1

@@ -17,10 +17,10 @@ from typing import TypeAlias
 from sqlalchemy import Connection, select
 
 from tablewright.arrays import NDArray, np
+from tablewright.domain.corpus import Segment
 from tablewright.store import schema
 from tablewright.store.parts import SHIFT, grown, in_batches
 from tablewright.store.words import code_of, words_of
-from tablewright.table.corpus import Segment
 
 K1 = 1.2
 B = 0.75

@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from tablewright.domain.access import SCOPES, Holder, Scope, Token
+from tablewright.domain.naming import check_name
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.audit import note
@@ -17,8 +19,6 @@ from tablewright.store.authority import lost_link
 from tablewright.store.database import Database
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
-from tablewright.table.access import SCOPES, Holder, Scope, Token
-from tablewright.table.naming import check_name
 
 LONGEST_NAME = 80
 MOST = 100

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from tablewright.domain.access import OWNER, Person, Role, Scope
+from tablewright.domain.naming import check_user_name, look_alike
 from tablewright.errors import UsageError
 from tablewright.store import schema
 from tablewright.store.audit import Action, note
@@ -18,8 +20,6 @@ from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
 from tablewright.store.tokens import new_secret, put
-from tablewright.table.access import OWNER, Person, Role, Scope
-from tablewright.table.naming import check_user_name, look_alike
 
 RESERVED = frozenset({"owner", "assistant"})
 REMEMBERED = timedelta(days=2)

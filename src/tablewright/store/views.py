@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, delete, select
 
+from tablewright.domain.views import View
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import to_text
 from tablewright.store.tables import head
-from tablewright.table.views import View
 
 _view = msgspec.json.Decoder(View)
 

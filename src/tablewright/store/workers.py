@@ -17,11 +17,11 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Double, cast, delete, func, literal, select
 
+from tablewright.domain.model import Noun
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import now
-from tablewright.table.model import Noun
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]
 

@@ -13,10 +13,10 @@ from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.decisions.answer_with_tools import Reply
+from tablewright.domain.model import Step
 from tablewright.errors import ModelError, OverBudget
 from tablewright.sources.provenance import current_provenance
 from tablewright.strategies.exploration import Exploration, SentBack
-from tablewright.table.model import Step
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -15,14 +15,14 @@ from time import monotonic
 
 from msgspec import structs
 
+from tablewright.domain.model import Evidence, Field, Finding, Money, Reason, Row, Step, Value
+from tablewright.domain.text import show
 from tablewright.errors import RunError
 from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.functions import LONGEST_READ, MOST_WORK, Empty, TooMuchWork, Unevaluable
-from tablewright.table.coerce import coerce
-from tablewright.table.model import Evidence, Field, Finding, Money, Reason, Row, Step, Value
-from tablewright.table.text import show
+from tablewright.values.coerce import coerce
 
 IN_PLACE = 200_000
 """Characters that a cell may read and make in the event loop: a few milliseconds at most."""

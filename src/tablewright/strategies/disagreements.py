@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 from tablewright.decisions.compare_values import ComparedValues, CompareValues, DifferentValues, ToCompare
 from tablewright.decisions.decision import Decision, Outcome
+from tablewright.domain.model import Field, Finding, Step, Value
+from tablewright.domain.text import show
 from tablewright.extraction.about import Subject
 from tablewright.strategies.findings import ReadCandidate, among
-from tablewright.table.coerce import coerce
-from tablewright.table.model import Field, Finding, Step, Value
-from tablewright.table.text import show
+from tablewright.values.coerce import coerce
 
 Decide: TypeAlias = Callable[[Decision[Any, Any], Any], Awaitable[Outcome[Any]]]
 Pairs: TypeAlias = list[tuple[Value, Value]]

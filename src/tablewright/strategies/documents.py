@@ -16,6 +16,9 @@ from tablewright.corpus.labels import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.read_document import ReadDocument
+from tablewright.domain.model import Field, Finding, Row
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.template import PLACEHOLDER
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
@@ -28,11 +31,8 @@ from tablewright.strategies.packing import ROWS, Packer, Seat
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.dates import read_date
-from tablewright.table.model import Field, Finding, Row
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.template import PLACEHOLDER
-from tablewright.table.typed import dated
+from tablewright.values.dates import read_date
+from tablewright.values.typed import dated
 
 SETTLED = 0.7
 """What a stated value must score for nothing else to be read for its field."""

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tablewright.citations.untrusted import block
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.cell_answer import JUDGED_TYPES
@@ -23,6 +24,9 @@ from tablewright.decisions.read_document import ReadDocument
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.domain.model import Evidence, Field, Noun
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.template import columns_in
 from tablewright.extraction.about import Subject
 from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.exploration import PAGE_SHARE
@@ -31,10 +35,6 @@ from tablewright.strategies.packing import ROWS, SHORT, rows_a_call
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Evidence, Field, Noun
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.template import columns_in
-from tablewright.table.untrusted import block
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -10,12 +10,12 @@ from datetime import date
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.choose_pages import Offer
+from tablewright.domain.model import Field, Step
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened
 from tablewright.extraction.candidate import Candidate
 from tablewright.sources.source import Hit
 from tablewright.strategies.notebook import Notebook
-from tablewright.table.model import Field, Step
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import shortened
 
 PAGE_SHARE = 6
 """Of the room that the model has for texts, a page takes at most one part in so many."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
+from tablewright.domain.attempts import Attempt, WeakColumn
+from tablewright.domain.model import Finding, Noun, Row
 from tablewright.strategies.strategy import Tell
-from tablewright.table.attempts import Attempt, WeakColumn
-from tablewright.table.model import Finding, Noun, Row
 
 
 class Feedback(Noun, frozen=True):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tablewright.citations.evidence import basis_of, conversion, copies, follows, independent
 from tablewright.citations.quotes import cite_span, is_near_injection
+from tablewright.domain.confidence import confidence
+from tablewright.domain.model import Basis, Conflict, Evidence, Field, Finding, Noun, Value, confidence_label
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import ambiguity
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.extraction.identity import is_own_site
-from tablewright.table.coerce import coerce
-from tablewright.table.confidence import confidence
-from tablewright.table.evidence import basis_of, conversion, copies, follows, independent
-from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Noun, Value, confidence_label
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.same_value import same_value, squeeze_words
+from tablewright.values.coerce import coerce
+from tablewright.values.same_value import same_value, squeeze_words
 
 MOST_EVIDENCE = 4
 MOST_CONCLUDED = 8

@@ -11,6 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from tablewright.domain.model import Field, Money, Value
+from tablewright.domain.template import PLACEHOLDER, columns_in
+from tablewright.domain.text import show
 from tablewright.errors import BadFormula
 from tablewright.strategies.functions import (
     ALLOWANCE,
@@ -28,10 +31,7 @@ from tablewright.strategies.functions import (
 )
 from tablewright.strategies.functions import number as number_of
 from tablewright.strategies.functions import text as text_of
-from tablewright.table.measures import Measure, in_unit
-from tablewright.table.model import Field, Money, Value
-from tablewright.table.template import PLACEHOLDER, columns_in
-from tablewright.table.text import show
+from tablewright.values.measures import Measure, in_unit
 
 MAX_LENGTH = 2_000
 MAX_DEPTH = 60

@@ -13,13 +13,13 @@ from msgspec import structs
 
 from tablewright.decisions.decision import Outcome, decide
 from tablewright.decisions.translate_formula import Translate, Translated, TranslateFormula
+from tablewright.domain.model import Field, Finding, Row, Step
 from tablewright.errors import BadFormula
 from tablewright.strategies.compute import CellComputer, failed
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.strategies.transform import CellWriter
-from tablewright.table.model import Field, Finding, Row, Step
 
 
 class FormulaInWords:

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tablewright.table.coerce import coerce
-from tablewright.table.measures import Measure, in_unit, read_measures
-from tablewright.table.model import Field, Money, Value
-from tablewright.table.numbers import read_numbers
-from tablewright.table.text import show
+from tablewright.domain.model import Field, Money, Value
+from tablewright.domain.text import show
+from tablewright.values.coerce import coerce
+from tablewright.values.measures import Measure, in_unit, read_measures
+from tablewright.values.numbers import read_numbers
 
 MAX_BITS = 4_096
 MAX_RESULT_BITS = 1_023  # what a float can still hold

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tablewright.domain.model import Field, Finding
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import Notebook
@@ -11,7 +12,6 @@ from tablewright.strategies.questions import OneByOne
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding
 
 SEARCHES = 2
 

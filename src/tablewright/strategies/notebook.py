@@ -20,6 +20,9 @@ from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
 from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
+from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
+from tablewright.domain.retrieved import Refusal, Retrieved, content_hash, is_document
+from tablewright.domain.text import plural, shortened, show
 from tablewright.errors import OverBudget, SearchError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
@@ -33,10 +36,7 @@ from tablewright.strategies.findings import ReadCandidate, checked, weigh
 from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Evidence, Field, Finding, Reason, Step
-from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_document
-from tablewright.table.same_value import same_value
-from tablewright.table.text import plural, shortened, show
+from tablewright.values.same_value import same_value
 
 BORNE = 0.82
 """How sure a judged value is whose quotes bear it by a second judgement; until then it is at most `JUDGED`."""

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from tablewright.domain.model import Field, Finding, Row, RowId
 from tablewright.strategies.pipeline import GATHER, Pipeline, PipelineStrategy
 from tablewright.strategies.stages import ExtractStage, Message, PatternStage
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Field, Finding, Row, RowId
 
 SEARCHES = 1
 """Patterns that are searched for what a row's own pages do not say."""

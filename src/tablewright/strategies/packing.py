@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
+from tablewright.domain.usage import Meter, Usage, metered, spend
 from tablewright.models.document_scope import concerned, concerning
 from tablewright.strategies.strategy import Parameter, Task, Tell
-from tablewright.table.usage import Meter, Usage, metered, spend
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

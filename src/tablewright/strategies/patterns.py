@@ -14,8 +14,8 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_patterns import INSTRUCTIONS, Plan, PlanPatterns
+from tablewright.domain.model import Field
 from tablewright.strategies.strategy import Tell
-from tablewright.table.model import Field
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

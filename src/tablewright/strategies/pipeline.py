@@ -11,6 +11,7 @@ from contextlib import nullcontext
 
 import msgspec
 
+from tablewright.domain.model import Finding, Row
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
@@ -28,7 +29,6 @@ from tablewright.strategies.stages import (
 from tablewright.strategies.strategy import Expected, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, other_columns, subject_of, web_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Finding, Row
 
 GATHER: tuple[Stage, ...] = (SearchStage(), DecisionStage(), CrawlStage())
 """Gone through again with the next patterns while a column is missing."""

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import TypeAlias
 
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
+from tablewright.domain.model import Field, Finding, Row
 from tablewright.sources.source import Source
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
@@ -22,7 +23,6 @@ from tablewright.strategies.subject import (
     telling_columns,
 )
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Field, Finding, Row
 
 AnswerField: TypeAlias = Callable[[Field, Notebook, Sequence[str], Feedback], Awaitable[Finding]]
 """Answers one field of one row, with these queries to try in this order."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablewright.decisions.answer_with_tools import COMPREHENSIVE, EXPLORATORY
+from tablewright.domain.model import Field, Finding
 from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.feedback import Feedback
@@ -19,7 +20,6 @@ from tablewright.strategies.questions import OneByOne
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

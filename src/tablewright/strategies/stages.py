@@ -13,12 +13,12 @@ import msgspec
 
 from tablewright.decisions.choose_pages import Choose, ChoosePages
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
+from tablewright.domain.model import Field, Noun, Row
+from tablewright.domain.retrieved import Retrieved
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.subject import allow_queries, queries_for, telling_columns
-from tablewright.table.model import Field, Noun, Row
-from tablewright.table.retrieved import Retrieved
 
 PAGES = 5
 """Opened in an attempt, at most."""

@@ -15,12 +15,12 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
+from tablewright.domain.model import Field, Finding, Noun, Row, Step, Table, column_key
+from tablewright.domain.template import replace_columns
+from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding, Noun, Row, Step, Table, column_key
-from tablewright.table.template import replace_columns
-from tablewright.table.text import cell_text
 from tablewright.threads import run_foreign
 
 GROUP = "tablewright.strategies"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tablewright.citations.untrusted import gives_orders
 from tablewright.decisions.plan_patterns import ENTITY, named_columns
+from tablewright.domain.model import Cell, Field, Row, Table, column_key
+from tablewright.domain.retrieved import is_document
+from tablewright.domain.template import columns_in, replace_columns
+from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
 from tablewright.sources.provenance import Provenance, current_provenance
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Cell, Field, Row, Table, column_key
-from tablewright.table.retrieved import is_document
-from tablewright.table.template import columns_in, replace_columns
-from tablewright.table.text import cell_text
-from tablewright.table.untrusted import gives_orders
 from tablewright.text.personal import without_personal_data
 
 TELLING, TELLING_WORDS = 60, 4

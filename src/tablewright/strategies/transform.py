@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from tablewright.citations.quotes import LONGEST_QUOTE
+from tablewright.citations.untrusted import gives_orders
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
+from tablewright.domain.model import Evidence, Field, Finding, Reason, Row, Step
+from tablewright.domain.template import columns_in
+from tablewright.domain.text import cell_text, show
 from tablewright.errors import BadField, UsageError
 from tablewright.strategies import estimates
 from tablewright.strategies.compute import empty_inputs, failed
@@ -17,10 +21,6 @@ from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.packing import ROWS, ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Evidence, Field, Finding, Reason, Row, Step
-from tablewright.table.template import columns_in
-from tablewright.table.text import cell_text, show
-from tablewright.table.untrusted import gives_orders
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

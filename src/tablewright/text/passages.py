@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TypeAlias
 
-from tablewright.table.model import Noun
+from tablewright.domain.model import Noun
 
 LOOKED_AT = 400_000  # characters of a text
 LONGEST_LABEL = 60

@@ -9,7 +9,7 @@ from typing import cast
 
 from Stemmer import Stemmer
 
-from tablewright.table.rowkey import fold
+from tablewright.domain.rowkey import fold
 
 
 def normal(label: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, is_sound
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.table.corpus import Annotation, Property
+from tablewright.domain.corpus import Annotation, Property
 
 
 def read(text: str, media: str = "txt") -> tuple[Annotation, ...]:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist import research
 from tablewright.store.database import Database
-from tablewright.table.shortlist import CONFIRM, ENRICH
 from tests.doors.api.using import Api
 from tests.patience import PATIENCE
 

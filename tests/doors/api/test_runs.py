@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy import text
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import OWNER
 from tablewright.doors.api import events, idempotency
 from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.doors.api.runs import AskedRun
@@ -24,7 +25,6 @@ from tablewright.doors.server.context import Visit
 from tablewright.errors import BadSetting, UsageError
 from tablewright.settings import Settings
 from tablewright.store.users import CLAIMED
-from tablewright.table.access import OWNER
 from tests.doors.api.using import FOUNDED, Api, served_api
 from tests.doors.api.using import events as told_in
 from tests.patience import PATIENCE

@@ -13,9 +13,9 @@ import openpyxl
 import pytest
 
 from tablewright.app import Operation
+from tablewright.domain.document import document
 from tablewright.doors.api import answers, rows
 from tablewright.doors.api.rows import RowShown
-from tablewright.table.document import document
 from tests.doors.api.using import COMPANIES, Api
 from tests.patience import PATIENCE
 

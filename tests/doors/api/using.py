@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from tablewright.table.access import Role
+from tablewright.domain.access import Role
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 
 COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,United Kingdom\nVindarö Kraft,Sweden\n"

@@ -15,11 +15,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Role
 from tablewright.doors.server.app import create_app
 from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.run import bind, configured
 from tablewright.settings import Settings
-from tablewright.table.access import Role
 from tests.homes import new_home
 from tests.patience import PATIENCE
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.access import OWNER, Person, Role
 from tablewright.doors.server.context import Visit
 from tablewright.errors import Forbidden, NotFound
 from tablewright.settings import Settings
-from tablewright.table.access import OWNER, Person, Role
 
 
 async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesakes(tmp_path: Path) -> None:

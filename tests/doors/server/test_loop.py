@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tablewright.corpus import ingest
+from tablewright.domain.model import Field, Table
 from tablewright.doors.api import tables
 from tablewright.doors.web.table_grid import grid_columns
 from tablewright.journeys import files
 from tablewright.journeys.ask import members, where
-from tablewright.table.model import Field, Table
 from tests.doors.server.serving import served
 from tests.growth import grows_in_proportion
 

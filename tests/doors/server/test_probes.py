@@ -11,10 +11,10 @@ from fastapi import FastAPI, WebSocket
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from tablewright.domain.access import Acting
 from tablewright.errors import Unreachable
 from tablewright.store.database import READERS
 from tablewright.store.store import Store
-from tablewright.table.access import Acting
 from tests.doors.server.serving import TOKEN, UNHURRIED, error_of, served
 from tests.patience import PATIENCE
 from tests.store.outage import Outage

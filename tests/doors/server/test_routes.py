@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from tablewright.app import Tablewright
-from tablewright.table.model import Field
+from tablewright.domain.model import Field
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE
 

@@ -14,11 +14,11 @@ from fastapi.routing import iter_route_contexts
 from sqlalchemy import text
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Scope
 from tablewright.doors.api.routes import router
 from tablewright.doors.server import authentication
 from tablewright.errors import Forbidden
 from tablewright.store.store import Store
-from tablewright.table.access import Scope
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE

@@ -15,8 +15,8 @@ import pytest
 from fastapi import FastAPI
 
 from tablewright.app import FileOptions, Tablewright
-from tablewright.table.access import Person
-from tablewright.table.model import Field
+from tablewright.domain.access import Person
+from tablewright.domain.model import Field
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
 

@@ -12,9 +12,9 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.form import parse_where
 from tablewright.sample.documents import files
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.form import parse_where
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 

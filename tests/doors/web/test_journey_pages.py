@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.model import Field
 from tablewright.errors import NotFound
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
-from tablewright.table.model import Field
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 

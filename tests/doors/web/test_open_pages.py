@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.access import Person, Role
+from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame
 from tablewright.errors import RunError
-from tablewright.table.access import Person, Role
-from tablewright.table.fieldspec import parse_field
 from tests.doors.server.serving import TOKEN, Served, served
 
 from .conftest import PATIENCE, NewPage, playwright

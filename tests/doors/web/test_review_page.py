@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.table.fieldspec import parse_field
+from tablewright.domain.fieldspec import parse_field
 
 from ...proposing import newly_found, not_found, propose
 from .conftest import PATIENCE, NewPage, Site, playwright

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import OWNER
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.server_memory import ServerMemory
 from tablewright.settings import Settings
-from tablewright.table.access import OWNER
 
 
 async def test_what_was_asked_for_longest_ago_is_forgotten_first(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.table.fieldspec import parse_field
+from tablewright.domain.fieldspec import parse_field
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import cell, edit_cell, filled_table, new_table, open_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.table.edits import RemoveRow
+from tablewright.domain.edits import RemoveRow
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import cell, edit_cell, filled_table, new_table, open_table

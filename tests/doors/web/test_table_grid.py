@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.app import Tablewright
+from tablewright.conditions.column_filter import filter_on
+from tablewright.domain.form import Where
+from tablewright.domain.model import Field, Money, Value
+from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.grid_rows import RowQuery, find_rows
-from tablewright.table.form import Where
-from tablewright.table.model import Field, Money, Value
-from tablewright.table.views import ColumnLayout, View, filter_on
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_table_paste import paste

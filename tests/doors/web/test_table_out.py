@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from tablewright.table.fieldspec import parse_field
+from tablewright.domain.fieldspec import parse_field
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import new_table, open_table

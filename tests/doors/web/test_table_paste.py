@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.model import Field, Table
 from tablewright.doors.web.table_paste import as_rows, as_values, cells_of, fitted
 from tablewright.errors import UsageError
-from tablewright.table.files.limits import MAX_FIELD_CHARS
-from tablewright.table.model import Field, Table
+from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import cell, new_table, open_table

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell
 from tablewright.doors.web import grid_rows, table_cells
 from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
 from tablewright.errors import UsageError
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import cell, edit_cell, new_table, open_table

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame, table_page
-from tablewright.table.fieldspec import parse_field
 from tests.doors.server.serving import TOKEN, Served, served
 
 from .conftest import PATIENCE, NewPage, playwright

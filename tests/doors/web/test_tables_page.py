@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import FileOptions
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Cell
 from tablewright.doors.web.grid_rows import shown
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
 
 from ..judging import judged_table
 from .conftest import PATIENCE, NewPage, Site, playwright

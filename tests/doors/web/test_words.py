@@ -12,6 +12,11 @@ import pytest
 
 import tablewright.doors.web as web
 from tablewright.app import Tablewright
+from tablewright.conditions.column_filter import COMPARISONS
+from tablewright.domain.corpus import Category
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Stance
+from tablewright.domain.text import BASES, plural
 from tablewright.doors.web import (
     ask_page,
     charts,
@@ -40,11 +45,6 @@ from tablewright.doors.web import (
     words,
 )
 from tablewright.strategies.strategy import announced
-from tablewright.table.corpus import Category
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Stance
-from tablewright.table.text import BASES, plural
-from tablewright.table.views import COMPARISONS
 from tests.stage import Stage
 
 PLACEHOLDER = re.compile(r"\{\w+\}")

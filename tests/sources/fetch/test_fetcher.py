@@ -11,9 +11,9 @@ from email.utils import format_datetime
 
 import pytest
 
+from tablewright.domain.retrieved import Refusal
+from tablewright.domain.usage import metered
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline
-from tablewright.table.retrieved import Refusal
-from tablewright.table.usage import metered
 from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, Asked, Handler, Site, answer, cut, in_turn, redirect
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import httpx2
 import pytest
 
+from tablewright.domain.usage import metered
 from tablewright.errors import SearchError
 from tablewright.models.pace import OwnSlots
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.search.tavily import Tavily
 from tablewright.sources.source import Hit, Query, Searched
-from tablewright.table.usage import metered
 
 from .loopback import Loopback
 

@@ -27,9 +27,9 @@ from tablewright.corpus.annotate.lines import (
 )
 from tablewright.corpus.annotate.pairs import pairs_in
 from tablewright.corpus.parse.parsed import Parsed, ParsedTable
-from tablewright.table.corpus import Annotation, Category, Property
-from tablewright.table.model import Noun
-from tablewright.table.typed import typed
+from tablewright.domain.corpus import Annotation, Category, Property
+from tablewright.domain.model import Noun
+from tablewright.values.typed import typed
 
 SHEETS = frozenset(("xlsx", "xls", "csv", "tsv", "ods"))
 LONG = 40_000  # characters, about 10,000 tokens

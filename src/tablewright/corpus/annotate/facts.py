@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from tablewright.corpus.annotate.lines import LineCell, cell_at
-from tablewright.table.corpus import Property
-from tablewright.table.measures import read_measures
-from tablewright.table.typed import LONGEST, typed
+from tablewright.domain.corpus import Property
+from tablewright.values.measures import read_measures
+from tablewright.values.typed import LONGEST, typed
 
 LONGEST_VALUE = 600
 LONGEST_TEXT = 2_000  # characters; what is longer under a label is a chapter, not a value

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from tablewright.table.corpus import Annotation, Property, Typed
-from tablewright.table.dates import read_dates
-from tablewright.table.typed import dated
+from tablewright.domain.corpus import Annotation, Property, Typed
+from tablewright.values.dates import read_dates
+from tablewright.values.typed import dated
 
 LONGEST = 40_000  # characters; in a longer text that there is only one says nothing
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from tablewright.corpus.annotate.facts import label_text, properties_of
 from tablewright.corpus.annotate.lines import LineCell, TextLine, cell_at
 from tablewright.corpus.annotate.pairs import is_label, split_at_colon
-from tablewright.table.corpus import Annotation, Property
-from tablewright.table.typed import typed, unit_in
+from tablewright.domain.corpus import Annotation, Property
+from tablewright.values.typed import typed, unit_in
 
 LONGEST_HEAD = 80
 

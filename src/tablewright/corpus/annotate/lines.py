@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from tablewright.table.dates import read_dates
-from tablewright.table.model import Noun
+from tablewright.domain.model import Noun
+from tablewright.values.dates import read_dates
 
 LOOKED_AT_FOR_DATES = 200_000  # characters
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tablewright.corpus.annotate.lines import WIDE, LineCell, TextLine, cell_at
-from tablewright.table.currencies import currency_of
-from tablewright.table.model import Noun
-from tablewright.table.typed import typed
+from tablewright.domain.model import Noun
 from tablewright.text.words import SMALL_WORDS
+from tablewright.values.currencies import currency_of
+from tablewright.values.typed import typed
 
 LONGEST_LABEL = 60
 MOST_LABEL_WORDS = 8

@@ -8,10 +8,10 @@ import io
 from tablewright.corpus.parse import text as plain_text
 from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.formats.tables.dialect import ONE_COLUMN, sniff
+from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
-from tablewright.table.files.dialect import ONE_COLUMN, sniff
-from tablewright.table.files.limits import MAX_FIELD_CHARS
 
 SAMPLE_CHARS = 256 * 1024
 

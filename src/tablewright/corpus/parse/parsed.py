@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.table.model import Noun
+from tablewright.domain.model import Noun
 
 
 class ParsedTable(Noun, frozen=True):

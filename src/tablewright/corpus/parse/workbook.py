@@ -12,10 +12,10 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 
 from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.parsed import Parsed
+from tablewright.domain.text import show_float
 from tablewright.errors import Unreadable
+from tablewright.formats.tables.archive import look_through
 from tablewright.sources.read.characters import one_line
-from tablewright.table.files.archive import look_through
-from tablewright.table.text import show_float
 from tablewright.temporary import temporary_folder
 
 

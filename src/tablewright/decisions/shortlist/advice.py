@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, clean, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
@@ -15,10 +16,9 @@ from tablewright.decisions.shortlist.prompt_parts import (
     requirements_text,
     verified,
 )
-from tablewright.table.model import Noun, RowId
-from tablewright.table.shortlist import ReplySentence, Requirements
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, clean, question_block
+from tablewright.domain.model import Noun, RowId
+from tablewright.domain.shortlist import ReplySentence, Requirements
+from tablewright.domain.text import shortened
 
 INSTRUCTIONS = f"""\
 You advise somebody who wants to buy something. A table of products was compared with their requirements; code has \

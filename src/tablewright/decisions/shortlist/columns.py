@@ -7,13 +7,13 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, budget_currency, wrong_with
 from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, requirements_text
-from tablewright.table.model import Field, Noun, column_key
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import PRICE_FIELD, Requirements
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.model import Field, Noun, column_key
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import PRICE_FIELD, Requirements
 
 INSTRUCTIONS = f"""\
 You choose the columns by which products are compared for somebody who wants to buy one. For someone who wants just \

@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from tablewright.table.model import Field, column_key
-from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, PRICE, Requirements, Wish, WishKind, WishOperator
-from tablewright.table.typed import typed
-from tablewright.table.units import parse_unit
+from tablewright.domain.model import Field, column_key
+from tablewright.domain.shortlist import KEY, MAKER, OFFERED_AS, PAGE, PRICE, Requirements, Wish, WishKind, WishOperator
+from tablewright.values.typed import typed
+from tablewright.values.units import parse_unit
 
 WISHES = """\
 `wishes`: everything the user wants of the product, complete, the weightiest first. Each has

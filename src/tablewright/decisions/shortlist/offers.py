@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.citations.quotes import cite_span, find_quote
+from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text
+from tablewright.domain.model import Money, Noun
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import OfferedAs, ShopListing
+from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, mentions
-from tablewright.table.model import Money, Noun
-from tablewright.table.money_text import read_amounts
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import OfferedAs, ShopListing
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, question_block
+from tablewright.values.money_text import read_amounts
 
 INSTRUCTIONS = f"""\
 You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \

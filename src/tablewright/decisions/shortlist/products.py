@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.citations.quotes import cite_span, find_quote
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
-from tablewright.table.model import Evidence, Noun
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import row_key
-from tablewright.table.shortlist import OfferedAs, Product, Requirements
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.model import Evidence, Noun
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.shortlist import OfferedAs, Product, Requirements
 
 INSTRUCTIONS = f"""\
 You read web pages and list the products on them that somebody may want to buy: complete, distinct models of the \

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import block, clean, gives_orders
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.figures import unproved
-from tablewright.table.model import Field, Noun, RowId, column_key
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import block, clean, gives_orders
+from tablewright.domain.model import Field, Noun, RowId, column_key
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
+from tablewright.domain.text import shortened
 
 LONGEST_CELL = 200
 LONGEST_REPLY = 700

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import requirements_text
-from tablewright.table.model import Noun
-from tablewright.table.shortlist import Requirements
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.model import Noun
+from tablewright.domain.shortlist import Requirements
 
 QUERIES = f"""\
 You plan web searches that find products somebody may want to buy: as many different suitable models as possible, of \

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
+from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.conditions import (
     WISHES,
@@ -30,9 +31,8 @@ from tablewright.decisions.shortlist.prompt_parts import (
     requirements_text,
     verified,
 )
-from tablewright.table.model import Field, Noun, RowId, column_key
-from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, ReplySentence, Requirements
-from tablewright.table.untrusted import WARNING, block, question_block
+from tablewright.domain.model import Field, Noun, RowId, column_key
+from tablewright.domain.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, ReplySentence, Requirements
 
 TurnIntent: TypeAlias = Literal[
     "wish",

@@ -13,12 +13,12 @@ import msgspec
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
+from tablewright.domain.document import document
+from tablewright.domain.model import Noun
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.doors.api.schemas import described
 from tablewright.errors import UsageError
-from tablewright.table.document import document
-from tablewright.table.model import Noun
 
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[Any, ...])

@@ -11,6 +11,10 @@ from fastapi.responses import FileResponse, Response
 from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
+from tablewright.domain.corpus import Aggregate
+from tablewright.domain.form import Form, form_of
+from tablewright.domain.model import Noun
+from tablewright.domain.reply import Reply
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, ResultId, Text, writable
@@ -20,10 +24,6 @@ from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import not_there
 from tablewright.doors.server.context import Visiting
 from tablewright.errors import UsageError
-from tablewright.table.corpus import Aggregate
-from tablewright.table.form import Form, form_of
-from tablewright.table.model import Noun
-from tablewright.table.reply import Reply
 
 router = resource("ask")
 

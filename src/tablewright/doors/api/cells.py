@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field as Value
 
 from tablewright.app import CellVersion, Change, StaleCell
+from tablewright.domain.model import Cell, Evidence, Noun, RowId, Step
 from tablewright.doors.api.answers import Json, Page, by_place, large
 from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed
 from tablewright.doors.api.json_body import resource
@@ -13,7 +14,6 @@ from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
-from tablewright.table.model import Cell, Evidence, Noun, RowId, Step
 
 router = resource("cells")
 

@@ -12,6 +12,9 @@ from typing import Annotated
 from fastapi import File, Form, Query, UploadFile
 from pydantic import Field as Value
 
+from tablewright.domain.corpus import Category, Document, KindBy
+from tablewright.domain.form import KnownGroup
+from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName
@@ -21,9 +24,6 @@ from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
 from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visiting
-from tablewright.table.corpus import Category, Document, KindBy
-from tablewright.table.form import KnownGroup
-from tablewright.table.model import Noun
 from tablewright.temporary import INCOMING, temporary_folder
 
 router = resource("documents")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.app import Applied, Change
-from tablewright.table.model import Cell, Evidence, Field
+from tablewright.domain.model import Cell, Evidence, Field
 
 COMPANY = {
     "name": "Company",

@@ -7,6 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
+from tablewright.domain.edits import AddField, ChangeField, RemoveField
+from tablewright.domain.fieldspec import checked_name
+from tablewright.domain.model import Field, FieldType, Role
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text
 from tablewright.doors.api.json_body import resource
@@ -14,9 +17,6 @@ from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_table
 from tablewright.doors.server.context import Visiting
-from tablewright.table.edits import AddField, ChangeField, RemoveField
-from tablewright.table.fieldspec import checked_name
-from tablewright.table.model import Field, FieldType, Role
 
 router = resource("fields")
 

@@ -8,6 +8,10 @@ from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.form import parse_where
+from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListPlan
+from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
@@ -17,10 +21,6 @@ from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.form import parse_where
-from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListPlan
-from tablewright.table.model import Noun
 
 router = resource("find")
 

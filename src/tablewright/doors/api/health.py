@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import Query
 
 from tablewright.app import Kind, Parameter, Strategy, doctor
+from tablewright.domain.access import Role
+from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError
-from tablewright.table.access import Role
-from tablewright.table.model import Noun
 
 if TYPE_CHECKING:
     from tablewright.app import Check

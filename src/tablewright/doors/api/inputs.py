@@ -9,8 +9,8 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
-from tablewright.table.coerce import LONGEST_TYPED
-from tablewright.table.naming import check_name
+from tablewright.domain.naming import check_name
+from tablewright.values.coerce import LONGEST_TYPED
 
 MOST_ROWS = 2**31 - 1
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")

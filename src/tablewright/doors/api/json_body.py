@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from tablewright.table.files.json_stream import DuplicateKey, read_object
+from tablewright.formats.tables.json_stream import DuplicateKey, read_object
 
 AT_ONCE = 16 * 1024
 """Bytes that are read right away; a thread reads more, and lets others go on after each object."""

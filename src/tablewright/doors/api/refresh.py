@@ -9,6 +9,8 @@ from pydantic import Field as Value
 from pydantic import StringConstraints
 
 from tablewright.app import Fill, RefreshRound
+from tablewright.domain.feed import Routine
+from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId
@@ -18,8 +20,6 @@ from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
-from tablewright.table.feed import Routine
-from tablewright.table.model import Noun
 
 router = resource("upkeep")
 

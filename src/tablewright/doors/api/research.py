@@ -10,19 +10,8 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
-from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
-from tablewright.doors.api.examples import EXAMPLES
-from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
-from tablewright.doors.api.json_body import resource
-from tablewright.doors.api.schemas import described
-from tablewright.doors.api.tables import Removed
-from tablewright.doors.api.visible import seen_research
-from tablewright.doors.server.context import Visit, Visiting
-from tablewright.errors import NotFound, UsageError
-from tablewright.table.model import Noun
-from tablewright.table.reports.write import ReportFormat
-from tablewright.table.research import (
+from tablewright.domain.model import Noun
+from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
     CheckedClaim,
@@ -36,7 +25,18 @@ from tablewright.table.research import (
     ResearchStatus,
     Round,
 )
-from tablewright.table.usage import Usage
+from tablewright.domain.usage import Usage
+from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
+from tablewright.doors.api.examples import EXAMPLES
+from tablewright.doors.api.idempotency import OnlyOnce
+from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
+from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.schemas import described
+from tablewright.doors.api.tables import Removed
+from tablewright.doors.api.visible import seen_research
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import NotFound, UsageError
+from tablewright.formats.reports.write import ReportFormat
 
 router = resource("research")
 

@@ -11,6 +11,10 @@ from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.app import Fill, RetryPolicy, Run, retry_policy
+from tablewright.domain.attempts import Attempt
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Noun, RowId, Table
+from tablewright.domain.usage import Usage
 from tablewright.doors.api.answers import Json, Page, by_number, large, moment, newest_first
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
@@ -24,10 +28,6 @@ from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError
 from tablewright.settings import number
-from tablewright.table.attempts import Attempt
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Noun, RowId, Table
-from tablewright.table.usage import Usage
 
 router = resource("runs")
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 from pydantic import BaseModel, ConfigDict, create_model
 
+from tablewright.domain.model import Cell, Label
 from tablewright.doors.api.examples import EXAMPLES
-from tablewright.table.model import Cell, Label
 
 
 @cache

@@ -9,6 +9,8 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
+from tablewright.domain.model import Noun
+from tablewright.domain.shortlist import ChatReply, Phase, ShortlistState
 from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, newest_first
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId
@@ -18,8 +20,6 @@ from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_shortlist
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
-from tablewright.table.model import Noun
-from tablewright.table.shortlist import ChatReply, Phase, ShortlistState
 
 router = resource("shortlist")
 

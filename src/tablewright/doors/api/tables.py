@@ -13,6 +13,7 @@ from pydantic import ConfigDict, FiniteFloat, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.app import FileOptions, Imported, TableSummary
+from tablewright.domain.model import Field, Noun
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, oldest_first
 from tablewright.doors.api.examples import COMPANY, EXAMPLES
 from tablewright.doors.api.inputs import SOME, UNWRITABLE, After, Body, Limit, Name, TableId, TableName
@@ -23,7 +24,6 @@ from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.wording import REST, in_words_of
 from tablewright.errors import BadFile
-from tablewright.table.model import Field, Noun
 from tablewright.temporary import temporary_folder
 
 router = resource("tables")

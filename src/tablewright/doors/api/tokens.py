@@ -7,6 +7,8 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import Field as Value
 
+from tablewright.domain.access import EVERY_SCOPE, OWNER, SCOPES, Scope, Token
+from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Days, Name, UserName
 from tablewright.doors.api.json_body import resource
@@ -14,8 +16,6 @@ from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import Forbidden, UsageError
-from tablewright.table.access import EVERY_SCOPE, OWNER, SCOPES, Scope, Token
-from tablewright.table.model import Noun
 
 router = resource("tokens")
 

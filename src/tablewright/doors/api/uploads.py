@@ -10,11 +10,11 @@ from pathlib import Path
 from fastapi import UploadFile
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import OWNER
+from tablewright.domain.corpus import Document
+from tablewright.domain.naming import check_name
 from tablewright.doors.server.context import Visit
 from tablewright.errors import UsageError
-from tablewright.table.access import OWNER
-from tablewright.table.corpus import Document
-from tablewright.table.naming import check_name
 
 FOLDER = "uploads"
 """In the home folder: the files that were handed in, each in a folder of its person and its content."""

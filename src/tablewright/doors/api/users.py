@@ -7,6 +7,8 @@ from typing import Annotated
 from pydantic import Field as Value
 from pydantic import StringConstraints
 
+from tablewright.domain.access import Person, Role
+from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Days, TableId, UserName
 from tablewright.doors.api.json_body import resource
@@ -15,8 +17,6 @@ from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
-from tablewright.table.access import Person, Role
-from tablewright.table.model import Noun
 
 router = resource("users")
 

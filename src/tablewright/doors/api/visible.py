@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tablewright.app import ProposalHead, Run
+from tablewright.domain.model import Field, Row, RowId, Table
+from tablewright.domain.research import Research
+from tablewright.domain.shortlist import ShortlistState
 from tablewright.doors.server.context import Visit
 from tablewright.errors import NotFound
-from tablewright.table.model import Field, Row, RowId, Table
-from tablewright.table.research import Research
-from tablewright.table.shortlist import ShortlistState
 
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport

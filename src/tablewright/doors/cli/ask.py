@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tablewright.app import Tablewright
-    from tablewright.table.corpus import Aggregate
-    from tablewright.table.reply import Citation, Reply
+    from tablewright.domain.corpus import Aggregate
+    from tablewright.domain.reply import Citation, Reply
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 
@@ -72,10 +72,10 @@ def ask(
     Without a model, a question is turned into such conditions if every word of it is known; otherwise the passages
     nearest to it are shown. "show the rest" and "export to FILE" work on the last result.
     """
+    from tablewright.domain.form import form_of
     from tablewright.doors.cli import output
     from tablewright.errors import TablewrightError, UsageError
-    from tablewright.table.files import target_format
-    from tablewright.table.form import form_of
+    from tablewright.formats.tables import target_format
 
     if list_:
         list_conversations(json=json)
@@ -174,7 +174,7 @@ async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None
 
 def print_reply(reply: Reply, *, trace: bool) -> None:
     from tablewright.doors.cli import output
-    from tablewright.table.messages import message
+    from tablewright.messages.messages import message
 
     console = output.stdout()
     output.print_prose(reply.answer, 20_000)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tablewright.app import Operation, Tablewright
-    from tablewright.table.model import Cell
+    from tablewright.domain.model import Cell
 
 JUDGED = (
     "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?",
@@ -39,11 +39,11 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
     from importlib.resources import as_file, files
 
     from tablewright.app import Tablewright
+    from tablewright.domain.fieldspec import parse_field
     from tablewright.doors.cli import output, views
     from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
     from tablewright.settings import Settings
-    from tablewright.table.fieldspec import parse_field
 
     def headline(text: str) -> None:
         if not quiet:
@@ -102,10 +102,10 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
     from importlib.resources import as_file, files
 
     from tablewright.app import Tablewright
+    from tablewright.domain.fieldspec import parse_field
+    from tablewright.domain.text import cell_text
     from tablewright.sample.model import NAME
     from tablewright.settings import Settings
-    from tablewright.table.fieldspec import parse_field
-    from tablewright.table.text import cell_text
 
     settings = Settings(
         home=str(home),
@@ -131,8 +131,8 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
 
 
 async def print_namesake(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
+    from tablewright.domain.text import cell_text
     from tablewright.doors.cli import output, views
-    from tablewright.table.text import cell_text
 
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
@@ -155,8 +155,8 @@ async def print_table(tablewright: Tablewright, table_id: str) -> None:
 
 async def print_evidence(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
     """A cell that two sources agree on, one on which they disagree, and a count of all quotes looked up again."""
+    from tablewright.domain.text import cell_text
     from tablewright.doors.cli import output, views
-    from tablewright.table.text import cell_text
 
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
@@ -175,8 +175,8 @@ async def print_evidence(tablewright: Tablewright, table_id: str, operations: li
 
 
 async def print_empty(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
+    from tablewright.domain.text import cell_text
     from tablewright.doors.cli import output
-    from tablewright.table.text import cell_text
 
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])

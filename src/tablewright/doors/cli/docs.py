@@ -11,8 +11,8 @@ from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport, Imported, Ingested, Tablewright
-    from tablewright.table.corpus import Document
-    from tablewright.table.form import KnownGroup
+    from tablewright.domain.corpus import Document
+    from tablewright.domain.form import KnownGroup
 
 docs = typer.Typer(
     no_args_is_help=True, help="Your own documents: add, list, show, kind, tables, remove, annotate, table."

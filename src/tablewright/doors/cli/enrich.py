@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         Tablewright,
         Watch,
     )
+    from tablewright.domain.model import Field
     from tablewright.errors import Paused
-    from tablewright.table.model import Field
 
 PREVIEW = 20
 
@@ -148,11 +148,11 @@ def enrich(
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
     from tablewright.app import FileOptions
+    from tablewright.domain.fieldspec import parse_field
     from tablewright.doors.cli import output
     from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs, spoken
     from tablewright.errors import TablewrightError, UsageError
-    from tablewright.table.fieldspec import parse_field
-    from tablewright.table.files import target_format
+    from tablewright.formats.tables import target_format
 
     if evidence not in ("", "strict", "judged"):
         raise UsageError(

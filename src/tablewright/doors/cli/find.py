@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app,
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.listing import FindEvent, FoundRows, Listing
+    from tablewright.domain.listing import FindEvent, FoundRows, Listing
 
 SHOWN = 20
 """Rows, and things set aside, that are printed."""
@@ -63,12 +63,12 @@ def find(
 
     Without a model, only tables whose headers match the columns you ask for are read.
     """
+    from tablewright.domain.fieldspec import parse_field, split_columns
+    from tablewright.domain.form import parse_where
+    from tablewright.domain.listing import DEFAULT_ROWS
     from tablewright.doors.cli import output, views
     from tablewright.errors import UsageError
-    from tablewright.table.fieldspec import parse_field, split_columns
-    from tablewright.table.files import target_format
-    from tablewright.table.form import parse_where
-    from tablewright.table.listing import DEFAULT_ROWS
+    from tablewright.formats.tables import target_format
 
     if sum(map(bool, (question, more, show))) != 1:
         raise UsageError(

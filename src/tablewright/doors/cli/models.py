@@ -78,8 +78,8 @@ def try_model(
     json: Json = False,
 ) -> None:
     """Ask the configured model one small question."""
+    from tablewright.domain.document import document
     from tablewright.doors.cli import output
-    from tablewright.table.document import document
 
     async def work(tablewright: Tablewright) -> ModelTrial:
         return await tablewright.test_model()

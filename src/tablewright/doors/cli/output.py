@@ -25,6 +25,10 @@ from rich.progress import (
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tablewright.domain.document import document
+from tablewright.domain.model import Cell, Field, Row, Table
+from tablewright.domain.printable import escaped, printable
+from tablewright.domain.text import cell_text
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import many as many
@@ -32,10 +36,6 @@ from tablewright.doors.amounts import spent as spent
 from tablewright.doors.amounts import tokens as tokens
 from tablewright.doors.interrupting import interruptible
 from tablewright.errors import Cancelled, TablewrightError
-from tablewright.table.document import document
-from tablewright.table.model import Cell, Field, Row, Table
-from tablewright.table.printable import escaped, printable
-from tablewright.table.text import cell_text
 
 if TYPE_CHECKING:
     from tablewright.app import Progress as News

@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app,
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
+    from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
 
 ROUNDS = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
 GAPS_SHOWN = 5
@@ -79,10 +79,10 @@ def research(
     checked on independent sites; the report shows where they disagree and says what could not be found. Without a
     model, the report consists of excerpts.
     """
+    from tablewright.domain.research import ResearchRequest
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
-    from tablewright.table.reports import report_format
-    from tablewright.table.research import ResearchRequest
+    from tablewright.formats.reports import report_format
 
     if out is not None:
         report_format(out)  # what cannot be written is said before anything is spent
@@ -148,7 +148,7 @@ async def agreed(
     """The plan, shown with what it is likely to take; a person at a terminal starts it, changes it or stops."""
     from tablewright.doors.cli import output
     from tablewright.errors import Cancelled
-    from tablewright.table.reports import wording
+    from tablewright.formats.reports import wording
 
     brief = await tablewright.plan_research(request, max_tasks=tasks)
     while not quiet:
@@ -214,10 +214,10 @@ def print_event(event: ResearchEvent) -> None:
 
 
 def print_research(found: Research, out: Path | None) -> None:
+    from tablewright.domain.printable import printable
+    from tablewright.domain.text import plural
     from tablewright.doors.cli import output
-    from tablewright.table.printable import printable
-    from tablewright.table.reports import render
-    from tablewright.table.text import plural
+    from tablewright.formats.reports import render
 
     if found.report is None:
         rounds = len(found.rounds)

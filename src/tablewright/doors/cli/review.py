@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from tablewright.app import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection, Tablewright
+from tablewright.domain.model import Cell, Field, RowId, Table
+from tablewright.domain.text import cell_text
 from tablewright.doors.cli import views
 from tablewright.doors.cli.output import plain, say, stderr
 from tablewright.doors.interrupting import interruptible
 from tablewright.errors import Cancelled, EditConflict, NotFound, RunError, UsageError
-from tablewright.table.model import Cell, Field, RowId, Table
-from tablewright.table.text import cell_text
 
 Verdict: TypeAlias = Literal["accepted", "refused", "edited", "emptied", "skipped"]
 

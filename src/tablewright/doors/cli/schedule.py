@@ -11,7 +11,7 @@ from tablewright.doors.cli.table import commands
 
 if TYPE_CHECKING:
     from tablewright.app import Schedule, Tablewright
-    from tablewright.table.feed import Routine
+    from tablewright.domain.feed import Routine
 
 
 @commands.command()
@@ -35,9 +35,9 @@ def schedule(
     json: Json = False,
 ) -> None:
     """Recheck or refresh a table every day or week, by a worker or server that is up then; or show the schedules."""
+    from tablewright.domain.feed import Routine
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
-    from tablewright.table.feed import Routine
 
     if do not in get_args(Routine):
         raise UsageError(f"--do {do!r} is not known.", advice="Use recheck or refresh.")

@@ -10,7 +10,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.access import Shareable, Shared
+    from tablewright.domain.access import Shareable, Shared
 
 
 @app.command()
@@ -45,8 +45,8 @@ def share(
 def checked(kind: str) -> Shareable:
     from typing import get_args
 
+    from tablewright.domain.access import Shareable
     from tablewright.errors import UsageError
-    from tablewright.table.access import Shareable
 
     if kind not in get_args(Shareable):
         raise UsageError(f"{kind!r} cannot be shared.", advice=f"Say one of: {', '.join(get_args(Shareable))}.")

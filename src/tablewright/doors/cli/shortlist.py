@@ -14,8 +14,8 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, app, with_ap
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.model import Step
-    from tablewright.table.shortlist import ChatReply, ShortlistState
+    from tablewright.domain.model import Step
+    from tablewright.domain.shortlist import ChatReply, ShortlistState
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 BUILTIN = "builtin"
@@ -101,7 +101,7 @@ def shortlist(
 async def messages(script: Path | None, *, is_form: bool = False) -> AsyncIterator[str]:
     """Those of the script, or what is typed until an empty line; first a form, where nobody would understand words."""
     from tablewright.doors.cli import output
-    from tablewright.table.shortlist_form import form_message
+    from tablewright.values.shortlist_form import form_message
 
     if script is not None:
         for line in read_script(script):
@@ -167,7 +167,7 @@ async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple
 
 def print_reply(reply: ChatReply, language: str = "") -> None:
     from tablewright.doors.cli import output
-    from tablewright.table.messages import figure, message
+    from tablewright.messages.messages import figure, message
 
     console = output.stdout()
     for said in reply.said:

@@ -100,7 +100,7 @@ def show(
     """Show a table, or with --row and --field one cell and where it came from."""
     from tablewright.doors.cli import output, views
     from tablewright.errors import NotFound, UsageError
-    from tablewright.table.dedupe import key_of
+    from tablewright.values.dedupe import key_of
 
     async def work(tablewright: Tablewright) -> None:
         head = await tablewright.table(table)

@@ -11,7 +11,7 @@ from tablewright.doors.cli.users import DaysOption, UserName, show_token
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.access import Scope, Token
+    from tablewright.domain.access import Scope, Token
 
 commands = typer.Typer(help="Manage the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
 app.add_typer(commands, name="tokens")
@@ -61,7 +61,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Make another token for a user and print it. It is shown once and not stored."""
-    from tablewright.table.document import document
+    from tablewright.domain.document import document
 
     scopes = checked(scope or [])
 
@@ -89,8 +89,8 @@ def remove(token_id: Annotated[str, typer.Argument(metavar="ID", help="A token's
 
 
 def checked(scopes: list[str]) -> tuple[Scope, ...]:
+    from tablewright.domain.access import SCOPES, Scope
     from tablewright.errors import UsageError
-    from tablewright.table.access import SCOPES, Scope
 
     for each in scopes:
         if each not in get_args(Scope):

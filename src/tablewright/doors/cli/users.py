@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import Json, TableName, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Quota, Tablewright
-    from tablewright.table.access import Person, Role
+    from tablewright.domain.access import Person, Role
 
 commands = typer.Typer(help="Manage the users of a server: their roles, tokens and tables.", no_args_is_help=True)
 app.add_typer(commands, name="users")
@@ -115,8 +115,8 @@ def quota(
     json: Json = False,
 ) -> None:
     """Show a user's monthly limits and use, or set limits for that user."""
+    from tablewright.domain.access import Metered
     from tablewright.doors.cli import output
-    from tablewright.table.access import Metered
 
     given: dict[Metered, str] = {"uploads": uploads, "rows": rows, "disk": disk, "dollars": dollars}
     limits = {what: limit_in(text, what) for what, text in given.items() if text}
@@ -180,8 +180,8 @@ def show_token(shown: dict[str, Any], json: bool) -> None:
 
 
 def checked(role: str) -> Role:
+    from tablewright.domain.access import Role
     from tablewright.errors import UsageError
-    from tablewright.table.access import Role
 
     if role not in get_args(Role):
         raise UsageError(f"There is no role {role!r}.", advice="Use viewer, editor or admin.")

@@ -10,9 +10,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
+from tablewright.domain.model import Cell, Row, Table
+from tablewright.domain.text import basis_text, cell_text, sureness
 from tablewright.doors.cli.output import STYLES, dollars, grid, many, plain, say, shown, stderr, stdout, when
-from tablewright.table.model import Cell, Row, Table
-from tablewright.table.text import basis_text, cell_text, sureness
 
 if TYPE_CHECKING:
     from tablewright.app import Estimate

@@ -18,18 +18,18 @@ from msgspec import structs
 from typing_extensions import Unpack
 
 from tablewright.app import Imported
+from tablewright.domain.document import document
+from tablewright.domain.form import parse_where
+from tablewright.domain.listing import DEFAULT_ROWS
+from tablewright.domain.model import Field
+from tablewright.domain.reply import Reply
+from tablewright.domain.research import ResearchRequest
 from tablewright.doors.library.data import Data, PandasFrame, PolarsFrame
 from tablewright.doors.library.fields import Fields, fields_from
 from tablewright.doors.library.results import AskResult, ResearchResult, TableResult
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
 from tablewright.settings import plain
-from tablewright.table.document import document
-from tablewright.table.form import parse_where
-from tablewright.table.listing import DEFAULT_ROWS
-from tablewright.table.model import Field
-from tablewright.table.reply import Reply
-from tablewright.table.research import ResearchRequest
 
 if TYPE_CHECKING:
     from tablewright.app import RowFunction, Strategy

@@ -10,9 +10,9 @@ from decimal import Decimal
 from math import isnan
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from tablewright.domain.model import Money
 from tablewright.errors import UsageError
-from tablewright.table.files.native_column import is_empty
-from tablewright.table.model import Money
+from tablewright.formats.tables.native_column import is_empty
 
 ADVICE = "Give a path, a DataFrame, or a list of dictionaries."
 KEPT = (str, bool, int, float, Decimal, date, time, bytes, Money, type(None))

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from tablewright.table.model import Cell, Label, Table
-from tablewright.table.reply import Reply
-from tablewright.table.text import cell_text
+from tablewright.domain.model import Cell, Label, Table
+from tablewright.domain.reply import Reply
+from tablewright.domain.text import cell_text
 
 MOST_ROWS = 50
 COLOURS: dict[Label, str] = {"high": "#1b7f3b", "medium": "#9a6700", "low": "#b42318", "none": "inherit"}

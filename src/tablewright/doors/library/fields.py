@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeGuard,
 
 import msgspec
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, FieldType, Money
 from tablewright.errors import BadField, did_you_mean
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Field, FieldType, Money
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tablewright.domain.model import Field, Money, Table
 from tablewright.doors.library.data import PandasFrame, PolarsFrame, all_rows, is_blank
 from tablewright.errors import UsageError
-from tablewright.table.model import Field, Money, Table
 
 if TYPE_CHECKING:
     import pandas

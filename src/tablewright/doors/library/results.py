@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tablewright.app import Exported
+from tablewright.domain.document import document
+from tablewright.domain.model import Cell, Evidence, Field, Row, Table, Value
+from tablewright.domain.reply import Citation, Reply
+from tablewright.domain.research import CheckedClaim, Research, SourceNote
+from tablewright.domain.text import cell_text, plural
 from tablewright.doors.library import display, frames
 from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
-from tablewright.table.document import document
-from tablewright.table.files.write import open_writer, target_format
-from tablewright.table.model import Cell, Evidence, Field, Row, Table, Value
-from tablewright.table.reply import Citation, Reply
-from tablewright.table.research import CheckedClaim, Research, SourceNote
-from tablewright.table.text import cell_text, plural
+from tablewright.formats.tables.write import open_writer, target_format
 
 if TYPE_CHECKING:
     import pandas

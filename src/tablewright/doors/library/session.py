@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import msgspec
 
 from tablewright.app import FileOptions, Imported, Tablewright
+from tablewright.domain.model import RowId
+from tablewright.domain.retrieved import is_document
 from tablewright.doors.library.data import Data, rows_of
 from tablewright.doors.library.progress import Bar, Progress, is_watched
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.settings import Settings, load_settings, plain
-from tablewright.table.model import RowId
-from tablewright.table.retrieved import is_document
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

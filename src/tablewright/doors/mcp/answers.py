@@ -14,12 +14,12 @@ from typing import Any, ParamSpec, TypeAlias
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
+from tablewright.domain.document import document
+from tablewright.domain.model import Cell, Evidence, RowId
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import TablewrightError
-from tablewright.table.document import document
-from tablewright.table.model import Cell, Evidence, RowId
 
 P = ParamSpec("P")
 Answer: TypeAlias = dict[str, Any]

@@ -12,10 +12,10 @@ import anyio
 from mcp.server.mcpserver import Context
 
 from tablewright.app import Run, Tablewright
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Step
 from tablewright.doors.mcp.folders import Folders
 from tablewright.errors import Cancelled, RunError, TablewrightError, Unreachable
-from tablewright.table.feed import Progress
-from tablewright.table.model import Step
 
 T = TypeVar("T")
 Call: TypeAlias = Context[Any, Any]

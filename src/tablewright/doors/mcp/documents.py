@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
+from tablewright.domain.corpus import Category
+from tablewright.domain.document import document
+from tablewright.domain.feed import Progress
+from tablewright.domain.form import form_of
+from tablewright.domain.reply import Reply
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, step_by_step
 from tablewright.errors import UsageError
-from tablewright.table.corpus import Category
-from tablewright.table.document import document
-from tablewright.table.feed import Progress
-from tablewright.table.form import form_of
-from tablewright.table.reply import Reply
 
 if TYPE_CHECKING:
     from tablewright.app import SearchHits

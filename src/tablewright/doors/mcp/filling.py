@@ -9,13 +9,13 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.app import Fill, Selection
+from tablewright.domain.document import document
+from tablewright.domain.feed import Progress
+from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
 from tablewright.doors.mcp.tables import TableName, TableTools
 from tablewright.errors import Forbidden
-from tablewright.table.document import document
-from tablewright.table.feed import Progress
-from tablewright.table.fieldspec import parse_field
 
 FEW_ROWS = 20
 

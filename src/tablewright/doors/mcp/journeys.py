@@ -11,19 +11,19 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
+from tablewright.domain.document import document
+from tablewright.domain.feed import Progress
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.form import parse_where
+from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
+from tablewright.domain.research import AnsweredFollowUp, Length, Reference, ReportType, Research, ResearchRequest
+from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, begins_round, in_words, refuse_failed, step_by_step
 from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
 from tablewright.errors import UsageError
-from tablewright.table.document import document
-from tablewright.table.feed import Progress
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.form import parse_where
-from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
-from tablewright.table.reports import render
-from tablewright.table.research import AnsweredFollowUp, Length, Reference, ReportType, Research, ResearchRequest
-from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.formats.reports import render
 
 LONGEST_MESSAGE = 4_000
 

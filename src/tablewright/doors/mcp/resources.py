@@ -17,7 +17,7 @@ from mcp_types import Resource
 from tablewright.doors.mcp.answers import NOTICE, in_sentences
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.errors import NotFound, TablewrightError, UsageError
-from tablewright.table.reports import render
+from tablewright.formats.reports import render
 
 P = ParamSpec("P")
 

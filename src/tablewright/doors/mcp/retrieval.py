@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
+from tablewright.domain.corpus import Category
+from tablewright.domain.form import form_of
 from tablewright.doors.mcp.answers import Answer, add_tool, hints, page_of
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.mcp.documents import HERE, MOST_HITS, passages
 from tablewright.errors import UsageError
-from tablewright.table.corpus import Category
-from tablewright.table.form import form_of
 
 if TYPE_CHECKING:
     from tablewright.app import FoundItem

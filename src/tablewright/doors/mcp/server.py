@@ -19,6 +19,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.domain import access
+from tablewright.domain.access import EVERY_SCOPE, Person, Role
 from tablewright.doors.mcp.answers import refused
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.mcp.documents import DocumentTools
@@ -34,8 +36,6 @@ from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
 from tablewright.errors import BadSetting, Unreachable, UsageError, did_you_mean
-from tablewright.table import access
-from tablewright.table.access import EVERY_SCOPE, Person, Role
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""

@@ -10,13 +10,13 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.app import FileOptions, Operation, ProposalHead
+from tablewright.domain.document import document
+from tablewright.domain.model import Cell, Field, Row, Table
+from tablewright.domain.text import cell_text
 from tablewright.doors.mcp.answers import Answer, add_tool, grid, hints, note_on, page_of, proof, shown
 from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.document import document
-from tablewright.table.model import Cell, Field, Row, Table
-from tablewright.table.text import cell_text
 from tablewright.temporary import temporary_folder
 
 MOST_ROWS = 200

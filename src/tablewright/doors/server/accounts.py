@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import RANKS, Person, Role
 from tablewright.doors.server.errors import NotLoggedIn
 from tablewright.errors import BadSetting, UsageError
 from tablewright.settings import Settings
-from tablewright.table.access import RANKS, Person, Role
 
 ASK = "Ask an admin of this server to add you."
 

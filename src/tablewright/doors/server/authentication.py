@@ -18,11 +18,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from starlette.requests import HTTPConnection
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import OWNER, Person, Token
 from tablewright.doors.server.errors import NotLoggedIn, TooMany
 from tablewright.doors.server.limits import Buckets, ServerLimits
 from tablewright.doors.server.origin import address, was_forwarded
 from tablewright.errors import TablewrightError
-from tablewright.table.access import OWNER, Person, Token
 
 log = logging.getLogger("tablewright.server")
 

@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Person, Scope
+from tablewright.domain.model import Table
 from tablewright.errors import Forbidden, NotFound
-from tablewright.table.access import Person, Scope
-from tablewright.table.model import Table
 
 ONLY_LOOK = "You may look, but not change anything."
 

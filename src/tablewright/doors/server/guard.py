@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.domain.access import Person
 from tablewright.doors.server.authentication import Authentication, How
 from tablewright.doors.server.context import ONLY_LOOK, advice_for
 from tablewright.doors.server.encoding import NOT_UTF_8, Utf8, check_headers
@@ -41,7 +42,6 @@ from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import PROBES, check_database
 from tablewright.doors.server.turns import Turns
 from tablewright.errors import Forbidden, TablewrightError, Unreachable, disk_full
-from tablewright.table.access import Person
 
 log = logging.getLogger("tablewright.server")
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 
-from tablewright.table.model import Noun
+from tablewright.domain.model import Noun
 
 MEGABYTE = 1024 * 1024
 MOST_REMEMBERED = 10_000

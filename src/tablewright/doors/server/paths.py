@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tablewright.domain.access import OWNER, Person
 from tablewright.errors import PACKAGE
 from tablewright.extras import installed_from
 from tablewright.settings import Settings
-from tablewright.table.access import OWNER, Person
 
 SHORTEST = 3
 """Parts of an address that everybody has, such as "/", are no secret."""

@@ -7,11 +7,11 @@ from functools import partial
 
 from nicegui import ui
 
+from tablewright.domain.shortlist import Card, CellRef, ChatReply, ReplySentence, ShopListing
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, paragraph, quiet, row, safe, when
 from tablewright.doors.web.words import language, t
-from tablewright.table.messages import message
-from tablewright.table.shortlist import Card, CellRef, ChatReply, ReplySentence, ShopListing
+from tablewright.messages.messages import message
 
 MOST_CELLS = 6
 

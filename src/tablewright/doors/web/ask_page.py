@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 from nicegui import context, ui
 
+from tablewright.domain.reply import Reply, ReplyRow
+from tablewright.domain.text import shortened
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
 from tablewright.doors.web.elements import (
@@ -30,9 +32,7 @@ from tablewright.doors.web.server_memory import ServerMemory
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.table.messages import message
-from tablewright.table.reply import Reply, ReplyRow
-from tablewright.table.text import shortened
+from tablewright.messages.messages import message
 
 REMEMBERED = 200
 """Conversations whose answers a reload of the page still shows."""

@@ -10,17 +10,17 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from tablewright.domain.corpus import Document
+from tablewright.domain.model import Evidence
+from tablewright.domain.reply import Citation
+from tablewright.domain.research import Reference
+from tablewright.domain.retrieved import is_document
+from tablewright.domain.text import cell_text
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import chip, icon_button, inline, outside, paragraph, quiet, row, safe, when
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound
-from tablewright.table.corpus import Document
-from tablewright.table.model import Evidence
-from tablewright.table.reply import Citation
-from tablewright.table.research import Reference
-from tablewright.table.retrieved import is_document
-from tablewright.table.text import cell_text
 
 AROUND = 900
 """Characters before and after a quote, where a text has no pages."""

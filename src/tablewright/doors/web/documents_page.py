@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import events, ui
 
+from tablewright.domain.corpus import Document
 from tablewright.doors.api.uploads import forget
 from tablewright.doors.web.ask_page import tabs
 from tablewright.doors.web.citations import open_document, pages_of
@@ -31,7 +32,6 @@ from tablewright.doors.web.live import undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.doors.web.words import t
-from tablewright.table.corpus import Document
 
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport, Ingested

@@ -11,6 +11,7 @@ from nicegui import events, ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
+from tablewright.domain.printable import printable
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import spent as spent
@@ -19,8 +20,7 @@ from tablewright.doors.web.frame import frame
 from tablewright.doors.web.words import many as many
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.table.printable import printable
-from tablewright.table.reports.wording import link
+from tablewright.formats.reports.wording import link
 
 LONGEST = 200_000
 WORDS = "(event) => { event.preventDefault(); emit(event.target.querySelector('input').value); }"

@@ -8,12 +8,12 @@ from typing import TypeAlias
 from nicegui import ui
 
 from tablewright.app import Tablewright
+from tablewright.domain.edits import flag_note
+from tablewright.domain.model import Cell, Evidence, Field, Noun, Step
+from tablewright.domain.text import cell_text, shortened, show
 from tablewright.doors.web.frame import heading, outside_link, text
 from tablewright.doors.web.grid_rows import is_disputed, is_own, stays_text
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
-from tablewright.table.edits import flag_note
-from tablewright.table.model import Cell, Evidence, Field, Noun, Step
-from tablewright.table.text import cell_text, shortened, show
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from nicegui import ui
 
 from tablewright.app import Run
+from tablewright.domain.fieldspec import parse_field, split_columns
+from tablewright.domain.form import parse_where
+from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
     bar,
@@ -23,9 +26,6 @@ from tablewright.doors.web.frame import about, heading, or_missing, say, visit, 
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import many, t
 from tablewright.errors import UsageError
-from tablewright.table.fieldspec import parse_field, split_columns
-from tablewright.table.form import parse_where
-from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 
 LONGEST = 2_000
 SHOWN = 100

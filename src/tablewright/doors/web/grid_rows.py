@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import msgspec
 
 from tablewright.app import Operation, Tablewright
+from tablewright.conditions.column_filter import filter_on, ordered
+from tablewright.domain.form import Where
+from tablewright.domain.model import Cell, Field, Money, Noun, Row, RowId, Table, Value
+from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.form import Where
-from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table, Value
-from tablewright.table.text import cell_text, shortened
-from tablewright.table.views import filter_on, ordered
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
 ONLY: tuple[Only, ...] = get_args(Only)

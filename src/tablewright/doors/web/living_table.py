@@ -7,15 +7,15 @@ from functools import partial
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
+from tablewright.domain.model import Cell, Field, Row, RowId, Table
+from tablewright.domain.shortlist import PRICE, Ranking
+from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import chip, icon_button, inline, paragraph, quiet, row, safe
 from tablewright.doors.web.frame import heading, visit, visit_now
 from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
 from tablewright.doors.web.words import reason_text, t
-from tablewright.table.model import Cell, Field, Row, RowId, Table
-from tablewright.table.shortlist import PRICE, Ranking
-from tablewright.table.text import cell_text, shortened
 
 MOST_ROWS = 60
 LOOKS = ("tw-high", "tw-medium", "tw-low", "tw-failed", "tw-flagged")

@@ -9,16 +9,16 @@ from typing import Any
 
 from nicegui import events, ui
 
+from tablewright.domain.corpus import Aggregate
+from tablewright.domain.form import TEXT, Form, KnownGroup, Where, parse_where
+from tablewright.domain.model import column_key
+from tablewright.domain.reply import Reply
+from tablewright.domain.text import plural
 from tablewright.doors.web.ask_page import show_reply, tabs
 from tablewright.doors.web.elements import Shown, card, grid, icon_button, journey, many, quiet, row, safe
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_to_run
 from tablewright.doors.web.live import download
 from tablewright.doors.web.words import t, translated
-from tablewright.table.corpus import Aggregate
-from tablewright.table.form import TEXT, Form, KnownGroup, Where, parse_where
-from tablewright.table.model import column_key
-from tablewright.table.reply import Reply
-from tablewright.table.text import plural
 
 OPERATORS = {
     "=": "is", "!=": "is not", "contains": "contains", "<": "is less than", "<=": "is at most", ">": "is more than",

@@ -7,6 +7,17 @@ from functools import partial
 
 from nicegui import ui
 
+from tablewright.domain.research import (
+    AnsweredFollowUp,
+    CheckedClaim,
+    Reference,
+    Report,
+    ReportCell,
+    ReportTable,
+    Round,
+    Sentence,
+    Verdict,
+)
 from tablewright.doors.web.citations import number_button, open_reference, show_evidence, with_numbers
 from tablewright.doors.web.elements import (
     Shown,
@@ -24,18 +35,7 @@ from tablewright.doors.web.elements import (
 )
 from tablewright.doors.web.frame import heading
 from tablewright.doors.web.words import t
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import (
-    AnsweredFollowUp,
-    CheckedClaim,
-    Reference,
-    Report,
-    ReportCell,
-    ReportTable,
-    Round,
-    Sentence,
-    Verdict,
-)
+from tablewright.formats.reports.wording import Words
 
 ROUNDS = {"discover": "Discovery", "fill": "Gap filling", "verify": "Verification"}
 VERDICTS: dict[Verdict, str] = {

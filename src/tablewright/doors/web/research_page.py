@@ -7,6 +7,7 @@ import time
 from nicegui import ui
 
 from tablewright.app import Run
+from tablewright.domain.research import Brief, Research, ResearchRequest, ResearchStatus
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
     Shown,
@@ -30,8 +31,7 @@ from tablewright.doors.web.live import Undertaking, download, undertakings, with
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t, translated
-from tablewright.table.reports import wording
-from tablewright.table.research import Brief, Research, ResearchRequest, ResearchStatus
+from tablewright.formats.reports import wording
 
 LONGEST = 2_000
 AT_ONCE = 30

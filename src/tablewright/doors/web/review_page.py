@@ -10,6 +10,8 @@ from typing import ParamSpec
 from nicegui import context, ui
 
 from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, Tablewright
+from tablewright.domain.model import PENDING, Cell, Field, Row, Table
+from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import (
     about,
@@ -27,8 +29,6 @@ from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdi
 from tablewright.doors.web.table_proposals import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.table.model import PENDING, Cell, Field, Row, Table
-from tablewright.table.text import cell_text, shortened
 
 P = ParamSpec("P")
 

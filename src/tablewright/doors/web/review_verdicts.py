@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from tablewright.app import CellAt
+from tablewright.domain.model import Cell
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.server_memory import ServerMemory
-from tablewright.table.model import Cell
 
 REMEMBERED = 100
 

@@ -9,6 +9,8 @@ from nicegui import ui
 from nicegui.element import Element
 
 from tablewright.app import Run
+from tablewright.domain.feed import Event, Progress
+from tablewright.domain.text import cell_text, shortened, sureness
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.charts import MOST_ROWS, cost_chart, coverage_chart, domains_chart, figures_of
 from tablewright.doors.web.elements import (
@@ -33,8 +35,6 @@ from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import reason_text, t
 from tablewright.errors import NotFound
-from tablewright.table.feed import Event, Progress
-from tablewright.table.text import cell_text, shortened, sureness
 
 AT_ONCE = 30
 CHARTED = 300

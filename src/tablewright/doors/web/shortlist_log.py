@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tablewright.domain.shortlist import ChatReply
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.server_memory import ServerMemory
-from tablewright.table.shortlist import ChatReply
 
 REMEMBERED = 100
 LARGEST = 20 * 1024 * 1024

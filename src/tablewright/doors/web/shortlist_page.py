@@ -9,6 +9,10 @@ from pathlib import Path
 
 from nicegui import ui
 
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Step
+from tablewright.domain.shortlist import Phase, ShortlistState
+from tablewright.domain.text import shortened
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.advice_view import show_reply
 from tablewright.doors.web.elements import (
@@ -34,12 +38,8 @@ from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.shortlist_log import ShortlistLog, talk_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.table.feed import Progress
-from tablewright.table.messages import column_name
-from tablewright.table.model import Step
-from tablewright.table.shortlist import Phase, ShortlistState
-from tablewright.table.shortlist_form import form_message
-from tablewright.table.text import shortened
+from tablewright.messages.messages import column_name
+from tablewright.values.shortlist_form import form_message
 
 LONGEST = 4_000
 AT_ONCE = 30

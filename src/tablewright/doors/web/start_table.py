@@ -12,6 +12,8 @@ from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
 from tablewright.app import FileOptions, KnownFile, Preview
+from tablewright.domain.model import Field, Table
+from tablewright.domain.text import shortened
 from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import quiet
@@ -20,8 +22,6 @@ from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
 from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.table.model import Field, Table
-from tablewright.table.text import shortened
 from tablewright.temporary import temporary_folder
 
 LARGEST = 200 * 1024 * 1024

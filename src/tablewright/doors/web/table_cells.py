@@ -9,14 +9,14 @@ from typing import Any
 from nicegui import app as pages
 
 from tablewright.app import Change, Tablewright
+from tablewright.domain.edits import RemoveRow
+from tablewright.domain.model import Noun, Row, RowId, Table
+from tablewright.domain.text import cell_text, plural
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.grid_rows import RowOrders, RowQuery, proposed_cells, replaces, wanted_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.table.edits import RemoveRow
-from tablewright.table.files.markdown import escape_markdown
-from tablewright.table.model import Noun, Row, RowId, Table
-from tablewright.table.text import cell_text, plural
+from tablewright.formats.tables.markdown import escape_markdown
 
 MOST_WRITTEN = 20_000
 """Cells that are written at once."""

@@ -10,17 +10,17 @@ import msgspec
 from nicegui import ui
 
 from tablewright.app import Change, Tablewright
+from tablewright.conditions.column_filter import COMPARISONS, filter_on, ordered
+from tablewright.domain.edits import RemoveField
+from tablewright.domain.form import Where
+from tablewright.domain.model import Cell, Field, RowId, Table
+from tablewright.domain.text import cell_text, shortened, show_float
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import TYPES, t, translated
 from tablewright.errors import TablewrightError
-from tablewright.table.edits import RemoveField
-from tablewright.table.form import Where
-from tablewright.table.model import Cell, Field, RowId, Table
-from tablewright.table.text import cell_text, shortened, show_float
-from tablewright.table.units import with_unit
-from tablewright.table.views import COMPARISONS, filter_on, ordered
+from tablewright.values.units import with_unit
 
 MOST_COMMON = 5
 FIGURES: dict[str, Callable[[list[float]], float]] = {

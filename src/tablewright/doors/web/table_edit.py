@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from nicegui import ui
 
+from tablewright.domain.model import Field
+from tablewright.domain.text import shortened
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say, tell, text, visit_to_change
 from tablewright.doors.web.words import t, type_text
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.table.model import Field
-from tablewright.table.text import shortened
 
 if TYPE_CHECKING:
     from tablewright.app import Rechecked

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from nicegui import context, ui
 
+from tablewright.domain.model import Cell, Field, RowId, Table
+from tablewright.domain.views import View
 from tablewright.doors.web.grid_rows import RowQuery, shown
 from tablewright.doors.web.words import t, type_text
-from tablewright.table.model import Cell, Field, RowId, Table
-from tablewright.table.views import View
 
 NUMBER = "tw:number"
 NO_ROWS = "No row matches. Choose All rows, or clear the filters and the search."

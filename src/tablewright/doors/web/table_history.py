@@ -7,11 +7,11 @@ import asyncio
 from nicegui import ui
 
 from tablewright.app import Change, Rollback
+from tablewright.domain.model import Table
 from tablewright.doors.web.elements import many, when
 from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import t
-from tablewright.table.model import Table
 
 NEWEST = 100
 

@@ -10,6 +10,8 @@ import msgspec
 from nicegui import context, events, ui
 
 from tablewright.app import Applied, ProposalHead, Run, TableActivity
+from tablewright.domain.model import Field, RowId, Table
+from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
 from tablewright.doors.web.ask_column import RowScope
 from tablewright.doors.web.elements import brief_button
@@ -28,8 +30,6 @@ from tablewright.doors.web.table_run import NEWEST, RunBar
 from tablewright.doors.web.table_views import ViewBar, view_of
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
-from tablewright.table.model import Field, RowId, Table
-from tablewright.table.text import cell_text, shortened
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
 """Seconds between two looks at whether somebody else has changed the table, and whether the process of a run ended."""

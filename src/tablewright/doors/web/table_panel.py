@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from nicegui import context, events, ui
 
 from tablewright.app import Change, Operation, ProposalHead, Review
+from tablewright.domain.model import Cell, Field, Row, RowId
+from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.grid_rows import is_over, operation_of, stays_text
 from tablewright.doors.web.table_edit import ask_reason, visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.model import Cell, Field, Row, RowId
-from tablewright.table.text import cell_text, shortened
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from nicegui import ui
 
 from tablewright.app import Change
+from tablewright.domain.model import Field, Noun, RowId, Table
+from tablewright.domain.text import plural, shortened
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.table.model import Field, Noun, RowId, Table
-from tablewright.table.text import plural, shortened
 
 PREVIEW = 4
 

@@ -8,10 +8,10 @@ from functools import partial
 from nicegui import ui
 
 from tablewright.app import Applied, ProposalHead
+from tablewright.domain.text import shortened
 from tablewright.doors.web.frame import say, text
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import many, t
-from tablewright.table.text import shortened
 
 More = Callable[[ProposalHead], Awaitable[None]]
 

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from nicegui import context, ui
 
 from tablewright.app import Progress, Run
+from tablewright.domain.model import Cell, RowId
+from tablewright.domain.text import shortened
 from tablewright.doors.amounts import dollars, duration
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.live import with_page
@@ -15,8 +17,6 @@ from tablewright.doors.web.run_banner import RunBanner
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import many, t
 from tablewright.errors import NotFound
-from tablewright.table.model import Cell, RowId
-from tablewright.table.text import shortened
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
+from tablewright.domain.model import RowId
 from tablewright.doors.web.frame import outside_link, tell, text
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import many, t
 from tablewright.errors import TablewrightError
-from tablewright.table.model import RowId
 
 LONGEST = 500
 

@@ -9,6 +9,11 @@ from urllib.parse import quote
 import msgspec
 from nicegui import context, events, ui
 
+from tablewright.conditions.column_filter import COMPARISONS
+from tablewright.domain.form import Where
+from tablewright.domain.model import Field
+from tablewright.domain.text import shortened
+from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.grid_rows import ONLY, Only
@@ -17,10 +22,6 @@ from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.table.form import Where
-from tablewright.table.model import Field
-from tablewright.table.text import shortened
-from tablewright.table.views import COMPARISONS, ColumnLayout, View
 
 CHIPS: dict[Only, tuple[str, str]] = {
     "": ("All rows", ""),

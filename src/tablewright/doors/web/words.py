@@ -21,9 +21,9 @@ from typing import Any, TypeVar
 from fastapi import FastAPI
 from nicegui import app as pages
 
-from tablewright.table.messages import completed
-from tablewright.table.model import Cell, Field, FieldType
-from tablewright.table.text import BASES, plural
+from tablewright.domain.model import Cell, Field, FieldType
+from tablewright.domain.text import BASES, plural
+from tablewright.messages.messages import completed
 
 T = TypeVar("T")
 

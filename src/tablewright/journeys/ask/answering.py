@@ -11,13 +11,13 @@ from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
 from tablewright.decisions.figures import unproved
+from tablewright.domain.corpus import Question
+from tablewright.domain.reply import Citation, Ledger, ReplyRow
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import plural
+from tablewright.messages.messages import figure, message
 from tablewright.store.results import ResultRow
-from tablewright.table.corpus import Question
-from tablewright.table.currencies import is_currency
-from tablewright.table.messages import figure, message
-from tablewright.table.reply import Citation, Ledger, ReplyRow
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import plural
+from tablewright.values.currencies import is_currency
 
 ROWS = 50
 """Rows that a reply shows, at most; all of them are kept."""

@@ -18,6 +18,11 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.decision import Outcome, Tell, decide
 from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, kept_plan, texts_for
 from tablewright.decisions.translation import READER, speak
+from tablewright.domain.corpus import Document
+from tablewright.domain.form import Form, KnownGroup
+from tablewright.domain.reply import Reply
+from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.text import shortened
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, UsageError
@@ -30,15 +35,10 @@ from tablewright.journeys.ask.turn import AskContext, QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.journeys.ask.without_model import answer_without_model, from_form
 from tablewright.journeys.enrich import OpenTools, no_tools
+from tablewright.messages.messages import ENGLISH
 from tablewright.models.document_scope import concerning
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
-from tablewright.table.corpus import Document
-from tablewright.table.form import Form, KnownGroup
-from tablewright.table.messages import ENGLISH
-from tablewright.table.reply import Reply
-from tablewright.table.rowkey import fold, tokenize
-from tablewright.table.text import shortened
 from tablewright.text.words import SMALL_WORDS
 
 if TYPE_CHECKING:

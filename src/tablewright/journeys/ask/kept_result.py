@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablewright.domain.reply import Reply, ReplyRow
 from tablewright.journeys.ask.answering import ROWS, Sources
 from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.store.conversations import Turn
-from tablewright.table.reply import Reply, ReplyRow
 
 
 def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:

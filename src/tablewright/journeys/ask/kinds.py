@@ -17,6 +17,11 @@ import msgspec
 from tablewright.corpus.title_kinds import title_kinds
 from tablewright.decisions.classify_documents import Beginning, ClassifyDocuments, ToClassify
 from tablewright.decisions.decision import Tell, decide
+from tablewright.domain.corpus import Document
+from tablewright.domain.edits import AddRow, RemoveRow
+from tablewright.domain.model import Field, Row, Table, column_key, given
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.text import plural
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import EstimateRange, dollars, spanned
 from tablewright.engine.fill import USUAL, Fill, Terms
@@ -29,11 +34,6 @@ from tablewright.store.operations import CellAt
 from tablewright.store.store import Store
 from tablewright.strategies.estimates import one_call
 from tablewright.strategies.strategy import find_strategy
-from tablewright.table.corpus import Document
-from tablewright.table.edits import AddRow, RemoveRow
-from tablewright.table.model import Field, Row, Table, column_key, given
-from tablewright.table.rowkey import row_key
-from tablewright.table.text import plural
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

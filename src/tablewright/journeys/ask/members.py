@@ -12,15 +12,15 @@ from msgspec import structs
 
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.plan_question import KIND, DocumentGroup
+from tablewright.domain.corpus import Document, Typed
+from tablewright.domain.model import Cell, Field, Money, Table, column_key
+from tablewright.domain.text import cell_text, shortened
 from tablewright.store.kinds import KindRow
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
-from tablewright.table.corpus import Document, Typed
-from tablewright.table.dates import read_dates
-from tablewright.table.model import Cell, Field, Money, Table, column_key
-from tablewright.table.same_value import same_value
-from tablewright.table.text import cell_text, shortened
-from tablewright.table.typed import typed
+from tablewright.values.dates import read_dates
+from tablewright.values.same_value import same_value
+from tablewright.values.typed import typed
 
 LEAST_ROWS = 3
 """Rows that tables of one header have, all together, to be worth naming."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.compose import Passage
+from tablewright.domain.corpus import Document
 from tablewright.store.parts import number_of
 from tablewright.store.snapshot import Snapshot
-from tablewright.table.corpus import Document
 
 EACH = 40
 """Hits of one search that count."""

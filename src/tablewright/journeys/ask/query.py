@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tablewright.conditions.judge import MATCH, NO_MATCH, Verdict, both, either, is_limit, judge, judge_pair, unstated
 from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, UndecidedItem
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, named_column, wanted_value
 from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.domain.corpus import Comparator, Completeness, Condition, Question, Typed
+from tablewright.domain.model import FieldType, column_key
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.text import plural
 from tablewright.journeys.ask.members import CHANGED, Member
+from tablewright.messages.messages import message
 from tablewright.models.document_scope import concerning
-from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
-from tablewright.table.currencies import CODES
-from tablewright.table.judge import MATCH, NO_MATCH, Verdict, both, either, is_limit, judge, judge_pair, unstated
-from tablewright.table.messages import message
-from tablewright.table.model import FieldType, column_key
-from tablewright.table.rowkey import row_key
-from tablewright.table.text import plural
-from tablewright.table.typed import typed
-from tablewright.table.vocabulary import holds
+from tablewright.values.currencies import CODES
+from tablewright.values.typed import typed
+from tablewright.values.vocabulary import holds
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

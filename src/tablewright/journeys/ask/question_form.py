@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from tablewright.decisions.plan_question import wanted_value
-from tablewright.table.corpus import Aggregate
-from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
-from tablewright.table.model import Noun
-from tablewright.table.vocabulary import stem, tokens
+from tablewright.domain.corpus import Aggregate
+from tablewright.domain.form import TEXT, Form, KnownColumn, KnownGroup, Where
+from tablewright.domain.model import Noun
+from tablewright.values.vocabulary import stem, tokens
 
 Words: TypeAlias = tuple[str, ...]
 T = TypeVar("T")

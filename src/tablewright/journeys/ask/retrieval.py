@@ -10,12 +10,12 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import FoundItems as FactsFound
 from tablewright.corpus.search import Scope
 from tablewright.corpus.search import SearchHits as PassagesFound
+from tablewright.domain.corpus import Category
+from tablewright.domain.form import Form
 from tablewright.journeys.ask.ask import Asker
 from tablewright.journeys.ask.query import Spellings, answer
 from tablewright.journeys.ask.where import looked_up
 from tablewright.store.store import Store
-from tablewright.table.corpus import Category
-from tablewright.table.form import Form
 
 
 class Retrieval:

@@ -10,6 +10,10 @@ from dataclasses import replace
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_question import KIND, PlannedColumn, QuestionPlan
+from tablewright.domain.corpus import Document
+from tablewright.domain.model import Field, FieldType, column_key
+from tablewright.domain.reply import Ledger, Reply, ReplyRow, ToolUse
+from tablewright.domain.text import shortened
 from tablewright.engine.estimate import EstimateRange
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
@@ -31,13 +35,9 @@ from tablewright.journeys.ask.members import Inventory, Member, RowTable, member
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer, decided, in_words, spellings
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.journeys.ask.widening import beside_the_table, looser
+from tablewright.messages.messages import figure, message
 from tablewright.models.document_scope import concerning
 from tablewright.store.results import ResultRow
-from tablewright.table.corpus import Document
-from tablewright.table.messages import figure, message
-from tablewright.table.model import Field, FieldType, column_key
-from tablewright.table.reply import Ledger, Reply, ReplyRow, ToolUse
-from tablewright.table.text import shortened
 
 NAMED = 6
 """Things that an answer names; more are a table."""

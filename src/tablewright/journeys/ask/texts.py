@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from tablewright.decisions.compose import Compose, Passage, TextAnswer, ToCompose
 from tablewright.decisions.decision import decide
+from tablewright.domain.reply import Reply, ToolUse
+from tablewright.domain.text import plural
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.members import Inventory
 from tablewright.journeys.ask.passages import find_passages
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.models.document_scope import concerning
-from tablewright.table.reply import Reply, ToolUse
-from tablewright.table.text import plural
 
 ROUNDS = 3
 """Searches for one answer, each with what the one before left open."""

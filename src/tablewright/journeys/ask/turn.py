@@ -11,15 +11,15 @@ import msgspec
 from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.decision import Tell
 from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.domain.form import Form
+from tablewright.domain.reply import Reply, ToolUse
+from tablewright.domain.text import shortened
 from tablewright.engine.fill import Terms
 from tablewright.engine.progress import Watch
 from tablewright.journeys.enrich import OpenTools
+from tablewright.messages.messages import message
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
-from tablewright.table.form import Form
-from tablewright.table.messages import message
-from tablewright.table.reply import Reply, ToolUse
-from tablewright.table.text import shortened
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -19,15 +19,15 @@ from tablewright.decisions.plan_question import (
     texts_for,
     wrong_condition,
 )
+from tablewright.domain.corpus import Document, Segment, Typed
+from tablewright.domain.form import TEXT, TITLE, Form, KnownColumn, KnownGroup, Where
+from tablewright.domain.model import FieldType, column_key
+from tablewright.domain.text import plural
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.ask.members import CHANGED, UNSORTED, Inventory, Member, members_of_table, titles_of
 from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.store import Store
-from tablewright.table.corpus import Document, Segment, Typed
-from tablewright.table.form import TEXT, TITLE, Form, KnownColumn, KnownGroup, Where
-from tablewright.table.model import FieldType, column_key
-from tablewright.table.text import plural
-from tablewright.table.vocabulary import holds, writings
+from tablewright.values.vocabulary import holds, writings
 
 EXAMPLES = 3
 NAMED = 30

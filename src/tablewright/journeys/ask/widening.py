@@ -9,16 +9,16 @@ from msgspec import structs
 
 from tablewright.corpus.results import FoundItems
 from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.domain.form import Form
+from tablewright.domain.reply import ToolUse
+from tablewright.domain.text import plural
 from tablewright.journeys.ask.answering import NAMED, Sources, ledger_of
 from tablewright.journeys.ask.members import Inventory, Member
 from tablewright.journeys.ask.query import QueryScope, Spellings, answer, in_words
 from tablewright.journeys.ask.texts import cited_statements, read_texts
 from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import looked_up, members_of
-from tablewright.table.form import Form
-from tablewright.table.messages import message
-from tablewright.table.reply import ToolUse
-from tablewright.table.text import plural
+from tablewright.messages.messages import message
 
 
 async def looser(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from tablewright.citations.quotes import is_near_injection
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.plan_question import QuestionPlan, texts_for
+from tablewright.domain.form import Form
+from tablewright.domain.reply import Reply, ToolUse
 from tablewright.errors import UsageError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.kept_result import go_on
@@ -19,8 +21,6 @@ from tablewright.journeys.ask.question_form import Understood, read_question
 from tablewright.journeys.ask.tables import reply_of
 from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
-from tablewright.table.form import Form
-from tablewright.table.reply import Reply, ToolUse
 
 PASSAGES = 8
 DEEP = 200

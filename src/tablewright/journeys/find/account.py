@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablewright.decisions.plan_list import in_words
+from tablewright.domain.coverage import CountEstimate
+from tablewright.domain.listing import FoundRows, Listing, UndecidedRow
+from tablewright.domain.text import cell_text
 from tablewright.journeys.ask.query import Spellings
 from tablewright.journeys.find.conditions import verdict
 from tablewright.journeys.find.things import ListedThing, estimate, things_of
+from tablewright.messages.messages import message
 from tablewright.store.store import Store
-from tablewright.table.coverage import CountEstimate
-from tablewright.table.listing import FoundRows, Listing, UndecidedRow
-from tablewright.table.messages import message
-from tablewright.table.rates import BUNDLED, Rates
-from tablewright.table.text import cell_text
+from tablewright.values.rates import BUNDLED, Rates
 
 
 async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, language: str = "") -> FoundRows:

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from tablewright.conditions.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.plan_question import PlannedCondition
 from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.domain.form import Where
+from tablewright.domain.listing import ListPlan
+from tablewright.domain.model import Cell, Field, column_key
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.text import cell_text
 from tablewright.journeys.ask.members import stated_of
 from tablewright.journeys.ask.query import MOST_VALUES, Spellings, compared, is_text
-from tablewright.table.form import Where
-from tablewright.table.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
-from tablewright.table.listing import ListPlan
-from tablewright.table.model import Cell, Field, column_key
-from tablewright.table.rates import Rates
-from tablewright.table.rowkey import row_key
-from tablewright.table.text import cell_text
-from tablewright.table.typed import type_of, typed
+from tablewright.values.rates import Rates
+from tablewright.values.typed import type_of, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tablewright.domain.listing import Listing
+from tablewright.domain.model import Table
 from tablewright.engine.estimate import Estimate, Job
 from tablewright.engine.estimate import estimate as estimated
 from tablewright.engine.fill import Terms
@@ -10,8 +12,6 @@ from tablewright.models.model import CHARACTERS_A_TOKEN
 from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.listing import Listing
-from tablewright.table.model import Table
 
 LIST_PAGE = 20_000
 """Characters of a page that lists things."""

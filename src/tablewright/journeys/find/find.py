@@ -18,6 +18,17 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_list import ListToPlan, PlanList
+from tablewright.domain.form import Where
+from tablewright.domain.listing import (
+    DEFAULT_ROWS,
+    MOST_ROWS,
+    FoundRows,
+    Listing,
+    ListPlan,
+)
+from tablewright.domain.model import Field, column_key
+from tablewright.domain.text import shortened
+from tablewright.domain.usage import metered
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import RunError, UsageError
 from tablewright.journeys.find.account import account
@@ -25,18 +36,7 @@ from tablewright.journeys.find.search import FindContext, Search, Watch, ignore,
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.form import Where
-from tablewright.table.listing import (
-    DEFAULT_ROWS,
-    MOST_ROWS,
-    FoundRows,
-    Listing,
-    ListPlan,
-)
-from tablewright.table.model import Field, column_key
-from tablewright.table.rates import BUNDLED, Rates
-from tablewright.table.text import shortened
-from tablewright.table.usage import metered
+from tablewright.values.rates import BUNDLED, Rates
 
 LONGEST_NAME = 60
 

@@ -13,6 +13,9 @@ from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Outcome, Tell, decide
 from tablewright.decisions.more_searches import MoreSearches, SearchSoFar
 from tablewright.decisions.read_lists import ListedThings, PageToRead, ReadLists
+from tablewright.domain.links import continuations
+from tablewright.domain.listing import FindEvent, Listing, ListSource, ReadStatus, Sighting
+from tablewright.domain.retrieved import Refusal, Retrieved, is_document
 from tablewright.errors import ModelError, OverBudget, SearchError
 from tablewright.extraction.page_lines import chunks, lines_of
 from tablewright.journeys.find.things import ListedThing, label_of
@@ -21,9 +24,6 @@ from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
-from tablewright.table.links import continuations
-from tablewright.table.listing import FindEvent, Listing, ListSource, ReadStatus, Sighting
-from tablewright.table.retrieved import Refusal, Retrieved, is_document
 
 PAGES = 6
 """Opened in a round, at most."""

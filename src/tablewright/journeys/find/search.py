@@ -10,6 +10,19 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.domain.edits import AddRow, Edit, RemoveRow, SetCell
+from tablewright.domain.feed import Progress
+from tablewright.domain.listing import (
+    FindEvent,
+    FoundRows,
+    Listing,
+    ListingStatus,
+    SetAside,
+)
+from tablewright.domain.model import Cell, Evidence, Row, Step, Table
+from tablewright.domain.retrieved import is_document
+from tablewright.domain.text import plural
+from tablewright.domain.usage import metered
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
 from tablewright.errors import OverBudget, RunError
@@ -24,20 +37,7 @@ from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools
-from tablewright.table.edits import AddRow, Edit, RemoveRow, SetCell
-from tablewright.table.feed import Progress
-from tablewright.table.listing import (
-    FindEvent,
-    FoundRows,
-    Listing,
-    ListingStatus,
-    SetAside,
-)
-from tablewright.table.model import Cell, Evidence, Row, Step, Table
-from tablewright.table.rates import Rates
-from tablewright.table.retrieved import is_document
-from tablewright.table.text import plural
-from tablewright.table.usage import metered
+from tablewright.values.rates import Rates
 
 ROUNDS = 3
 """Rounds of searches in one run."""

@@ -3,7 +3,7 @@
 Rows of one table are different things, unless they say the same. Whether two pages mean one thing the model has said,
 of labels: names with the cells of the plan's other identity columns, where one thing has several rows. Where it was
 asked about names alone, those cells must agree too; names that it was not asked about, and all without a model, are
-compared by `table/dedupe.py`.
+compared by `values/dedupe.py`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from tablewright.citations.evidence import basis_of, conversion, follows
 from tablewright.decisions.cell_answer import SCORES
+from tablewright.domain.confidence import confidence
+from tablewright.domain.coverage import CountEstimate, estimate_total
+from tablewright.domain.listing import Listing, ListPlan, Sighting
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, Finding, Value
+from tablewright.domain.rowkey import fold, row_key, tokenize
 from tablewright.engine.cells import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE
-from tablewright.table.coerce import coerce
-from tablewright.table.confidence import confidence
-from tablewright.table.coverage import CountEstimate, estimate_total
-from tablewright.table.dedupe import Names
-from tablewright.table.evidence import basis_of, conversion, follows
-from tablewright.table.listing import Listing, ListPlan, Sighting
-from tablewright.table.model import Cell, Conflict, Evidence, Field, Finding, Value
-from tablewright.table.rowkey import fold, row_key, tokenize
-from tablewright.table.same_value import same_value
+from tablewright.values.coerce import coerce
+from tablewright.values.dedupe import Names
+from tablewright.values.same_value import same_value
 
 UNJUDGED = 0.5
 """How likely a cell is right that stands under a header of its name, where nobody judged what the table is about."""

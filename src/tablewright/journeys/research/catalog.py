@@ -7,23 +7,12 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
+from tablewright.citations.evidence import follows
 from tablewright.decisions.take_notes import Taken
-from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, Terms
-from tablewright.journeys.find.account import account
-from tablewright.journeys.find.find import Finder
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.notes import numbered
-from tablewright.store.operations import CellAt
-from tablewright.store.store import Store
-from tablewright.strategies.own_pages import OwnPages
-from tablewright.strategies.tools import Tools
-from tablewright.table.evidence import follows
-from tablewright.table.feed import Progress
-from tablewright.table.listing import FindEvent, FoundRows, Listing, ReadStatus
-from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import (
+from tablewright.domain.feed import Progress
+from tablewright.domain.listing import FindEvent, FoundRows, Listing, ReadStatus
+from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
+from tablewright.domain.research import (
     Brief,
     CatalogCandidate,
     Contradiction,
@@ -36,9 +25,20 @@ from tablewright.table.research import (
     SourceNote,
     SourceStatus,
 )
-from tablewright.table.retrieved import is_document
-from tablewright.table.rowkey import row_key
-from tablewright.table.text import cell_text
+from tablewright.domain.retrieved import is_document
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.text import cell_text
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import Fill, Terms
+from tablewright.formats.reports.wording import Words
+from tablewright.journeys.find.account import account
+from tablewright.journeys.find.find import Finder
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.notes import numbered
+from tablewright.store.operations import CellAt
+from tablewright.store.store import Store
+from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.tools import Tools
 
 NAME = "Name"
 CANDIDATES = 2

@@ -9,20 +9,20 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
+from tablewright.citations.evidence import copies, independent
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
 from tablewright.decisions.decision import decide
 from tablewright.decisions.take_notes import Taken
 from tablewright.decisions.write_report import disputes_of, opposed
+from tablewright.domain.model import Evidence
+from tablewright.domain.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
+from tablewright.domain.retrieved import Retrieved, is_document
 from tablewright.journeys.research.memo import carried_over
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.journeys.research.worker import failures
 from tablewright.models.document_scope import concerning
 from tablewright.store.text_index import rarity
-from tablewright.table.evidence import copies, independent
-from tablewright.table.model import Evidence
-from tablewright.table.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
-from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.text.words import roots
 
 MOST_PAGES = 8

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 
+from tablewright.domain.research import Brief, Extent, ResearchEstimate
 from tablewright.journeys.research.catalog import CANDIDATES
 from tablewright.journeys.research.notes import PAGES_AT_ONCE
 from tablewright.models.model import CHARACTERS_A_TOKEN
 from tablewright.models.price import estimate as price
 from tablewright.strategies.tools import Tools
-from tablewright.table.research import Brief, Extent, ResearchEstimate
 
 GAPS = 4
 """Searches for gaps."""

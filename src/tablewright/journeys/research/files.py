@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tablewright.domain.document import document
+from tablewright.domain.research import Research
 from tablewright.errors import UsageError
+from tablewright.formats.reports import render, report_format
 from tablewright.journeys.files import replacing
-from tablewright.table.document import document
-from tablewright.table.reports import render, report_format
-from tablewright.table.research import Research
 
 
 async def write_report(research: Research, path: Path) -> None:

@@ -8,13 +8,7 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect, site_of
-from tablewright.errors import ModelError
-from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
-from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
-from tablewright.journeys.research.notes import numbered, read_pages
-from tablewright.journeys.research.progress import ResearchProgress
-from tablewright.journeys.research.worker import failures
-from tablewright.table.research import (
+from tablewright.domain.research import (
     MOST_CANDIDATES,
     Angle,
     Brief,
@@ -26,7 +20,13 @@ from tablewright.table.research import (
     Round,
     SourceNote,
 )
-from tablewright.table.text import plural
+from tablewright.domain.text import plural
+from tablewright.errors import ModelError
+from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
+from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
+from tablewright.journeys.research.notes import numbered, read_pages
+from tablewright.journeys.research.progress import ResearchProgress
+from tablewright.journeys.research.worker import failures
 
 URGENT, LOWEST = 1, 3
 """Priorities of gaps: without which there is no answer, and of any."""

@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import USUAL_EXTENT, Extent
+from tablewright.domain.research import USUAL_EXTENT, Extent
+from tablewright.formats.reports.wording import Words
 
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget

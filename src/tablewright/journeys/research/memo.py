@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from tablewright.citations.untrusted import clean, gives_orders
 from tablewright.decisions.reflect import Reflection, lacks
-from tablewright.models.tokens import estimate_tokens
-from tablewright.table.research import (
+from tablewright.domain.research import (
     MEMO_TOKENS,
     MOST_OF_A_DOMAIN,
     MOST_SOURCES,
@@ -16,9 +16,9 @@ from tablewright.table.research import (
     SourceEntry,
     SourceNote,
 )
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import shortened
-from tablewright.table.untrusted import clean, gives_orders
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import shortened
+from tablewright.models.tokens import estimate_tokens
 
 GAPS_SHOWN = 5
 CANDIDATES_SHOWN = 10

@@ -9,17 +9,17 @@ import msgspec
 
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.take_notes import MendNotes, Notes, NotesToMend, PagesForNotes, Taken, TakeNotes
+from tablewright.domain.edits import AddRow
+from tablewright.domain.model import Basis, Cell, Field, Noun, given
+from tablewright.domain.research import Brief, SourceNote
+from tablewright.domain.retrieved import Retrieved, is_document
 from tablewright.errors import ModelError
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddRow
-from tablewright.table.model import Basis, Cell, Field, Noun, given
-from tablewright.table.research import Brief, SourceNote
-from tablewright.table.retrieved import Retrieved, is_document
+from tablewright.values.dedupe import row_key
 
 STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
 PAGES_AT_ONCE = 8

@@ -8,14 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 from tablewright.decisions.reflect import Reflection
-from tablewright.errors import RunError
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.memo import build_memo
-from tablewright.journeys.research.worker import Library, SearchWorkers
-from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
-from tablewright.table.model import Step
-from tablewright.table.research import (
+from tablewright.domain.model import Step
+from tablewright.domain.research import (
     Brief,
     Gap,
     Memo,
@@ -28,7 +22,13 @@ from tablewright.table.research import (
     Stage,
     TaskKind,
 )
-from tablewright.table.text import plural
+from tablewright.domain.text import plural
+from tablewright.errors import RunError
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.memo import build_memo
+from tablewright.journeys.research.worker import Library, SearchWorkers
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
 
 Watch: TypeAlias = Callable[[ResearchEvent], None]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablewright.citations.quotes import locate_quote
+from tablewright.domain.model import Evidence
+from tablewright.domain.research import Reference
+from tablewright.domain.retrieved import is_document
 from tablewright.store.store import Store
-from tablewright.table.model import Evidence
-from tablewright.table.research import Reference
-from tablewright.table.retrieved import is_document
 
 
 class References:

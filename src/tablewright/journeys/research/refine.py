@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.decisions.take_notes import Taken
-from tablewright.errors import ModelError, SearchError, UsageError
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.notes import numbered, read_pages
-from tablewright.journeys.research.report import ReportWriter
-from tablewright.journeys.research.worker import Library, SearchWorkers, failures
-from tablewright.store.records import now
-from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import (
+from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
     Gap,
@@ -28,6 +19,15 @@ from tablewright.table.research import (
     ResearchTask,
     Round,
 )
+from tablewright.errors import ModelError, SearchError, UsageError
+from tablewright.formats.reports.wording import Words
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.notes import numbered, read_pages
+from tablewright.journeys.research.report import ReportWriter
+from tablewright.journeys.research.worker import Library, SearchWorkers, failures
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
 
 SEARCHES = 3
 

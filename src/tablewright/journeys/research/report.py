@@ -31,17 +31,8 @@ from tablewright.decisions.write_report import (
     with_neighbours,
     wrong_with,
 )
-from tablewright.errors import ModelError
-from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.references import References
-from tablewright.models.document_scope import concerning
-from tablewright.store.records import now
-from tablewright.store.store import Store
-from tablewright.table.model import Cell, Label
-from tablewright.table.reports import wording
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import (
+from tablewright.domain.model import Cell, Label
+from tablewright.domain.research import (
     Brief,
     CheckedClaim,
     Note,
@@ -57,8 +48,17 @@ from tablewright.table.research import (
     SourceNote,
     Unfound,
 )
-from tablewright.table.retrieved import is_document
-from tablewright.table.text import cell_text, shortened
+from tablewright.domain.retrieved import is_document
+from tablewright.domain.text import cell_text, shortened
+from tablewright.errors import ModelError
+from tablewright.formats.reports import wording
+from tablewright.formats.reports.wording import Words
+from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.references import References
+from tablewright.models.document_scope import concerning
+from tablewright.store.records import now
+from tablewright.store.store import Store
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -10,8 +10,12 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
+from tablewright.domain.model import Step
+from tablewright.domain.research import USUAL_EXTENT, Brief, Extent, Research, ResearchEvent, ResearchRequest
+from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import ModelError, UsageError
+from tablewright.formats.reports import wording
 from tablewright.journeys.research import notes
 from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.limits import ResearchLimits
@@ -21,10 +25,6 @@ from tablewright.journeys.research.rounds import Rounds
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Step
-from tablewright.table.reports import wording
-from tablewright.table.research import USUAL_EXTENT, Brief, Extent, Research, ResearchEvent, ResearchRequest
-from tablewright.table.usage import Meter, Usage, metered
 
 
 def ignore(event: ResearchEvent) -> None:

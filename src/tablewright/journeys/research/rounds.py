@@ -16,8 +16,11 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.translation import REPORT, LinesToTranslate, TranslateLines
+from tablewright.domain.research import Research, ResearchStatus, Round, TaskKind
+from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError
+from tablewright.formats.reports.wording import Words
 from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.claims import Verification
 from tablewright.journeys.research.gather import ResearchGatherer
@@ -25,14 +28,11 @@ from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import add_to_table
 from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter
+from tablewright.messages.messages import OURS, primary_code
+from tablewright.messages.report_texts import REPORT_ENGLISH
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.messages import OURS, primary_code
-from tablewright.table.report_texts import REPORT_ENGLISH
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import Research, ResearchStatus, Round, TaskKind
-from tablewright.table.usage import Meter, Usage, metered
 
 
 class Rounds:

@@ -10,10 +10,16 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import TypeVar
 
+from tablewright.citations.untrusted import gives_orders
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
 from tablewright.decisions.decision import Tell, decide
+from tablewright.domain.model import Step
+from tablewright.domain.research import Brief, Note, ResearchTask, SeenSource
+from tablewright.domain.retrieved import Refusal, Retrieved, is_document
+from tablewright.domain.text import plural
 from tablewright.errors import OverBudget, SearchError
+from tablewright.formats.reports.wording import Words
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
@@ -22,12 +28,6 @@ from tablewright.sources.source import Hit, Query
 from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Step
-from tablewright.table.reports.wording import Words
-from tablewright.table.research import Brief, Note, ResearchTask, SeenSource
-from tablewright.table.retrieved import Refusal, Retrieved, is_document
-from tablewright.table.text import plural
-from tablewright.table.untrusted import gives_orders
 
 Done = TypeVar("Done")
 OF_A_DOMAIN = 2

@@ -12,27 +12,8 @@ import msgspec
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.advice import Advice, AdviceToGive, AdvisedCard, GiveAdvice
 from tablewright.decisions.shortlist.turn import TurnTaken
-from tablewright.errors import SearchError, TablewrightError
-from tablewright.journeys.files import export_file
-from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
-from tablewright.journeys.shortlist.links import listings
-from tablewright.journeys.shortlist.ranking import is_absent, rank, shown_cell, shown_value
-from tablewright.journeys.shortlist.wording import (
-    as_texts,
-    compared_rows,
-    lines,
-    reply_of,
-    say,
-    unchecked_line,
-    user_messages,
-)
-from tablewright.sources.fetch.domain import registrable_domain
-from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
-from tablewright.table.messages import column_name
-from tablewright.table.model import Cell, Conflict, Evidence, Field, Row, RowId, Step, Table, column_key
-from tablewright.table.rates import Rates
-from tablewright.table.shortlist import (
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, Row, RowId, Step, Table, column_key
+from tablewright.domain.shortlist import (
     EDIT,
     FOUND_AT,
     GO_ON,
@@ -52,7 +33,26 @@ from tablewright.table.shortlist import (
     ShopListing,
     ShortlistState,
 )
-from tablewright.table.text import cell_text, shortened, show
+from tablewright.domain.text import cell_text, shortened, show
+from tablewright.errors import SearchError, TablewrightError
+from tablewright.journeys.files import export_file
+from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
+from tablewright.journeys.shortlist.links import listings
+from tablewright.journeys.shortlist.ranking import is_absent, rank, shown_cell, shown_value
+from tablewright.journeys.shortlist.wording import (
+    as_texts,
+    compared_rows,
+    lines,
+    reply_of,
+    say,
+    unchecked_line,
+    user_messages,
+)
+from tablewright.messages.messages import column_name
+from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
+from tablewright.values.rates import Rates
 
 EMPTY = 0.8
 """The share of candidates without a value from which a column is called a problem."""

@@ -8,15 +8,15 @@ from msgspec import structs
 
 from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
+from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Field, Row, RowId, Table, column_key
+from tablewright.domain.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind
 from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.ranking import typed_cell
 from tablewright.journeys.shortlist.wording import lines
-from tablewright.table.fieldspec import parse_field
-from tablewright.table.messages import column_name
-from tablewright.table.model import Field, Row, RowId, Table, column_key
-from tablewright.table.rates import BUNDLED, Rates
-from tablewright.table.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind
-from tablewright.table.shortlist_form import HELP, Command, parse_form, parse_wish
+from tablewright.messages.messages import column_name
+from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.shortlist_form import HELP, Command, parse_form, parse_wish
 
 
 def turn_of(

@@ -14,25 +14,10 @@ from msgspec import structs
 
 from tablewright.decisions.shortlist.columns import price_field
 from tablewright.decisions.shortlist.conditions import budget_currency
-from tablewright.engine.changes import Changes
-from tablewright.engine.estimate import Estimate
-from tablewright.engine.fill import Fill, Terms
-from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.quality import as_cell
-from tablewright.journeys.shortlist.prices import lowest_price
-from tablewright.journeys.shortlist.ranking import rank
-from tablewright.sources.fetch.domain import registrable_domain
-from tablewright.store.operations import CellAt
-from tablewright.store.records import now
-from tablewright.store.store import Store
-from tablewright.strategies.own_pages import OwnPages
-from tablewright.strategies.tools import Tools
-from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
-from tablewright.table.feed import Progress
-from tablewright.table.model import PENDING, Cell, Evidence, Field, Finding, Money, Row, RowId, Table, column_key
-from tablewright.table.rates import Rates
-from tablewright.table.shortlist import (
+from tablewright.domain.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import PENDING, Cell, Evidence, Field, Finding, Money, Row, RowId, Table, column_key
+from tablewright.domain.shortlist import (
     FOUND_AT,
     KEY,
     MAKER,
@@ -48,7 +33,22 @@ from tablewright.table.shortlist import (
     Requirements,
     ShortlistLimits,
 )
-from tablewright.table.text import cell_text
+from tablewright.domain.text import cell_text
+from tablewright.engine.changes import Changes
+from tablewright.engine.estimate import Estimate
+from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.quality import as_cell
+from tablewright.journeys.shortlist.prices import lowest_price
+from tablewright.journeys.shortlist.ranking import rank
+from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.store.operations import CellAt
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.tools import Tools
+from tablewright.values.dedupe import row_key
+from tablewright.values.rates import Rates
 
 FOUND = (KEY, MAKER, PAGE, OFFERED_AS, FOUND_AT)
 """What is known of a candidate when it is found."""

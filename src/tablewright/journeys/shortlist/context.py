@@ -9,20 +9,27 @@ from typing import TypeAlias
 from msgspec import structs
 
 from tablewright.decisions.translation import ADVISER, speak
+from tablewright.domain.feed import Progress
+from tablewright.domain.model import Step, Table
+from tablewright.domain.shortlist import (
+    USUAL_LIMITS,
+    ChatReply,
+    Ranking,
+    ReplySentence,
+    ShortlistLimits,
+    ShortlistState,
+)
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.advising import Adviser
 from tablewright.journeys.shortlist.comparison import Comparison
 from tablewright.journeys.shortlist.ranking import rank
+from tablewright.messages.messages import CATALOGUE
+from tablewright.messages.shortlist_texts import SHORTLIST_ENGLISH
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.feed import Progress
-from tablewright.table.messages import CATALOGUE
-from tablewright.table.model import Step, Table
-from tablewright.table.rates import BUNDLED, Rates
-from tablewright.table.shortlist import USUAL_LIMITS, ChatReply, Ranking, ReplySentence, ShortlistLimits, ShortlistState
-from tablewright.table.shortlist_texts import SHORTLIST_ENGLISH
+from tablewright.values.rates import BUNDLED, Rates
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
 LINES = {**SHORTLIST_ENGLISH, "or": CATALOGUE["en"]["or"]}

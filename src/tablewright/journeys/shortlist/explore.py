@@ -19,22 +19,22 @@ from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged, one_a_page
 from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
 from tablewright.decisions.shortlist.turn import standing_fields
+from tablewright.domain.model import Evidence, Noun, Row, Step, Table
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
+from tablewright.domain.text import plural
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
+from tablewright.messages.messages import message
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import allow_queries, web_of
 from tablewright.strategies.tools import Tools
-from tablewright.table.messages import message
-from tablewright.table.model import Evidence, Noun, Row, Step, Table
-from tablewright.table.rates import BUNDLED
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import row_key
-from tablewright.table.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
-from tablewright.table.text import plural
 from tablewright.text.personal import without_personal_data
+from tablewright.values.rates import BUNDLED
 
 ROUNDS = 2
 PAGES = 30

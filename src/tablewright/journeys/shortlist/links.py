@@ -9,6 +9,8 @@ import msgspec
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import Requirements, ShopListing
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist.ranking import missed_by, states_asked_for
 from tablewright.sources.provenance import Provenance, telling
@@ -16,10 +18,8 @@ from tablewright.sources.source import Query
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
-from tablewright.table.rates import Rates
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Requirements, ShopListing
 from tablewright.text.personal import without_personal_data
+from tablewright.values.rates import Rates
 
 MOST_LISTINGS = 5
 OPENED = 12

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from tablewright.table.model import Cell, Conflict, Money
-from tablewright.table.rates import Rates
+from tablewright.domain.model import Cell, Conflict, Money
+from tablewright.values.rates import Rates
 
 
 def lowest_price(cell: Cell, currency: str, rates: Rates) -> Cell:

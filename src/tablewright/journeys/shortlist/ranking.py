@@ -7,13 +7,11 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from tablewright.conditions.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
 from tablewright.decisions.shortlist.conditions import budget_currency
-from tablewright.table.corpus import Comparator, Condition, Typed
-from tablewright.table.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
-from tablewright.table.messages import column_name, figure, message, state_name
-from tablewright.table.model import Cell, Field, Money, Row, Table, Value, column_key
-from tablewright.table.rates import Rates
-from tablewright.table.shortlist import (
+from tablewright.domain.corpus import Comparator, Condition, Typed
+from tablewright.domain.model import Cell, Field, Money, Row, Table, Value, column_key
+from tablewright.domain.shortlist import (
     KEY,
     OFFERED_AS,
     PRICE,
@@ -25,10 +23,12 @@ from tablewright.table.shortlist import (
     ScorePart,
     Wish,
 )
-from tablewright.table.text import cell_text, shortened, show
-from tablewright.table.typed import typed
-from tablewright.table.units import with_unit
-from tablewright.table.vocabulary import holds
+from tablewright.domain.text import cell_text, shortened, show
+from tablewright.messages.messages import column_name, figure, message, state_name
+from tablewright.values.rates import Rates
+from tablewright.values.typed import typed
+from tablewright.values.units import with_unit
+from tablewright.values.vocabulary import holds
 
 UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 """What a hard wish counts of which nobody knows whether it is met, and a soft one: what is stated comes first."""

@@ -10,16 +10,8 @@ from msgspec import structs
 from tablewright.decisions.decision import decide
 from tablewright.decisions.shortlist.columns import EXAMPLES, ColumnsToPropose, ProposeColumns
 from tablewright.decisions.shortlist.turn import TurnTaken
-from tablewright.journeys.shortlist.comparison import pending
-from tablewright.journeys.shortlist.context import Taken, TurnContext
-from tablewright.journeys.shortlist.explore import Explored, explore
-from tablewright.journeys.shortlist.ranking import shown_cell
-from tablewright.journeys.shortlist.understanding import missing, understood
-from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
-from tablewright.strategies.subject import is_from_documents
-from tablewright.table.messages import column_name
-from tablewright.table.model import Step, column_key
-from tablewright.table.shortlist import (
+from tablewright.domain.model import Step, column_key
+from tablewright.domain.shortlist import (
     EDIT,
     ENRICH,
     KEY,
@@ -31,7 +23,15 @@ from tablewright.table.shortlist import (
     ReplySentence,
     ShortlistState,
 )
-from tablewright.table.text import cell_text
+from tablewright.domain.text import cell_text
+from tablewright.journeys.shortlist.comparison import pending
+from tablewright.journeys.shortlist.context import Taken, TurnContext
+from tablewright.journeys.shortlist.explore import Explored, explore
+from tablewright.journeys.shortlist.ranking import shown_cell
+from tablewright.journeys.shortlist.understanding import missing, understood
+from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
+from tablewright.messages.messages import column_name
+from tablewright.strategies.subject import is_from_documents
 
 
 class ProductSearch:

@@ -12,7 +12,21 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from tablewright.citations.untrusted import clean
 from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
+from tablewright.domain.model import column_key
+from tablewright.domain.shortlist import (
+    CONFIRM,
+    EDIT,
+    ENRICH,
+    FRESH,
+    GO_ON,
+    MODIFY,
+    TOP,
+    TRY_AGAIN,
+    ReplySentence,
+    ShortlistState,
+)
 from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.advising import unverified
 from tablewright.journeys.shortlist.context import Taken, TurnContext
@@ -31,20 +45,6 @@ from tablewright.journeys.shortlist.wording import (
     wish_lines,
     with_message,
 )
-from tablewright.table.model import column_key
-from tablewright.table.shortlist import (
-    CONFIRM,
-    EDIT,
-    ENRICH,
-    FRESH,
-    GO_ON,
-    MODIFY,
-    TOP,
-    TRY_AGAIN,
-    ReplySentence,
-    ShortlistState,
-)
-from tablewright.table.untrusted import clean
 
 
 class Shortlist:

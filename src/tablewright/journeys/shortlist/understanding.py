@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from tablewright.citations.untrusted import block
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
+from tablewright.domain.model import Field, Table, column_key
+from tablewright.domain.shortlist import Ranking, ShortlistState
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.wording import compared_rows, say, step_text
-from tablewright.table.model import Field, Table, column_key
-from tablewright.table.rates import BUNDLED, Rates
-from tablewright.table.shortlist import Ranking, ShortlistState
-from tablewright.table.shortlist_form import parse_command
-from tablewright.table.untrusted import block
+from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.shortlist_form import parse_command
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -8,11 +8,8 @@ from typing import Any
 import msgspec
 
 from tablewright.decisions.shortlist.prompt_parts import NOT_LOOKED_UP, ComparedRow
-from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
-from tablewright.store.records import now
-from tablewright.table.messages import CATALOGUE, message
-from tablewright.table.model import Field, Row, Table
-from tablewright.table.shortlist import (
+from tablewright.domain.model import Field, Row, Table
+from tablewright.domain.shortlist import (
     BUTTONS,
     GO_ON,
     KEY,
@@ -27,7 +24,10 @@ from tablewright.table.shortlist import (
     Requirements,
     ShortlistState,
 )
-from tablewright.table.text import cell_text, plural
+from tablewright.domain.text import cell_text, plural
+from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
+from tablewright.messages.messages import CATALOGUE, message
+from tablewright.store.records import now
 
 RIVALS = 2
 """Values of other sources that are shown beside a cell's own."""

@@ -18,6 +18,9 @@ from typing import Literal, TypeAlias
 import httpcore2
 import httpx2
 
+from tablewright.domain.model import Noun
+from tablewright.domain.retrieved import Refusal
+from tablewright.domain.usage import Usage, spend
 from tablewright.models.pace import Slots
 from tablewright.observe import count, span
 from tablewright.sources.fetch.blocked import why_blocked
@@ -28,9 +31,6 @@ from tablewright.sources.fetch.response import FetchResponse, read_page, read_st
 from tablewright.sources.fetch.robots import MOST_BYTES as MOST_ROBOTS_BYTES
 from tablewright.sources.fetch.robots import Robots
 from tablewright.sources.fetch.transport import CUT, FAILURES, Transport, explain
-from tablewright.table.model import Noun
-from tablewright.table.retrieved import Refusal
-from tablewright.table.usage import Usage, spend
 
 MOST_REDIRECTS = 5
 LONGEST_WAIT = 10.0

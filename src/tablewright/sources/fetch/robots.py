@@ -19,13 +19,13 @@ from typing import TypeAlias
 import httpx2
 from protego import Protego
 
+from tablewright.domain.model import Noun
 from tablewright.errors import Unreadable
 from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.guard import ForbiddenAddress, host_and_port
 from tablewright.sources.fetch.response import FetchResponse
 from tablewright.sources.fetch.transport import FAILURES, explain
-from tablewright.table.model import Noun
 
 DAY = 86_400.0
 SOON = 600.0

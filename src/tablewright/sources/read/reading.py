@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.table.model import Noun
+from tablewright.domain.model import Noun
 
 MAX_CHARS = 1_000_000
 MAX_LINKS = 200

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from tablewright.domain.usage import Usage, spend
 from tablewright.errors import OverBudget, SearchError
 from tablewright.models.pace import OwnSlots, Pace, Slots
 from tablewright.observe import availability, count, span
 from tablewright.sources.search.provider import SearchProvider
 from tablewright.sources.search.wording import broader, shown_query
 from tablewright.sources.source import Hit, Query, Searched
-from tablewright.table.usage import Usage, spend
 
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget

@@ -1,0 +1,233 @@
+"""The ways a table changes. Every edit has an inverse; `apply` is the only function that makes a changed table.
+
+The store keeps the same edits in an append-only log and uses `Draft` to judge them, so what an edit means is written
+down once, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table, column_key
+from tablewright.errors import BadField, EditConflict, NotFound
+
+
+class AddRow(Noun, frozen=True, tag_field="edit", tag="add_row"):
+    """`row_id` is given only when an earlier row comes back; otherwise the table numbers the row."""
+
+    key: str = ""
+    cells: Mapping[str, Cell] = {}
+    row_id: RowId | None = None
+
+
+class RemoveRow(Noun, frozen=True, tag_field="edit", tag="remove_row"):
+    row_id: RowId
+
+
+class AddField(Noun, frozen=True, tag_field="edit", tag="add_field"):
+    """At the end unless `position` says where. Every row is PENDING for it, except where `cells` brings values back."""
+
+    field: Field
+    position: int | None = None
+    cells: Mapping[RowId, Cell] = {}
+
+
+class RemoveField(Noun, frozen=True, tag_field="edit", tag="remove_field"):
+    name: str
+
+
+class ChangeField(Noun, frozen=True, tag_field="edit", tag="change_field"):
+    """A new definition for the field called `name`; a new name moves the cells along."""
+
+    name: str
+    field: Field
+
+
+class SetCell(Noun, frozen=True, tag_field="edit", tag="set_cell"):
+    """With `expected`, only if the cell still is what the writer saw (compare-and-set)."""
+
+    row_id: RowId
+    field: str
+    cell: Cell
+    expected: Cell | None = None
+
+
+class FlagCell(Noun, frozen=True, tag_field="edit", tag="flag_cell"):
+    """The owner doubts the cell: it keeps its value and evidence, and needs work again."""
+
+    row_id: RowId
+    field: str
+    note: str = ""
+
+
+Edit: TypeAlias = AddRow | RemoveRow | AddField | RemoveField | ChangeField | SetCell | FlagCell
+
+
+def apply(table: Table, edit: Edit) -> tuple[Table, Edit]:
+    """The table after the edit, and the edit that undoes it."""
+    draft = Draft(table)
+    inverse = draft.apply(edit)
+    return draft.table(), inverse
+
+
+def apply_all(table: Table, edits: Iterable[Edit]) -> tuple[Table, list[Edit]]:
+    """The table after all edits, and the edits that undo them, in the order in which to apply them."""
+    draft = Draft(table)
+    inverses = [draft.apply(edit) for edit in edits]
+    return draft.table(), inverses[::-1]
+
+
+class Draft:
+    """A table while edits are being applied to it: work proportional to the edits, not to the table."""
+
+    def __init__(self, table: Table, last_row_id: RowId | None = None) -> None:
+        """`last_row_id`, the highest number ever given, keeps a removed row's number from being given again."""
+        self._source = table
+        self.fields: list[Field] = list(table.fields)
+        self._key_field = table.key_field
+        self._rows: dict[RowId, Row] = {row.id: row for row in table.rows}
+        self._numbers_are_kept = last_row_id is not None
+        self._last_row_id = last_row_id
+
+    def table(self) -> Table:
+        return msgspec.structs.replace(
+            self._source,
+            fields=tuple(self.fields),
+            rows=tuple(self._rows[row_id] for row_id in sorted(self._rows)),
+            key_field=self._key_field,
+        )
+
+    def apply(self, edit: Edit) -> Edit:
+        """Changes the draft and returns the inverse; an edit that does not fit raises and changes nothing."""
+        match edit:
+            case SetCell():
+                return self._set_cell(edit.row_id, edit.field, edit.cell, edit.expected)
+            case FlagCell():
+                flagged = flag(self.cell(edit.row_id, edit.field), edit.note)
+                return self._set_cell(edit.row_id, edit.field, flagged, None)
+            case AddRow():
+                return self._add_row(edit)
+            case RemoveRow():
+                row = self.row(edit.row_id)
+                del self._rows[row.id]
+                if not self._numbers_are_kept:
+                    self._last_row_id = None
+                return AddRow(key=row.key, cells=row.cells, row_id=row.id)
+            case AddField():
+                return self._add_field(edit)
+            case RemoveField():
+                return self._remove_field(edit.name)
+            case ChangeField():
+                return self._change_field(edit)
+
+    def row(self, row_id: RowId) -> Row:
+        try:
+            return self._rows[row_id]
+        except KeyError:
+            raise NotFound(f"Table {self._source.id} has no row {row_id}.") from None
+
+    def field(self, name: str) -> Field:
+        """By its exact name, or by another spelling of it."""
+        for field in self.fields:
+            if field.name == name:
+                return field
+        wanted = column_key(name)
+        for field in self.fields:
+            if column_key(field.name) == wanted:
+                return field
+        raise NotFound(
+            f"Table {self._source.id} has no field {name!r}.",
+            advice=f"It has: {', '.join(field.name for field in self.fields) or 'none'}.",
+        )
+
+    def cell(self, row_id: RowId, field: str) -> Cell:
+        return self.row(row_id).cell(self.field(field).name)
+
+    def _set_cell(self, row_id: RowId, name: str, cell: Cell, expected: Cell | None) -> SetCell:
+        row, field = self.row(row_id), self.field(name)
+        before = row.cell(field.name)
+        if expected is not None and before != expected:
+            raise EditConflict(
+                f"Row {row_id}, {field.name} was changed in the meantime.",
+                kept="The newer value was kept.",
+                advice="Look at it with `tablewright tables history` and try again.",
+            )
+        self._put(row, field.name, cell)
+        return SetCell(row_id=row_id, field=field.name, cell=before, expected=cell)
+
+    def _put(self, row: Row, field: str, cell: Cell) -> None:
+        cells = {**row.cells, field: cell}
+        if cell == PENDING:
+            del cells[field]
+        self._rows[row.id] = msgspec.structs.replace(row, cells=cells)
+
+    def _add_row(self, edit: AddRow) -> RemoveRow:
+        if self._last_row_id is None:
+            self._last_row_id = max(self._rows, default=0)
+        row_id = self._last_row_id + 1 if edit.row_id is None else edit.row_id
+        if row_id in self._rows:
+            raise EditConflict(f"Table {self._source.id} already has a row {row_id}.")
+        cells = {self.field(name).name: cell for name, cell in edit.cells.items() if cell != PENDING}
+        self._rows[row_id] = Row(id=row_id, key=edit.key, cells=cells)
+        self._last_row_id = max(self._last_row_id, row_id)
+        return RemoveRow(row_id=row_id)
+
+    def _add_field(self, edit: AddField) -> RemoveField:
+        self._refuse_taken_name(edit.field.name, besides=None)
+        missing = next((row_id for row_id in edit.cells if row_id not in self._rows), None)
+        if missing is not None:
+            raise NotFound(f"Table {self._source.id} has no row {missing}.")
+        position = len(self.fields) if edit.position is None else edit.position
+        self.fields.insert(position, edit.field)
+        for row_id, cell in edit.cells.items():
+            self._put(self._rows[row_id], edit.field.name, cell)
+        return RemoveField(name=edit.field.name)
+
+    def _remove_field(self, name: str) -> AddField:
+        field = self.field(name)
+        if field.name == self._key_field:
+            raise BadField(f"{field.name} names the rows of table {self._source.id} and cannot be removed.")
+        position = self.fields.index(field)
+        cells = {row.id: row.cells[field.name] for row in self._rows.values() if field.name in row.cells}
+        for row_id in cells:
+            self._put(self._rows[row_id], field.name, PENDING)
+        self.fields.pop(position)
+        return AddField(field=field, position=position, cells=cells)
+
+    def _change_field(self, edit: ChangeField) -> ChangeField:
+        before = self.field(edit.name)
+        self._refuse_taken_name(edit.field.name, besides=before)
+        self.fields[self.fields.index(before)] = edit.field
+        if edit.field.name != before.name:
+            self._rename_cells(before.name, edit.field.name)
+        return ChangeField(name=edit.field.name, field=before)
+
+    def _rename_cells(self, old: str, new: str) -> None:
+        if self._key_field == old:
+            self._key_field = new
+        for row in self._rows.values():
+            if old in row.cells:
+                cells = {new if name == old else name: cell for name, cell in row.cells.items()}
+                self._rows[row.id] = msgspec.structs.replace(row, cells=cells)
+
+    def _refuse_taken_name(self, name: str, besides: Field | None) -> None:
+        if not name.strip():
+            raise BadField("A field needs a name.")
+        wanted = column_key(name)
+        if any(column_key(field.name) == wanted and field is not besides for field in self.fields):
+            raise BadField(f"Table {self._source.id} already has a field called {name!r}.")
+
+
+FLAGGED = "flagged"
+
+
+def flag(cell: Cell, note: str) -> Cell:
+    return msgspec.structs.replace(cell, status="FLAGGED", error=f"{FLAGGED}: {note}" if note else FLAGGED)
+
+
+def flag_note(cell: Cell) -> str:
+    """What was noted when the cell was flagged."""
+    return (cell.error or "").removeprefix(FLAGGED).removeprefix(":").strip()

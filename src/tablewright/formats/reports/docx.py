@@ -1,0 +1,169 @@
+"""A report as a Word document, written as the few XML parts that it is made of."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import UTC, datetime
+from html import escape
+
+from tablewright.domain.research import Report
+from tablewright.formats.reports.docx_package import CONTENT_TYPES, NUMBERING, PACKAGE_RELATIONS, STYLES
+from tablewright.formats.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
+
+_NAMESPACES = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+)
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_OLDEST = (1980, 1, 1, 0, 0, 0)
+_PORTRAIT, _LANDSCAPE = (11906, 16838), (16838, 11906)  # A4, in twentieths of a point
+_MARGIN = 1134
+_MOST_COLUMNS_UPRIGHT = 4
+
+
+def to_docx(report: Report) -> bytes:
+    """The report must be tidy. The same report gives the same bytes."""
+    body = _Body(report)
+    parts = {
+        "[Content_Types].xml": CONTENT_TYPES,
+        "_rels/.rels": PACKAGE_RELATIONS,
+        "docProps/core.xml": _core(report),
+        "word/document.xml": body.document(),
+        "word/_rels/document.xml.rels": body.relations(),
+        "word/styles.xml": STYLES,
+        "word/numbering.xml": NUMBERING,
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, xml in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, _OLDEST), _DECLARATION + xml, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+class _Body:
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._links: dict[str, str] = {}
+        self._bookmarks: set[int] = set()
+        columns = len(report.table.columns) if report.table and report.table.rows else 0
+        self._page = _LANDSCAPE if columns > _MOST_COLUMNS_UPRIGHT else _PORTRAIT
+
+    def document(self) -> str:
+        blocks = "".join(self._block(block) for block in outline(self._report))
+        width, height = self._page
+        turned = ' w:orient="landscape"' if width > height else ""
+        sides = " ".join(f'w:{side}="{_MARGIN}"' for side in ("top", "right", "bottom", "left"))
+        return (
+            f'<w:document {_NAMESPACES}><w:body>{blocks}<w:sectPr><w:pgSz w:w="{width}" w:h="{height}"{turned}/>'
+            f'<w:pgMar {sides} w:header="567" w:footer="567" w:gutter="0"/></w:sectPr></w:body></w:document>'
+        )
+
+    def relations(self) -> str:
+        """What the document points to; to be asked for after the document, whose links it lists."""
+        links = "".join(
+            f'<Relationship Id="{name}" Type="{_RELATION}/hyperlink" Target="{escape(url)}" TargetMode="External"/>'
+            for url, name in self._links.items()
+        )
+        return (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            f'<Relationship Id="styles" Type="{_RELATION}/styles" Target="styles.xml"/>'
+            f'<Relationship Id="numbering" Type="{_RELATION}/numbering" Target="numbering.xml"/>{links}</Relationships>'
+        )
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case Heading():
+                style = "Title" if block.level == 1 else f"Heading{block.level - 1}"
+                return _paragraph(_words(block.text), style)
+            case Paragraph():
+                return _paragraph(self._inline(block.runs))
+            case Item():
+                return self._item(block)
+            case OutlineTable():
+                return self._table(block)
+
+    def _item(self, item: Item) -> str:
+        quotes = "".join(_paragraph(self._inline(quote), "Quote") for quote in item.quotes)
+        if not item.number:
+            return _paragraph(self._inline(item.runs), "ListBullet") + quotes
+        number = self._bookmarked(item.number, _words(f"[{item.number}]"))
+        return _paragraph(f"{number}<w:r><w:tab/></w:r>{self._inline(item.runs)}", "Reference") + quotes
+
+    def _bookmarked(self, number: int, xml: str) -> str:
+        """A name may stand once in a document."""
+        if number in self._bookmarks:
+            return xml
+        self._bookmarks.add(number)
+        place = len(self._bookmarks)
+        return f'<w:bookmarkStart w:id="{place}" w:name="reference_{number}"/>{xml}<w:bookmarkEnd w:id="{place}"/>'
+
+    def _table(self, grid: OutlineTable) -> str:
+        columns = max(len(grid.header), 1)
+        width = (self._page[0] - 2 * _MARGIN) // columns
+        rows = "".join(_row([self._inline(cell) for cell in row], width) for row in grid.rows)
+        return (
+            '<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/>'
+            '<w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" '
+            f'w:noVBand="1"/></w:tblPr><w:tblGrid>{f"""<w:gridCol w:w="{width}"/>""" * columns}</w:tblGrid>'
+            f"{_row([_words(name, 'bold') for name in grid.header], width, header=True)}{rows}</w:tbl>"
+            f"{_paragraph('')}"
+        )
+
+    def _inline(self, runs: Runs) -> str:
+        space = '<w:r><w:t xml:space="preserve"> </w:t></w:r>'
+        return space.join(self._run(run) for run in runs if run.text)
+
+    def _run(self, run: TextRun) -> str:
+        if run.cites:
+            number = _words(run.text, style="Hyperlink")
+            return f'<w:hyperlink w:anchor="reference_{run.cites}" w:history="1">{number}</w:hyperlink>'
+        if run.link:
+            name = self._links.setdefault(run.link, f"link{len(self._links) + 1}")
+            return f'<w:hyperlink r:id="{name}" w:history="1">{_words(run.text, run.look, "Hyperlink")}</w:hyperlink>'
+        return _words(run.text, run.look)
+
+
+def _words(text: str, look: str = "", style: str = "") -> str:
+    about = f'<w:rStyle w:val="{style}"/>' if style else ""
+    about += {"bold": "<w:b/>", "italic": "<w:i/>"}.get(look, "")
+    properties = f"<w:rPr>{about}</w:rPr>" if about else ""
+    return f'<w:r>{properties}<w:t xml:space="preserve">{escape(text, quote=False)}</w:t></w:r>'
+
+
+def _paragraph(xml: str, style: str = "") -> str:
+    about = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{about}{xml}</w:p>"
+
+
+def _row(cells: list[str], width: int, *, header: bool = False) -> str:
+    about = f"<w:trPr><w:cantSplit/>{'<w:tblHeader/>' if header else ''}</w:trPr>"
+    shade = '<w:shd w:val="clear" w:color="auto" w:fill="EEF1F5"/>' if header else ""
+    inside = "".join(
+        f'<w:tc><w:tcPr><w:tcW w:w="{width}" w:type="dxa"/>{shade}</w:tcPr>{_paragraph(cell, "TableText")}</w:tc>'
+        for cell in cells
+    )
+    return f"<w:tr>{about}{inside}</w:tr>"
+
+
+def _core(report: Report) -> str:
+    created = _moment(report.created_at)
+    return (
+        '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" '
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">'
+        f"<dc:title>{escape(report.title, quote=False)}</dc:title><dc:creator>Tablewright</dc:creator>"
+        + (f'<dcterms:created xsi:type="dcterms:W3CDTF">{created}</dcterms:created>' if created else "")
+        + "</cp:coreProperties>"
+    )
+
+
+def _moment(iso: str) -> str:
+    """As Word reads it, or "" where it is no moment; one without a zone is taken as UTC."""
+    try:
+        moment = datetime.fromisoformat(iso)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return ""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment.year >= 1601 else ""

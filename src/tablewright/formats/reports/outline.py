@@ -1,0 +1,225 @@
+"""A report as a sequence of plain blocks, for the formats that are read from top to bottom: Markdown, DOCX and PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from tablewright.domain.model import Evidence, Noun
+from tablewright.domain.research import (
+    CheckedClaim,
+    Reference,
+    Report,
+    ReportCell,
+    ReportTable,
+    SeenSource,
+    Sentence,
+    Unfound,
+)
+from tablewright.formats.reports import wording
+from tablewright.formats.reports.tidy import found_nothing
+from tablewright.formats.reports.wording import Words
+
+
+class TextRun(Noun, frozen=True):
+    """A stretch of text of one look. `link` is safe to follow; `cites` is a reference's number, 0 for none."""
+
+    text: str
+    look: Literal["", "bold", "italic"] = ""
+    link: str = ""
+    cites: int = 0
+
+
+Runs: TypeAlias = tuple[TextRun, ...]
+
+
+class Heading(Noun, frozen=True):
+    text: str
+    level: int = 2
+
+
+class Paragraph(Noun, frozen=True):
+    runs: Runs
+
+
+class Item(Noun, frozen=True):
+    """A point of a list. `number` is a reference's, 0 where it is none; `quotes` stand below it."""
+
+    runs: Runs
+    quotes: tuple[Runs, ...] = ()
+    number: int = 0
+
+
+class OutlineTable(Noun, frozen=True):
+    header: tuple[str, ...]
+    rows: tuple[tuple[Runs, ...], ...]
+
+
+Block: TypeAlias = Heading | Paragraph | Item | OutlineTable
+
+
+def outline(report: Report) -> Iterator[Block]:
+    """The parts in their order, each left out where it is empty. The report must be tidy."""
+    words = Words(report.language, report.words)
+    yield Heading(text=report.title, level=1)
+    if report.question:
+        yield Paragraph(runs=(TextRun(text=f"{words('question')}:", look="bold"), TextRun(text=report.question)))
+    if byline := words.byline(report):
+        yield Paragraph(runs=(TextRun(text=byline, look="italic"),))
+    if found_nothing(report):
+        yield Paragraph(runs=(TextRun(text=words.nothing(report), look="bold"),))
+    if report.answer or report.summary:
+        yield Heading(text=words("answer"))
+    if report.answer:
+        answer, *numbers = _sentence(report.answer, words)
+        yield Paragraph(runs=(TextRun(text=answer.text, look="bold"), *numbers))
+    if report.summary:
+        yield _paragraph(report.summary, words)
+    yield from _points(words("notes"), report.notes)
+    if report.table:
+        yield from _table(report.table, words)
+    for section in report.sections:
+        yield Heading(text=section.heading or words("findings"))
+        if report.written_by:
+            yield _paragraph(section.sentences, words)
+        else:
+            yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in section.sentences)
+    if report.disagreements:
+        yield Heading(text=words("disagreements"))
+        yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in report.disagreements)
+    if report.claims:
+        yield Heading(text=words("claims"))
+        yield from (_claim(checked, words) for checked in report.claims)
+    if report.unfound:
+        yield Heading(text=words("unfound"))
+        for each in report.unfound:
+            yield Item(runs=tuple(_unfound(each)))
+    yield from _points(words("next steps"), report.next_steps)
+    if report.completeness:
+        yield Heading(text=words("completeness"))
+        yield Paragraph(runs=(TextRun(text=report.completeness),))
+    if report.references:
+        yield Heading(text=words("references"))
+        yield from (_reference(each, words) for each in report.references)
+    if report.sources:
+        yield Heading(text=words("sources"))
+        yield Paragraph(runs=(TextRun(text=f"{words.source_counts(report.sources)}."),))
+        header = words("source"), words("status"), words("detail")
+        yield OutlineTable(header=header, rows=tuple(_source(each, words) for each in report.sources))
+    if report.rounds:
+        yield Heading(text=words("rounds"))
+        for each_round, parts in words.happened(report.rounds):
+            yield Heading(text=words.round_name(each_round), level=3)
+            for key, texts in parts.items():
+                yield Item(
+                    runs=(TextRun(text=f"{words(key)}:", look="bold"), TextRun(text="; ".join(filter(None, texts))))
+                )
+    if cost := words.cost(report.usage):
+        yield Heading(text=words("cost"))
+        yield Paragraph(runs=(TextRun(text=cost),))
+
+
+def _paragraph(sentences: tuple[Sentence, ...], words: Words) -> Paragraph:
+    return Paragraph(runs=tuple(run for sentence in sentences for run in _sentence(sentence, words)))
+
+
+def _sentence(sentence: Sentence, words: Words) -> Iterator[TextRun]:
+    yield TextRun(text=sentence.text)
+    yield from _citations(sentence.citations)
+    if sentence.calculation:
+        yield TextRun(text=words.calculated(sentence.calculation), look="italic")
+
+
+def _citations(numbers: tuple[int, ...]) -> Iterator[TextRun]:
+    for number in numbers:
+        yield TextRun(text=f"[{number}]", cites=number)
+
+
+def _points(heading: str, texts: tuple[str, ...], level: int = 2) -> Iterator[Block]:
+    if texts:
+        yield Heading(text=heading, level=level)
+        yield from (Item(runs=(TextRun(text=text),)) for text in texts)
+
+
+def _table(table: ReportTable, words: Words) -> Iterator[Block]:
+    if table.rows:
+        yield Heading(text=words("table"))
+        yield Paragraph(runs=(TextRun(text=words.marks(table), look="italic"),))
+        yield OutlineTable(
+            header=table.columns, rows=tuple(tuple(_cell(cell, words) for cell in row) for row in table.rows)
+        )
+    yield from _points(words("others"), table.others, level=3 if table.rows else 2)
+
+
+def _cell(cell: ReportCell, words: Words) -> Runs:
+    if not cell.text:
+        return (TextRun(text=f"({cell.note or words('not_found')})", look="italic"), *_citations(cell.citations))
+    note = (TextRun(text=cell.note, look="italic"),) if cell.note else ()
+    sure = cell.citations and cell.confidence != "none"
+    mark = (TextRun(text=f"({words(cell.confidence)})", look="italic"),) if sure else ()
+    return (_named(wording.address(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
+
+
+def _unfound(unfound: Unfound) -> Iterator[TextRun]:
+    if unfound.what:
+        yield TextRun(text=unfound.what, look="bold")
+    if unfound.where:
+        yield TextRun(text=f"— {unfound.where}" if unfound.what else unfound.where)
+
+
+def _claim(checked: CheckedClaim, words: Words) -> Item:
+    claim = checked.claim
+    said = (
+        TextRun(text=f"— {words('claimed by')}"),
+        _named(wording.host(claim.source_url) or claim.source_url, claim.source_url),
+    )
+    said_of = words.rests_on(checked)
+    reason = ((TextRun(text=said_of, look="italic"),),) if said_of else ()
+    return Item(
+        runs=(
+            TextRun(text=f"{words(checked.verdict)}:", look="bold"),
+            TextRun(text=claim.claim_text),
+            *(said if claim.source_url else ()),
+        ),
+        quotes=(*reason, *(_evidence(each, words) for each in checked.evidence)),
+    )
+
+
+def _evidence(evidence: Evidence, words: Words) -> Runs:
+    return (
+        TextRun(text=f"{words(evidence.stance)}:", look="bold"),
+        *((TextRun(text=words.quoted(evidence.quote)),) if evidence.quote else ()),
+        _named(words.evidence_source(evidence), evidence.origin),
+    )
+
+
+def _named(text: str, url: str) -> TextRun:
+    return TextRun(text=text, link=wording.link(url))
+
+
+def _reference(reference: Reference, words: Words) -> Item:
+    title = words.reference_title(reference)
+    details = words.reference_details(reference)
+    address = reference.url if reference.url != title else ""
+    return Item(
+        number=reference.number,
+        runs=tuple(
+            run
+            for run in (
+                TextRun(text=title, look="bold", link=wording.link(reference.url) if not address else ""),
+                TextRun(text=f"— {details}" if details else ""),
+                TextRun(text=address, link=wording.link(address)),
+            )
+            if run.text
+        ),
+        quotes=tuple((TextRun(text=words.quoted(quote)),) for quote in reference.quotes),
+    )
+
+
+def _source(source: SeenSource, words: Words) -> tuple[Runs, ...]:
+    site = (TextRun(text=source.domain),) if source.domain and source.title else ()
+    return (
+        (_named(wording.source_title(source), source.url), *site),
+        (TextRun(text=words.status(source.status)),),
+        (TextRun(text=source.detail),) if source.detail else (),
+    )

@@ -1,0 +1,184 @@
+"""A report as a PDF (the extra `pdf`): headings as bookmarks, citations that lead to their reference, addresses that
+can be followed. Every text is escaped, so nothing that was retrieved is markup."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.platypus import LongTable, SimpleDocTemplate
+from reportlab.platypus import Paragraph as Flowable
+
+from tablewright.domain.research import Report
+from tablewright.domain.text import shortened
+from tablewright.formats.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
+from tablewright.formats.reports.pdf_fonts import PLAIN, in_fonts
+from tablewright.formats.reports.wording import Words
+
+_MARGIN, _FOOT = 56, 30
+_MOST_COLUMNS_UPRIGHT = 4
+_LEAST, _MOST = 9, 42
+"""Characters between which the longest text of a column decides its width."""
+_INK, _SOFT, _LINK, _LINE, _SHADE = "#1c2430", "#4a525c", "#0b57b0", "#c3c9d1", "#eef1f5"
+
+
+def to_pdf(report: Report) -> bytes:
+    """The report must be tidy. The same report gives the same bytes, with the same fonts installed."""
+    columns = len(report.table.columns) if report.table and report.table.rows else 0
+    size = landscape(A4) if columns > _MOST_COLUMNS_UPRIGHT else A4
+    stream = io.BytesIO()
+    document = SimpleDocTemplate(
+        stream,
+        pagesize=size,
+        leftMargin=_MARGIN,
+        rightMargin=_MARGIN,
+        topMargin=_MARGIN,
+        bottomMargin=_MARGIN,
+        title=report.title,
+        author="Tablewright",
+        lang=Words(report.language, report.words).code,
+        invariant=1,
+    )
+    pages = _Pages(report, size[0] - 2 * _MARGIN)
+    document.build(pages.flowables(), onFirstPage=pages.foot, onLaterPages=pages.foot)
+    return stream.getvalue()
+
+
+class _Pages:
+    def __init__(self, report: Report, width: float) -> None:
+        self._report = report
+        self._width = width
+        self._styles = _styles()
+        self._anchored: set[int] = set()
+
+    def flowables(self) -> list[Any]:
+        return [flowable for block in outline(self._report) for flowable in self._block(block)]
+
+    def foot(self, canvas: Any, document: Any) -> None:
+        canvas.saveState()
+        canvas.setFillColor(_SOFT)
+        canvas.setFont("Helvetica", 8)
+        canvas.drawRightString(document.pagesize[0] - _MARGIN, _FOOT, str(document.page))
+        line = canvas.beginText(_MARGIN, _FOOT)
+        for font, words in in_fonts(shortened(self._report.title, 90)):
+            line.setFont(font, 8)
+            line.textOut(words)
+        canvas.drawText(line)
+        canvas.restoreState()
+
+    def _block(self, block: Block) -> list[Any]:
+        match block:
+            case Heading():
+                return [_bookmark(block, self._paragraph(self._text(block.text, "bold"), f"heading {block.level}"))]
+            case Paragraph():
+                return [self._paragraph(self._inline(block.runs))]
+            case Item():
+                return self._item(block)
+            case OutlineTable():
+                return [self._table(block), self._paragraph("")]
+
+    def _item(self, item: Item) -> list[Any]:
+        style, mark, anchor = "item", "•", ""
+        if item.number:
+            style, mark = "reference", f"[{item.number}]"
+            if item.number not in self._anchored:  # a name may stand once in a document
+                self._anchored.add(item.number)
+                anchor = f'<a name="{_target(item.number)}"/>'
+        first = self._paragraph(f"{anchor}{self._inline(item.runs)}", style, mark)
+        return [first, *(self._paragraph(self._inline(quote), "quote") for quote in item.quotes)]
+
+    def _table(self, grid: OutlineTable) -> Any:
+        header = [self._paragraph(self._text(name, "bold"), "cell") for name in grid.header]
+        rows = [[self._paragraph(self._inline(cell), "cell") for cell in row] for row in grid.rows]
+        style = [
+            ("BACKGROUND", (0, 0), (-1, 0), _SHADE),
+            ("GRID", (0, 0), (-1, -1), 0.5, _LINE),
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("TOPPADDING", (0, 0), (-1, -1), 3),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), 4),
+        ]
+        widths = [self._width * share for share in _shares(grid)]
+        return LongTable([header, *rows], colWidths=widths, repeatRows=1, splitInRow=1, style=style)
+
+    def _paragraph(self, markup: str, style: str = "text", mark: str | None = None) -> Any:
+        return Flowable(markup, self._styles[style], bulletText=mark)
+
+    def _inline(self, runs: Runs) -> str:
+        return " ".join(self._run(run) for run in runs if run.text)
+
+    def _run(self, run: TextRun) -> str:
+        text = self._text(run.text, run.look)
+        if run.cites:
+            return f'<a href="#{_target(run.cites)}" color="{_LINK}">{text}</a>'
+        return f'<a href="{escape(run.link)}" color="{_LINK}">{text}</a>' if run.link else text
+
+    def _text(self, text: str, look: str = "") -> str:
+        marked = "".join(
+            escape(words) if font == PLAIN else f'<font name="{font}">{escape(words)}</font>'
+            for font, words in in_fonts(text)
+        )
+        tag = {"bold": "b", "italic": "i"}.get(look)
+        return f"<{tag}>{marked}</{tag}>" if tag else marked
+
+
+def _target(number: int) -> str:
+    return f"reference-{number}"
+
+
+def _shares(grid: OutlineTable) -> list[float]:
+    """Of the width, by the longest text of each column, within bounds."""
+    longest = [len(name) for name in grid.header]
+    for row in grid.rows:
+        lengths = [len(" ".join(run.text for run in cell)) for cell in row]
+        longest = [max(pair) for pair in zip(longest, lengths, strict=True)]
+    bounded = [min(max(length, _LEAST), _MOST) for length in longest]
+    return [length / sum(bounded) for length in bounded]
+
+
+def _bookmark(heading: Heading, paragraph: Any) -> Any:
+    """A heading that stands in the outline which viewers show beside the pages."""
+    draw = paragraph.draw
+
+    def drawn() -> None:
+        canvas = paragraph.canv
+        key = f"heading-{canvas.getPageNumber()}-{canvas.absolutePosition(0, 0)[1]:.0f}"
+        canvas.bookmarkHorizontal(key, 0, paragraph.height)
+        canvas.addOutlineEntry(heading.text, key, max(heading.level - 2, 0), closed=heading.level > 1)
+        draw()
+
+    paragraph.draw = drawn
+    return paragraph
+
+
+def _styles() -> dict[str, Any]:
+    text = ParagraphStyle(
+        "text", fontName="Helvetica", fontSize=10, leading=14, spaceAfter=6, textColor=_INK, splitLongWords=1
+    )
+
+    def heading(level: int, size: int, before: int, colour: str = "#1f3a5f") -> Any:
+        return ParagraphStyle(
+            f"heading {level}",
+            text,
+            fontSize=size,
+            leading=size * 1.25,
+            spaceBefore=before,
+            spaceAfter=5,
+            textColor=colour,
+            keepWithNext=1,
+        )
+
+    styles: Sequence[Any] = (
+        text,
+        heading(1, 20, 0, _INK),
+        heading(2, 14, 14),
+        heading(3, 11, 8),
+        ParagraphStyle("item", text, leftIndent=14, bulletIndent=3, spaceAfter=3),
+        ParagraphStyle("reference", text, leftIndent=28, bulletIndent=0, spaceBefore=4, spaceAfter=2),
+        ParagraphStyle("quote", text, leftIndent=40, fontSize=9, leading=12, textColor=_SOFT, spaceAfter=3),
+        ParagraphStyle("cell", text, fontSize=8, leading=10.5, spaceAfter=0),
+    )
+    return {each.name: each for each in styles}

@@ -1,0 +1,220 @@
+"""The text of a file: which encoding it is in, checked over the whole file, then streamed."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from charset_normalizer import from_bytes
+
+from tablewright.errors import BadFile
+from tablewright.formats.tables.limits import MAX_LINE_CHARS
+
+CHUNK = 1024 * 1024
+GUESS_BYTES = 64 * 1024
+ENOUGH_TO_GUESS = 6  # bytes beyond ASCII; fewer fit any encoding, and then it is Western European or damage
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# In the order of preference where the detector finds several equally likely.
+_LEGACY = (
+    *("cp1252", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "cp1251", "cp1250", "cp1253", "cp1254"),
+    *("cp1255", "cp1256", "koi8_r", "cp437", "cp850", "mac_roman"),
+)
+_LABELS = {
+    "cp1252": "Windows-1252 (Western European)",
+    "cp932": "Shift-JIS",
+    "gb18030": "GBK",
+    "cp1251": "Windows-1251",
+}
+_NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
+_LINE_END = re.compile(r"[\r\n]")
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
+# C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
+_IMPLAUSIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """A file all of whose bytes decode in `encoding`, after `skip` bytes of byte-order mark; it holds no NULs."""
+
+    path: Path
+    encoding: str
+    skip: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @contextmanager
+    def open(self) -> Iterator[TextIO]:
+        """Lines keep their ends, whichever they are; a lone CR ends a line too."""
+        with self.path.open("rb") as raw:
+            raw.seek(self.skip)
+            with io.TextIOWrapper(raw, encoding=self.encoding, newline="") as text:
+                yield text
+
+
+def text_of(path: Path, encoding: str | None = None, *, long_lines: bool = False) -> Text:
+    """Raises `BadFile` unless the whole file is text; `long_lines` lets pass what no reader of lines could hold."""
+    with path.open("rb") as raw:
+        head = raw.read(GUESS_BYTES)
+    mark, marked = next(((mark, codec) for mark, codec in _MARKS if head.startswith(mark)), (b"", None))
+    if encoding is not None:
+        text = Text(path=path, encoding=_known(encoding), skip=len(mark) if _same(encoding, marked) else 0)
+    elif marked is not None:
+        text = Text(path=path, encoding=marked, skip=len(mark))
+    elif wide := utf16_without_mark(head):
+        text = Text(path=path, encoding=wide)
+    else:
+        text = Text(path=path, encoding="utf-8")
+        bad = _first_bad_byte(text)
+        if bad is not None:
+            text = _legacy(path, bad)
+    _check(text, long_lines=long_lines)
+    return text
+
+
+def _known(encoding: str) -> str:
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):  # `undefined` is a codec that refuses everything; a name may not hold a NUL
+        raise BadFile(
+            f"There is no text encoding called {encoding[:60]!r}.",
+            advice="Common ones are utf-8, cp1252, shift_jis and gbk.",
+        ) from None
+    return codecs.lookup(encoding).name
+
+
+def _same(encoding: str, marked: str | None) -> bool:
+    return marked is not None and marked.startswith(_known(encoding).removesuffix("-sig"))
+
+
+def is_utf8(head: bytes) -> bool:
+    """Whether these bytes are the beginning of UTF-8 text."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def utf16_without_mark(head: bytes) -> str | None:
+    """ASCII in UTF-16 (at least its separators and line ends) puts a NUL into every second byte, always the same. What
+    is plain UTF-8 but for a few NULs is damaged, and no UTF-16."""
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    codec = "utf-16-le" if odd > even else "utf-16-be"
+    many, few = max(even, odd), min(even, odd)
+    plain = is_utf8(head) and not _CONTROL.search(head)
+    if many * (4 if plain else 50) < len(head) or few * 5 > many:
+        return None
+    sample = head[: len(head) // 2 * 2].decode(codec, "replace")
+    odd_ones = sum(1 for char in sample if char == "\ufffd" or (char < " " and char not in "\t\r\n\x0b\x0c"))
+    return codec if odd_ones * 50 <= len(sample) else None
+
+
+def _first_bad_byte(text: Text) -> int | None:
+    try:
+        for _ in _chunks(text):
+            pass
+    except _Undecodable as error:
+        return error.position
+    return None
+
+
+def _legacy(path: Path, bad: int) -> Text:
+    """The likeliest encoding of a file that is not UTF-8, judged by its lines with characters beyond ASCII."""
+    with path.open("rb") as raw:
+        start = raw.read(CHUNK)
+        raw.seek(max(CHUNK, bad - 1000))
+        around = raw.read(CHUNK)
+    lines = b"".join(_NON_ASCII_LINE.findall(start)[:2000])[: GUESS_BYTES // 2]
+    lines += b"".join(_NON_ASCII_LINE.findall(around)[:2000])[: GUESS_BYTES // 2]
+    readable = lines.decode("utf-8", "replace")
+    broken = readable.count("\ufffd")
+    whole = sum(1 for char in readable if char > "\x7f") - broken
+    damaged = whole > 2 * broken or (broken == 1 and whole)
+    encoding = None if damaged else _guess(lines)
+    if encoding is None:
+        raise BadFile(
+            f"{path.name} is not valid UTF-8 text: byte {bad:,} cannot be read.",
+            advice="Save it as UTF-8, or name its encoding with --encoding.",
+        )
+    label = _LABELS.get(encoding, encoding)
+    warning = f"{path.name} is not UTF-8; it was read as {label}. Name its encoding if letters look wrong."
+    return Text(path=path, encoding=encoding, warnings=(warning,))
+
+
+def _guess(lines: bytes) -> str | None:
+    beyond_ascii = sum(1 for byte in lines if byte > 127)
+    candidates = _LEGACY if beyond_ascii >= ENOUGH_TO_GUESS else _LEGACY[:1]
+    matches = [match for match in from_bytes(lines, cp_isolation=[*candidates]) if not _IMPLAUSIBLE.search(str(match))]
+    if not matches:
+        return None
+    best = min((match.chaos, -match.coherence) for match in matches)
+    alike = {str(match) for match in matches if (match.chaos, -match.coherence) == best}
+    for encoding in candidates:
+        try:
+            if lines.decode(encoding) in alike:
+                return encoding
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def _check(text: Text, *, long_lines: bool) -> None:
+    unbroken = 0
+    try:
+        for position, chunk in _chunks(text):
+            nul = chunk.find("\0")
+            if nul >= 0:
+                at = position + len(chunk[:nul].encode(text.encoding))
+                raise BadFile(f"{text.path.name} holds a NUL character at byte {at:,}; a text table has none.")
+            first = _LINE_END.search(chunk)
+            unbroken += first.start() if first else len(chunk)
+            if unbroken > MAX_LINE_CHARS and not long_lines:
+                size = MAX_LINE_CHARS // 1024**2
+                raise BadFile(f"{text.path.name} has a line of more than {size} million characters; it is no table.")
+            if first:
+                unbroken = len(chunk) - max(chunk.rfind("\n"), chunk.rfind("\r")) - 1
+    except _Undecodable as error:
+        what = "ends in the middle of a character" if error.cut else "holds a character that cannot be read"
+        raise BadFile(
+            f"{text.path.name} {what}: byte {error.position:,} is not valid {text.encoding.upper()}.",
+            advice="The file may be damaged or cut short; save it again, or name its encoding with --encoding.",
+        ) from None
+
+
+class _Undecodable(Exception):
+    def __init__(self, position: int, *, cut: bool) -> None:
+        self.position = position
+        self.cut = cut
+
+
+def _chunks(text: Text) -> Iterator[tuple[int, str]]:
+    """The whole text with the byte position of each piece."""
+    decoder = codecs.getincrementaldecoder(text.encoding)()
+    with text.path.open("rb") as raw:
+        position = raw.seek(text.skip)
+        while True:
+            data = raw.read(CHUNK)
+            waiting = len(decoder.getstate()[0])
+            try:
+                chunk = decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                raise _Undecodable(position - waiting + error.start, cut=not data) from None
+            except UnicodeError:  # "utf-16" asked for, and no mark that says which of its two
+                raise _Undecodable(position - waiting, cut=False) from None
+            if not data:
+                return
+            yield position - waiting, chunk
+            position += len(data)

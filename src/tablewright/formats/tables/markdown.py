@@ -1,0 +1,56 @@
+"""A table as GitHub's Markdown shows it. Values are text, never markup: what came from the web stays what it is."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from typing import BinaryIO
+
+from tablewright.domain.model import PENDING, Row, Table
+from tablewright.formats.tables.sheet import ShownColumn, shown_columns
+
+_MARKUP = re.compile(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_LINE_END = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+
+
+def to_markdown(table: Table, max_rows: int = 20) -> str:
+    stream = io.BytesIO()
+    writer = MarkdownWriter(stream, shown_columns(table), max_rows=max_rows)
+    writer.write(table.rows)
+    writer.close()
+    return stream.getvalue().decode()
+
+
+class MarkdownWriter:
+    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn], *, max_rows: int | None = None) -> None:
+        self._stream = stream
+        self._columns = columns
+        self._max_rows = max_rows
+        self._count = 0
+        self._line([escape_markdown(column.name) for column in columns])
+        self._line(["---:" if column.type in ("number", "money") else "---" for column in columns])
+
+    def write(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self._count += 1
+            if self._max_rows is None or self._count <= self._max_rows:
+                cells = row.cells
+                self._line([escape_markdown(column.text(cells.get(column.field, PENDING))) for column in self._columns])
+
+    def close(self) -> None:
+        if self._max_rows is not None and self._count > self._max_rows:
+            more = self._count - self._max_rows
+            self._stream.write(f"\n… {more:,} more row{'s' if more > 1 else ''}\n".encode())
+        self._stream.flush()
+
+    def _line(self, texts: list[str]) -> None:
+        self._stream.write(f"| {' | '.join(texts)} |\n".encode("utf-8", "replace"))
+
+
+def escape_markdown(text: str) -> str:
+    text = _ENTITY.sub("&amp;", text.strip()).replace("<", "&lt;").replace(">", "&gt;")
+    text = _MARKUP.sub(r"\\\g<0>", text)
+    return _CONTROL.sub("\ufffd", _LINE_END.sub("<br>", text).replace("\t", " "))

@@ -1,0 +1,174 @@
+"""Workbooks (XLSX, XLS, ODS): the sheet to read, its cells as typed values."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+
+from tablewright.errors import BadFile
+from tablewright.formats.tables.archive import SheetSize, look_through
+from tablewright.formats.tables.grid import Batch, Grid, survey
+from tablewright.formats.tables.incoming import Incoming
+from tablewright.formats.tables.limits import BATCH_CELLS
+from tablewright.formats.tables.money_formats import MoneyFormat, Place, money_cells, with_money
+from tablewright.formats.tables.native_column import NativeColumn, header_text, is_empty
+from tablewright.formats.tables.xls_errors import errors_of_sheets
+
+MAX_INDEX_BYTES = 4 * 1024**2
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> Incoming:
+    sizes = {} if kind == "xls" else look_through(path)
+    members = _members_by_name(path, sizes) if kind == "xlsx" else {}
+    by_name = {name: sizes[member] for name, member in members.items()}
+    book = _opened(path)
+    chosen, warnings = _choose(path, book, sheet, by_name)
+    errors = _errors(path, kind, book, by_name, sizes).get(chosen.name, 0)
+    if errors:
+        cells = "1 cell holds an error" if errors == 1 else f"{errors:,} cells hold errors"
+        warnings.append(f"{cells} such as #N/A in the sheet '{chosen.name}'; left empty.")
+    formats = money_cells(path, members[chosen.name]) if chosen.name in members else {}
+    grid = Grid(
+        file=path.name,
+        name=path.stem,
+        batches=lambda: _batches(chosen, formats),
+        column=NativeColumn,
+        header_text=header_text,
+        is_empty=is_empty,
+        empty=None,
+        line="row",
+    )
+    return survey(grid, header=header, warnings=warnings)
+
+
+def _errors(
+    path: Path, kind: str, book: CalamineWorkbook, by_name: dict[str, SheetSize], sizes: dict[str, SheetSize]
+) -> dict[str, int]:
+    """The cells with errors such as #N/A, by sheet: calamine gives them as empty."""
+    if kind == "xls":
+        return dict(zip((about.name for about in book.sheets_metadata), errors_of_sheets(path), strict=False))
+    if kind == "ods":
+        return {name: count for size in sizes.values() for name, count in size.errors_in.items()}
+    return {name: size.errors for name, size in by_name.items()}
+
+
+def _batches(sheet: CalamineSheet, formats: dict[Place, MoneyFormat]) -> Iterator[Batch]:
+    records: list[list[Any]] = []
+    lines: list[int] = []
+    size = max(1, BATCH_CELLS // max(1, sheet.width))
+    first_column = sheet.start[1] if sheet.start else 0  # calamine gives the empty rows above a table, not the columns
+    without_value: list[int] = []
+    for line, record in enumerate(sheet.iter_rows(), start=1):
+        if all(map(is_empty, record)):
+            if any(isinstance(value, float) for value in record):  # no finite number; a row that is only empty is none
+                without_value.append(line)
+            continue
+        records.append(with_money(record, line - 1, first_column, formats) if formats else record)
+        lines.append(line)
+        if len(records) >= size:
+            yield Batch(records=list(records), lines=lines)
+            records, lines = [], []
+    yield Batch(records=list(records), lines=lines, without_value=without_value)
+
+
+def _choose(
+    path: Path, book: CalamineWorkbook, wanted: str | None, sizes: dict[str, SheetSize]
+) -> tuple[CalamineSheet, list[str]]:
+    """The sheet of that name; unless one is named, the first that is visible and has something in it."""
+    names = [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    if wanted is not None:
+        name = next((name for name in names if name.strip().casefold() == wanted.strip().casefold()), None)
+        if name is None:
+            listed = ", ".join(f"'{name}'" for name in names[:30])
+            raise BadFile(f"{path.name} has no sheet called '{wanted}'.", advice=f"Its sheets are {listed}.")
+        return _sheet(path, book, name), []
+    visible = [about.name for about in book.sheets_metadata if about.visible == SheetVisibleEnum.Visible]
+    chosen: CalamineSheet | None = None
+    others = []
+    for name in [name for name in names if name in visible]:
+        if name in sizes and not sizes[name].rows:
+            continue
+        if chosen is not None and name in sizes:
+            others.append(name)
+            continue
+        sheet = _sheet(path, book, name)
+        if sheet.height and any(not is_empty(value) for record in sheet.iter_rows() for value in record):
+            if chosen is None:
+                chosen = sheet
+            else:
+                others.append(name)
+    if chosen is None:
+        raise BadFile(f"{path.name} is empty: no visible sheet has a value in it.")
+    said = []
+    if others:
+        count = len(others) + 1
+        said.append(f"{path.name} has {count} sheets with values; '{chosen.name}' was read. Name another with --sheet.")
+    hidden = [name for name in names if name not in visible]
+    if hidden:
+        sheets = f"The hidden sheet '{hidden[0]}' was" if len(hidden) == 1 else f"{len(hidden):,} hidden sheets were"
+        said.append(f"{sheets} not read. Name a sheet with --sheet to read it.")
+    return chosen, said
+
+
+def _members_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, str]:
+    """The sheets' files by the sheets' names, without those that cannot be followed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            links = {
+                link.get("Id"): link.get("Target", "") for link in _xml(archive, "xl/_rels/workbook.xml.rels").iter()
+            }
+            sheets = [
+                (sheet.get("name", ""), links.get(sheet.get(_LINK), ""))
+                for sheet in _xml(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet")
+            ]
+    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile):
+        return {}
+    found = {name: target.lstrip("/") for name, target in sheets if target}
+    members = {name: target if target in sizes else str(PurePosixPath("xl") / target) for name, target in found.items()}
+    return {name: member for name, member in members.items() if member in sizes}
+
+
+def _xml(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
+    with archive.open(member) as file:
+        return ElementTree.fromstring(file.read(MAX_INDEX_BYTES))
+
+
+def _opened(path: Path) -> CalamineWorkbook:
+    with _Calamine(path):
+        # By its content: from_path goes by the name, and an XLSX is often called .xls
+        return CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
+
+
+def _sheet(path: Path, book: CalamineWorkbook, name: str) -> CalamineSheet:
+    with _Calamine(path):
+        return book.get_sheet_by_name(name)
+
+
+class _Calamine:
+    """Whatever calamine raises over a broken workbook, its panics included (they are no `Exception`), is a bad file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, MemoryError):
+            return  # too little memory is no fault of the file's form
+        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            return
+        if isinstance(error, PasswordError) or "password" in str(error).lower():
+            raise BadFile(
+                f"{self._path.name} is password-protected.", advice="Save it without a password, then try again."
+            ) from None
+        raise BadFile(
+            f"{self._path.name} is damaged: it cannot be read as a workbook.", advice="Open it and save it again."
+        ) from error

@@ -1,0 +1,85 @@
+"""A table, written to a file while its rows still arrive."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from tablewright.domain.model import Row, Table
+from tablewright.errors import BadFile
+from tablewright.formats.tables.csv_writer import CsvWriter
+from tablewright.formats.tables.json_writer import JsonLinesWriter, JsonWriter
+from tablewright.formats.tables.markdown import MarkdownWriter
+from tablewright.formats.tables.parquet_writer import ParquetWriter
+from tablewright.formats.tables.sheet import TableSchema, shown_columns
+from tablewright.formats.tables.xlsx_writer import XlsxWriter
+
+WRITABLE = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
+_SUFFIXES = {**{f".{format}": format for format in WRITABLE}, ".ndjson": "jsonl", ".markdown": "md", ".tab": "tsv"}
+
+
+class Writer(Protocol):
+    """`write` may be called again and again; `close` finishes the file and leaves the stream open."""
+
+    def write(self, rows: Iterable[Row]) -> None: ...
+    def close(self) -> None: ...
+
+
+def open_writer(
+    stream: BinaryIO,
+    format: str,
+    heading: TableSchema,
+    *,
+    evidence: bool = False,
+    cost: bool = False,
+    evidence_fields: Collection[str] | None = None,
+) -> Writer:
+    """`evidence` adds source, quote, confidence, basis, status, reason, stale and note, `cost` what a cell cost in
+    dollars. JSON carries both anyway, XLSX the evidence."""
+    if format == "json":
+        return JsonWriter(stream, heading)
+    if format == "xlsx":
+        return XlsxWriter(stream, heading, cost=cost)
+    columns = shown_columns(heading, evidence=evidence, cost=cost, evidence_fields=evidence_fields)
+    match format:
+        case "csv":
+            return CsvWriter(stream, columns)
+        case "tsv":
+            return CsvWriter(stream, columns, delimiter="\t")
+        case "jsonl":
+            return JsonLinesWriter(stream, columns)
+        case "md":
+            return MarkdownWriter(stream, columns)
+        case "parquet":
+            return ParquetWriter(stream, columns)
+    raise _unknown(f"{format!r} is no format a table can be written in.")
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name asks for."""
+    format = _SUFFIXES.get(path.suffix.lower())
+    if format is None:
+        raise _unknown(f"The name {path.name} does not say in which format to write it.")
+    return format
+
+
+def target_format(path: Path) -> str:
+    """The format in which a file of that name can be written there; raises BadFile where it cannot."""
+    format = format_of(path)
+    if not path.parent.is_dir():
+        raise BadFile(f"The folder {path.parent} does not exist.")
+    return format
+
+
+def to_csv(table: Table) -> str:
+    stream = io.BytesIO()
+    writer = open_writer(stream, "csv", table)
+    writer.write(table.rows)
+    writer.close()
+    return stream.getvalue().decode()
+
+
+def _unknown(what: str) -> BadFile:
+    return BadFile(what, advice=f"Use one of {', '.join(f'.{format}' for format in WRITABLE)}.")

@@ -1,0 +1,313 @@
+"""An Excel workbook: the sheet "Table" with typed, coloured and annotated cells, and the sheet "Evidence".
+
+Text is always written as a string, so nothing becomes a formula or a link. Memory stays flat (rows go to a temporary
+file), except for the notes, which xlsxwriter holds: hence their cap.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from math import isfinite
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import xlsxwriter
+
+from tablewright.domain.model import PENDING, Cell, Field, Money, Row, column_key
+from tablewright.domain.text import basis_label, basis_text, cell_text
+from tablewright.errors import UsageError
+from tablewright.formats.tables.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
+from tablewright.formats.tables.names import free_name
+from tablewright.formats.tables.sheet import TableSchema, cost_of, shown_fields, source_text
+from tablewright.formats.tables.text_column import is_iso_date
+from tablewright.temporary import make_temporary_folder, remove_temporary_folder
+
+CUT = "… (cut; the whole text is in the JSON or CSV export)"
+GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
+COLOURS = {"high": GREEN, "medium": YELLOW, "low": ORANGE}
+EVIDENCE_COLUMNS = (
+    *("row", "name", "field", "value", "status", "reason"),
+    *("confidence", "basis", "source", "title", "quote", "page", "retrieved_at", "stale"),
+)
+FIRST_EXCEL_DATE = "1900-03-01"  # before it Excel counts a day that never was
+DOLLARS = '"$"0.00####'
+WIDTH_ROWS = 200
+MIN_WIDTH, MAX_WIDTH = 8, 60
+NOTE_QUOTE_CHARS = 1000
+
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(?:\.([0-9]+))?")
+_DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,15})")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
+
+
+class XlsxWriter:
+    def __init__(self, stream: BinaryIO, heading: TableSchema, *, cost: bool = False) -> None:
+        """With `cost` each asked column is followed by what its cells cost."""
+        fields = shown_fields(heading.fields)
+        taken = {column_key(field.name) for field in fields}
+        self._fields: dict[int, Field] = {}
+        self._costs: dict[int, str] = {}
+        names: list[str] = []
+        for field in fields:
+            self._fields[len(names)] = field
+            names.append(field.name)
+            if cost and field.is_asked:
+                self._costs[len(names)] = field.name
+                names.append(free_name(f"{field.name} cost", taken))
+                taken.add(column_key(names[-1]))
+        if len(names) > EXCEL_COLUMNS:
+            raise UsageError(
+                f"An Excel sheet holds at most {EXCEL_COLUMNS:,} columns; this table has {len(names):,}.",
+                advice="Export to CSV instead.",
+            )
+        folder, handle = make_temporary_folder()
+        self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": str(folder)})
+        self._clean_up = weakref.finalize(
+            self, _clean_up, self._book, folder, handle
+        )  # also where nobody gets to close()
+        self._key_field = heading.key_field or (fields[0].name if fields else "")
+        self._formats: dict[tuple[str, str], Any] = {}
+        self._bold = self._book.add_format({"bold": True, "bottom": 1})
+        self._sheet = self._book.add_worksheet("Table")
+        self._evidence: _EvidenceSheet | None = None
+        self._line = 0
+        self._notes = self._notes_left_out = 0
+        self._widths = [_width(name) + 3 for name in names]
+        for column, name in enumerate(names):
+            self._sheet.write_string(0, column, cut(name), self._bold)
+        self._sheet.freeze_panes(1, 0)
+
+    def write(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self._line += 1
+            if self._line >= EXCEL_ROWS:
+                self._clean_up()
+                raise UsageError(
+                    f"An Excel sheet holds at most {EXCEL_ROWS:,} rows; this table has more.",
+                    advice="Export to CSV instead.",
+                )
+            cells = row.cells
+            for column, field in self._fields.items():
+                cell = cells.get(field.name, PENDING)
+                if cell is PENDING:
+                    continue
+                if cell.is_given:
+                    self._write_cell(column, field, cell, "")
+                else:
+                    self._write_cell(column, field, cell, _colour(cell))
+                    self._write_evidence(column, field, cell, row)
+            for column, name in self._costs.items():
+                cost = cost_of(cells.get(name, PENDING))
+                if cost is not None:
+                    self._sheet.write_number(self._line, column, _Exact(cost), self._format("", DOLLARS))
+
+    def close(self) -> None:
+        for column, width in enumerate(self._widths):
+            self._sheet.set_column(column, column, min(max(width, MIN_WIDTH), MAX_WIDTH))
+        if self._widths:
+            self._sheet.autofilter(0, 0, self._line, len(self._widths) - 1)
+        if self._evidence is not None:
+            self._evidence.finish(self._notes_left_out)
+        self._book.close()
+        self._clean_up()
+
+    def _write_cell(self, column: int, field: Field, cell: Cell, colour: str) -> None:
+        number, number_format = _number(field, cell)
+        format = self._format(colour, number_format) if colour or number_format else None
+        text = ""
+        if number is None:
+            text = cut(cell_text(cell))
+            if text:
+                self._sheet.write_string(self._line, column, text, format)
+            elif format is not None:
+                self._sheet.write_blank(self._line, column, None, format)
+        elif isinstance(number, bool):
+            self._sheet.write_boolean(self._line, column, number, format)
+        elif isinstance(number, datetime):
+            self._sheet.write_datetime(self._line, column, number, format)
+        else:
+            exact = _Exact(number) if isinstance(number, float) else number
+            self._sheet.write_number(self._line, column, exact, format)
+        if self._line <= WIDTH_ROWS:
+            self._widths[column] = max(self._widths[column], _width(text or cell_text(cell)) + 1)
+
+    def _write_evidence(self, column: int, field: Field, cell: Cell, row: Row) -> None:
+        if not is_explained(cell):
+            return
+        if self._notes < MAX_NOTES:
+            self._notes += 1
+            self._sheet.write_comment(self._line, column, cut(_note(cell)), {"author": "Tablewright", "x_scale": 2})
+        else:
+            self._notes_left_out += 1
+        if self._evidence is None:
+            self._evidence = _EvidenceSheet(self._book, self._bold)
+        self._evidence.write(row, cell_text(row.cell(self._key_field)), field, cell)
+
+    def _format(self, colour: str, number_format: str) -> Any:
+        key = (colour, number_format)
+        if key not in self._formats:
+            look = {"bg_color": colour} if colour else {}
+            self._formats[key] = self._book.add_format(look | ({"num_format": number_format} if number_format else {}))
+        return self._formats[key]
+
+
+def is_explained(cell: Cell) -> bool:
+    """Whether the sheet of evidence says something of it; a value of the owner's own needs none."""
+    if cell is PENDING or cell.is_given:
+        return False
+    return bool(cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED"))
+
+
+def evidence_lines(row: Row, name: str, field: Field, cell: Cell) -> Iterator[tuple[str | float | bool | None, ...]]:
+    """As EVIDENCE_COLUMNS: one for each piece of evidence, one also for a cell that has a reason instead."""
+    about = (row.id, name, field.name, cell_text(cell), cell.status, why(cell), cell.confidence, basis_label(cell))
+    stale = True if cell.stale else None
+    for found in cell.evidence:
+        yield (*about, found.origin, found.title, found.quote, found.page, found.retrieved_at, stale)
+    if not cell.evidence:
+        yield (*about, "", "", "", None, "", stale)
+
+
+class _EvidenceSheet:
+    """One line for each piece of evidence; one also for a cell that has a reason instead."""
+
+    def __init__(self, book: Any, bold: Any) -> None:
+        self._sheet = book.add_worksheet("Evidence")
+        self._line = 0
+        self._left_out = 0
+        for column, name in enumerate(EVIDENCE_COLUMNS):
+            self._sheet.write_string(0, column, name, bold)
+        self._sheet.freeze_panes(1, 0)
+
+    def write(self, row: Row, name: str, field: Field, cell: Cell) -> None:
+        for line in evidence_lines(row, name, field, cell):
+            if self._line + 3 >= EXCEL_ROWS:  # the last lines are for what has to be said below
+                self._left_out += 1
+                continue
+            self._line += 1
+            for column, value in enumerate(line):
+                self._put(column, value)
+
+    def finish(self, notes_left_out: int) -> None:
+        self._sheet.autofilter(0, 0, self._line, len(EVIDENCE_COLUMNS) - 1)
+        for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 10, 40, 30, 60, 6, 20, 6)):
+            self._sheet.set_column(column, column, width)
+        if notes_left_out:
+            self._say(f"{notes_left_out:,} cells have no note in the sheet Table: it holds at most {MAX_NOTES:,}.")
+        if self._left_out:
+            self._say(f"{self._left_out:,} more lines did not fit; they are in the JSON export.")
+
+    def _say(self, sentence: str) -> None:
+        self._line += 1
+        self._sheet.write_string(self._line, 0, sentence)
+
+    def _put(self, column: int, value: str | float | bool | None) -> None:
+        if isinstance(value, bool):
+            self._sheet.write_boolean(self._line, column, value)
+        elif isinstance(value, int | float):
+            self._sheet.write_number(self._line, column, value)
+        elif value:
+            self._sheet.write_string(self._line, column, cut(value))
+
+
+class _Exact(float):
+    """xlsxwriter writes 16 digits of a number; Excel itself writes, and reads, the 17 that some need."""
+
+    def __format__(self, spec: str) -> str:
+        return float.__repr__(self)
+
+
+def _clean_up(book: Any, folder: Path, handle: int) -> None:
+    for sheet in book.worksheets():
+        sheet.row_data_fh.close()
+    remove_temporary_folder(folder, handle)
+
+
+def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, str]:
+    """The cell as something Excel can calculate with, and its number format; None where only text will do."""
+    value = cell.value
+    if isinstance(value, str) and field.type != "date":
+        return None, ""
+    raw = cell.raw_value if cell.is_given else None
+    if isinstance(value, bool):
+        return (value, "") if raw is None else (None, "")  # an owner's "yes" stays "yes"
+    if isinstance(value, int | float):
+        exact = isfinite(value) and (isinstance(value, float) or abs(value) < 10**15)
+        return (value, _number_format(raw)) if exact else (None, "")
+    if isinstance(value, Money) and isfinite(value.amount):
+        digits = "0.00" if isinstance(value.amount, float) else "0"
+        if not value.currency:
+            return value.amount, digits
+        return (value.amount, f'{digits} "{value.currency}"') if _CURRENCY.fullmatch(value.currency) else (None, "")
+    if isinstance(value, str) and _is_excel_date(value):
+        return (datetime.fromisoformat(value), "yyyy-mm-dd") if raw is None else (None, "")
+    return None, ""
+
+
+def _is_excel_date(text: str) -> bool:
+    return len(text) == 10 and is_iso_date(text) and text >= FIRST_EXCEL_DATE
+
+
+def _number_format(raw: str | None) -> str:
+    """So many decimals as the owner wrote."""
+    if raw is None:
+        return ""
+    if match := _GROUPED.fullmatch(raw):
+        return "#,##0" + ("." + "0" * len(match[2]) if match[2] else "")
+    match = _DECIMALS.fullmatch(raw)
+    return "0." + "0" * len(match[1]) if match else ""
+
+
+def _colour(cell: Cell) -> str:
+    if cell.status == "FAILED":
+        return GREY
+    if cell.status == "FLAGGED":
+        return RED
+    return "" if cell.value is None else COLOURS.get(cell.confidence_label, "")
+
+
+def _note(cell: Cell) -> str:
+    lines = []
+    if cell.status == "FAILED":
+        lines.append(f"No value: {(cell.reason or 'not known').replace('_', ' ')}")
+    elif cell.status == "FLAGGED":
+        lines.append("Flagged as wrong")
+    if cell.error:
+        lines.append(cell.error)
+    if cell.confidence is not None:
+        lines.append(f"Confidence: {cell.confidence_label} ({cell.confidence:.2f})")
+    if basis := basis_text(cell):
+        lines.append(basis)
+    if cell.stale:
+        lines.append("Stale: what it was found from has changed since")
+    for evidence in cell.evidence[:3]:
+        source = source_text(evidence)
+        page = f", page {evidence.page}" if evidence.page is not None and source == evidence.origin else ""
+        lines.append(f"Source: {source}{page}")
+        if evidence.quote:
+            lines.append(f"“{evidence.quote[:NOTE_QUOTE_CHARS]}”")
+    if len(cell.evidence) > 3:
+        lines.append(f"{len(cell.evidence) - 3} more sources are in the sheet Evidence.")
+    return "\n".join(lines)
+
+
+def cut(text: str) -> str:
+    """The text as far as an Excel cell holds it. Excel counts UTF-16 units."""
+    text = text.translate(_NOT_XML) if not text.isascii() else text
+    if len(text) * 2 <= EXCEL_CELL_CHARS or len(text.encode("utf-16-le")) // 2 <= EXCEL_CELL_CHARS:
+        return text
+    room = (EXCEL_CELL_CHARS - len(CUT)) * 2
+    return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + CUT
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.splitlines()), default=0)
+
+
+def why(cell: Cell) -> str:
+    """The reason for an empty cell and what was noted with it: "not_found: looked at 3 pages"."""
+    return ": ".join(part for part in (cell.reason, cell.error) if part)

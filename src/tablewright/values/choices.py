@@ -1,0 +1,217 @@
+"""Yes or no, and one of several options.
+
+Both give a value, a label, a reason where the label is not "high", and the text that the value does not keep.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from tablewright.domain.model import Label
+from tablewright.values.removed import find_removed_around, with_words
+
+LONGEST_STRANGER, MOST_WORDS = 40, 5
+"""An answer that is none of the options may still be a value; a sentence is not."""
+
+# ── yes or no ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_YES = frozenset({"yes", "true", "1", "y", "t", "1.0"})
+_NO = frozenset({"no", "false", "0", "n", "f", "0.0"})
+_LIKE_YES = frozenset(
+    """
+    ✓ ✔ ☑ ✅ √ 👍 on ok okay yep yeah yup sure definitely certainly absolutely correct affirmative indeed positive
+    present supported included available enabled active required possible allowed permitted standard si sí oui ja da
+    tak sim hai
+    vrai verdadero wahr vero verdadeiro はい 是 да да́ 예 네 evet igen áno ano kyllä confirmed yes! always
+    """.split()
+)
+_LIKE_NO = frozenset(
+    """
+    ✗ ✘ ✕ ✖ ☒ ❌ × 👎 off nope nah never negative incorrect absent unsupported excluded disabled inactive impossible
+    forbidden prohibited without nein non nee nej nei não nie ne нет faux falso falsch
+    いいえ 否 不是 아니요 hayır nem ei
+    """.split()
+)
+NEGATIONS = frozenset(
+    """
+    not no non never none nor neither cannot without nicht kein keine keinen nie ohne ne pas jamais sans ni nunca sin
+    niet geen nooit zonder ikke ingen inte não nem sem mai senza не нет без
+    """.split()
+)
+"""Small words that deny what stands beside them. They only ever keep something from counting as proved."""
+_SET_APART = re.compile(r"\s*([^\W\d_]+)\s?[,;:.(–—-]")
+_FIRST = re.compile(r"[\w✓✔☑✅√👍✗✘✕✖☒❌👎]+")
+_TORN = re.compile(
+    r"\b(?:partial(?:ly)?|partly|depends?|depending|sometimes|maybe|perhaps|possibly|varies|mixed|both|limited"
+    r"|optional(?:ly)?|it(?:'s| is) (?:complicated|unclear|possible)"
+    r"|(?P<both>(?:yes|true)(?: and | or | ?/ ?)(?:no|false)|(?:no|false)(?: and | or | ?/ ?)(?:yes|true)|y/n|t/f)"
+    r"|in some (?:cases|models|versions))\b",
+    re.IGNORECASE,
+)
+_HAS = (
+    r"(?:support(?:s|ed)?|includ(?:es?|ed)|available|enabled|present|required|possible|allowed|permitted|offer(?:s|ed)?"
+    r"|provid(?:es?|ed)|active|certified|compatible|equipped|featured?|compliant|have|has|accept(?:s|ed)?|true)"
+)
+_HAS_NOT = re.compile(
+    rf"\b(?:not|no longer|never)\b(?:\s+\w+){{0,2}}?\s+{_HAS}\b|\b\w+n't\b|\bcannot\b"
+    r"|\b(?:lacks?|lacking|without|unsupported|unavailable|excluded|discontinued)\b"
+    r"|\b(?:is|are|was|were|does|do|has|have|can|will) not\b",
+    re.IGNORECASE,
+)
+_DOES = re.compile(
+    rf"\b(?:is|are|was|has|have|does|do|it|they|fully|comes|also)\b(?:\s+\w+){{0,2}}?\s+{_HAS}\b|^\s*(?:\w+ly\s+)?{_HAS}\b"
+    r"|^\s*(?:it|they|this)\s(?:is|are|does|do|has|have|can)\b",
+    re.IGNORECASE,
+)
+
+
+def plain_boolean(text: str) -> bool | None:
+    """A yes or no that is written as one: alone, or with something set apart behind it ("Yes, in all sizes"). What a
+    sentence says is not told here."""
+    bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
+    opening = _SET_APART.match(text)
+    for word in (bare, opening[1].casefold() if opening else ""):
+        if word in _YES or word in _NO or word in _LIKE_YES or word in _LIKE_NO:
+            return word in _YES or word in _LIKE_YES
+    return None
+
+
+def read_boolean(text: str) -> tuple[bool | None, Label, str, tuple[str, ...]]:
+    """Return yes or no: a clear word is high, a sentence or another word that means it medium, a text that only leans
+    low."""
+    bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
+    if bare in _YES:
+        return True, "high", "", ()
+    if bare in _NO:
+        return False, "high", "", ()
+    if bare in _LIKE_YES or bare in _LIKE_NO:
+        return bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}", ()
+    removed = with_words(text)
+    text = text[:400].replace("’", "'")
+    torn = _TORN.search(text, 0, 120)
+    leaning = _leaning(text)
+    if torn and torn["both"]:
+        return None, "none", "says both yes and no", ()
+    if leaning is None:
+        return None, "none", f"{torn[0].casefold()}: neither yes nor no" if torn else "neither yes nor no", ()
+    if torn:
+        return leaning, "low", f"only with reservations: {torn[0].casefold()}", removed
+    return leaning, "medium", f"{'yes' if leaning else 'no'}, read from a sentence", removed
+
+
+def _leaning(text: str) -> bool | None:
+    first = _FIRST.search(text)
+    word = first[0].casefold() if first else ""
+    opens = bool(first) and not text[: first.start()].strip(" *_`\"'") if first else False
+    if opens and (word in ("yes", "true", "y") or (word in _LIKE_YES and not _HAS_NOT.search(text))):
+        return True
+    if (
+        opens
+        and word in ("no", "false", "n", "nope", "nein", "non")
+        and not text[len(word) :].lstrip().startswith("doubt")
+    ):
+        return False
+    if opens and word in _LIKE_NO:
+        return False
+    if _HAS_NOT.search(text):
+        return False
+    return True if _DOES.search(text) else None
+
+
+# ── one of several options ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label, str, tuple[str, ...]]:
+    """Return the option the text names: exactly (high), inside other words (medium), or one of several named (low)."""
+    exact = exact_option(text.strip(" .!,;:"), options) or exact_option(text, options)
+    if exact is not None:
+        return exact, "high", "", ()
+    words = _words(text[:4000])
+    spans = sorted(_spans(words, options), key=lambda span: (-(span[1] - span[0]), span[0]))
+    kept: list[tuple[int, int, str]] = []
+    for span in spans:
+        if all(span[1] <= other[0] or other[1] <= span[0] for other in kept):
+            kept.append(span)
+    named = {option for _, _, option in kept}
+    if len(named) == 1:
+        (option,) = named
+        return option, "medium", f"{option} is named in the text", find_removed_around(text, option)
+    if named:
+        first = min(kept)[2]
+        reason = f"several options are named: {', '.join(sorted(named)[:4])}"
+        return first, "low", reason, find_removed_around(text, first)
+    shortened = [option for option in options if words and _is_short_for(words, _words(option))]
+    if len(shortened) == 1:
+        return shortened[0], "medium", f"{' '.join(text.split())} read as {shortened[0]}", ()
+    if len(text) <= LONGEST_STRANGER and len(text.split()) <= MOST_WORDS and "\n" not in text:
+        return text, "low", "none of the options", ()
+    return None, "none", "none of the options, and too long to be one", ()
+
+
+def exact_option(text: str, options: tuple[str, ...]) -> str | None:
+    """The option that is the text, in any case; the one in the same case before the others."""
+    if text in options and text:
+        return text
+    return _folded(options).get(text.strip().casefold())
+
+
+@lru_cache(maxsize=256)
+def _folded(options: tuple[str, ...]) -> dict[str, str]:
+    return {option.strip().casefold(): option for option in reversed(options) if option.strip()}
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[str, ...]:
+    """The words in small letters without accents and punctuation; + and # count, for C, C++ and C# differ."""
+    flat = unicodedata.normalize("NFKD", text.casefold())
+    flat = "".join(mark for mark in flat if not unicodedata.combining(mark)).replace("'", "").replace("&", " and ")
+    return tuple(re.findall(r"[^\W_]+[+#]*", flat))
+
+
+_REFUSALS = frozenset({"not", "non", "never", "except", "isnt", "neither", "nor"})
+
+
+def _spans(words: tuple[str, ...], options: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """Where an option stands in the text, word by word; "Software" is not in "Softwares", nor "no" in "not"."""
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        if place == 0 or words[place - 1] not in _REFUSALS:
+            places.setdefault(word, []).append(place)
+    found = []
+    for option in options:
+        wanted = _words(option)
+        for place in places.get(wanted[0], ()) if wanted else ():
+            if words[place : place + len(wanted)] == wanted:
+                found.append((place, place + len(wanted), option))
+                break
+    return found
+
+
+def _is_short_for(words: tuple[str, ...], option: tuple[str, ...]) -> bool:
+    """The text is some words of a longer option ("Health" for "Health Care"), or it but for a plural or a letter."""
+    if "".join(words) == "".join(option):
+        return True  # healthcare, Health Care
+    if len(words) < len(option):
+        return any(option[place : place + len(words)] == words for place in range(len(option)))
+    if len(words) != len(option):
+        return False
+    return all(_nearly(left, right) for left, right in zip(words, option, strict=True))
+
+
+def _nearly(left: str, right: str) -> bool:
+    if left == right:
+        return True
+    short, long = sorted((left, right), key=len)
+    if len(short) < 4 or not short.isalpha() or not long.isalpha():
+        return False
+    return long in (f"{short}s", f"{short}es") or _one_letter_apart(short, long)
+
+
+def _one_letter_apart(short: str, long: str) -> bool:
+    """One letter left out, added or exchanged; only in words long enough that they can hardly be others."""
+    if len(short) < 6 or len(long) - len(short) > 1:
+        return False
+    same = next((place for place, mark in enumerate(short) if mark != long[place]), len(short))
+    return short[same + (len(short) == len(long)) :] == long[same + 1 :]

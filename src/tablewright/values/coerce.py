@@ -1,0 +1,357 @@
+"""Answers as values: whatever text a model, a page or a person gives becomes a value of the field's type, or nothing.
+
+`coerce` never raises and never invents. Its label says how sure the reading is, not how true the value is:
+high, the text says just this; medium, something was left out, completed or chosen; low, it is a guess; none, no value.
+What was chosen stands in `note`. The grammars are in the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from tablewright.domain.model import Field, Label, Money, Noun, Value
+from tablewright.domain.text import show
+from tablewright.values.answers import is_not_found, is_plain_answer, says_nothing_was_found, strip_preamble
+from tablewright.values.choices import exact_option, read_boolean, read_option
+from tablewright.values.dates import read_dates
+from tablewright.values.lists import as_list, read_json_list, read_list
+from tablewright.values.money_text import read_amounts
+from tablewright.values.numbers import read_numbers
+from tablewright.values.quantities import QuantityText, read_money_value, read_number_value
+from tablewright.values.removed import find_removed_around, find_removed_outside, list_removed, with_words
+from tablewright.values.urls import read_url
+
+__all__ = ["LONGEST_TEXT", "LONGEST_TYPED", "NOTHING_FOUND", "Coerced", "coerce", "is_not_found", "strip_preamble"]
+
+NOTHING_FOUND = "the text says that nothing was found"
+LONGEST_TEXT = 2000
+LONGEST_TYPED = 100_000
+"""Characters of a value that a person types in."""
+_LOOKED_AT = 6_000  # characters of an answer; what follows cannot be one
+_LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the items are read again
+_MOST_LAYERS = 4  # of wrapping around a list within wrapping; found text has one or two
+
+
+class _Reading(NamedTuple):
+    """What a text is as a value. `removed` are the parts of the text that the value does not keep."""
+
+    value: Value
+    label: Label
+    reason: str = ""
+    removed: tuple[str, ...] = ()
+
+
+class Coerced(Noun, frozen=True):
+    """`raw_value` is the text as it came. `label` is "none" exactly when `value` is None.
+
+    `reason` says why the label is not "high". `removed` are the parts of the text that the value does not keep.
+    """
+
+    value: Value
+    raw_value: str
+    label: Label
+    reason: str = ""
+    removed: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The reason and the removed text, as a cell shows them."""
+        return "; ".join(filter(None, (self.reason, list_removed(self.removed))))
+
+
+def coerce(raw: Value, field: Field) -> Coerced:
+    """Return the value that `raw` is for this field."""
+    if type(raw) is not str:
+        if field.type == "number" and type(raw) in (int, float) and -1e15 < raw < 1e15:  # type: ignore[operator]
+            return Coerced(value=raw, raw_value=show(raw), label="high")
+        return _from_typed(raw, field)
+    quick = _QUICK.get(field.type)
+    if quick and (value := quick(raw, field)) is not None:
+        return Coerced(value=value, raw_value=raw, label="high")
+    if field.type == "select" and (option := exact_option(raw, field.options)) is not None:
+        return Coerced(value=option, raw_value=raw, label="high")
+    return _coerced(raw, _list(raw, field.name) if field.type == "list" else _from_text(raw, field))
+
+
+def _coerced(raw: str, read: _Reading) -> Coerced:
+    removed = () if read.value is None else read.removed  # no value keeps nothing, and its raw text is the whole answer
+    return Coerced(value=read.value, raw_value=raw, label=read.label, reason=read.reason, removed=removed)
+
+
+def _from_text(raw: str, field: Field) -> _Reading:
+    text = _answer(raw[:_LOOKED_AT], field.name)
+    if field.type == "boolean":
+        if says_nothing_was_found(text):
+            return _Reading(None, "none", NOTHING_FOUND)
+    elif is_not_found(text) and not (field.type == "select" and exact_option(text, field.options) is not None):
+        return _Reading(None, "none", NOTHING_FOUND)
+    read = _read_answer(text, field)
+    wrapping = find_removed_around(raw[:_LOOKED_AT], text)
+    if read.label == "high" and (rival := _rival_in(wrapping, read.value, field)):
+        read = read._replace(label="medium", reason=f"several values: {show(read.value)}, {rival}")
+    return read._replace(removed=(*wrapping, *read.removed, *with_words(raw[_LOOKED_AT:])))
+
+
+def _read_answer(text: str, field: Field) -> _Reading:
+    match field.type:
+        case "boolean":
+            return _Reading(*read_boolean(text))
+        case "number":
+            return _quantity(text, read_number_value(text, field.unit))
+        case "money":
+            return _quantity(text, read_money_value(text, field.unit))
+        case "date":
+            return _date(text)
+        case "url":
+            return _url(text)
+        case "select" if field.options:
+            return _Reading(*read_option(text, field.options))
+        case _:
+            return _text(text, field.name)
+
+
+def _rival_in(wrapping: tuple[str, ...], value: Value, field: Field) -> str:
+    """Return another number, amount or date that stands in the text around the answer, or ""."""
+    for part in wrapping:
+        part = re.sub(re.escape(field.name), " ", part, flags=re.IGNORECASE) if field.name else part
+        match field.type:
+            case "number":
+                found = [show(number.value) for number in read_numbers(part) if number.value != value]
+            case "money":
+                found = [str(amount.money) for amount in read_amounts(part) if amount.money.currency]
+            case "date":
+                found = [date.iso for date in read_dates(part) if date.iso != value]
+            case _:
+                return ""
+        if found:
+            return found[0]
+    return ""
+
+
+# ── the plain cases, before any grammar: a cell of a million must not cost more than a few microseconds ──────────────
+
+_QUICK_NUMBER = re.compile(
+    r"-?(?:(?:0|[1-9]\d{0,14})(?:\.(?:\d{1,2}|\d{4,15}))?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d{1,12})?)"
+)
+_QUICK_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_QUICK_URL = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?:/[\w/=&%+~-]*)?")
+
+
+def _quick_number(raw: str, field: Field) -> int | float | None:
+    if field.unit or not _QUICK_NUMBER.fullmatch(raw):
+        return None
+    digits = raw.replace(",", "")
+    return float(digits) if "." in raw else int(digits)
+
+
+def _quick_date(raw: str, field: Field) -> str | None:
+    if not (raw.isascii() and _QUICK_DATE.fullmatch(raw)):
+        return None
+    try:
+        return datetime.date.fromisoformat(raw).isoformat()
+    except ValueError:
+        return None
+
+
+def _quick_url(raw: str, field: Field) -> str | None:
+    return raw if len(raw) < 500 and raw.isascii() and _QUICK_URL.fullmatch(raw) else None
+
+
+def _quick_text(raw: str, field: Field) -> str | None:
+    return raw if is_plain_answer(raw) else None
+
+
+_QUICK: dict[str, Callable[[str, Field], Value]] = {
+    "number": _quick_number,
+    "date": _quick_date,
+    "url": _quick_url,
+    "text": _quick_text,
+}
+
+# ── the answer inside the text ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _answer(text: str, name: str) -> str:
+    """Without preamble, and without the field's own name before it: "Founded: 1998", "The price is £5"."""
+    text = strip_preamble(text)
+    while name:
+        label = _label_of(name).match(text)
+        rest = strip_preamble(text[label.end() :]) if label else ""
+        if not rest:
+            break
+        text = rest
+    return text
+
+
+@lru_cache(maxsize=1024)
+def _label_of(name: str) -> re.Pattern[str]:
+    spelled = re.escape(name.strip().replace("_", " ")).replace(r"\ ", r"[\s_]+")
+    return re.compile(rf"\A(?:the\s+)?{spelled}\s*+(?::(?!//)|=|\b(?:is|was|are)\b\s*+:?)\s*+(?=\S)", re.IGNORECASE)
+
+
+# ── lists, text and dates ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _list(raw: str, name: str) -> _Reading:
+    """The items, read until they read back as they are: an item too may come with a preamble or in quotes."""
+    removed: list[str] = []
+    read = read_json_list(raw)
+    if read is None:
+        text = _without_wrapping(raw, name, removed)
+        if is_not_found(text) and read_json_list(text) is None:
+            return _Reading(None, "none", NOTHING_FOUND)
+        read = read_list(text)
+    removed += read.removed
+    items = read.items
+    for _ in range(_MOST_LAYERS):
+        if not items or len(text := show(items)) > _LIST_HEAD:
+            break
+        text = _without_wrapping(text, name, removed)
+        if is_not_found(text):
+            return _Reading(None, "none", NOTHING_FOUND)
+        again = read_list(text)
+        if again.items is None or again.items == items or len(again.items) > len(items):
+            break
+        items = again.items
+        removed += again.removed
+    return _Reading(items, read.label, read.reason, tuple(removed))
+
+
+def _without_wrapping(text: str, name: str, removed: list[str]) -> str:
+    """Without what stands around the list in its first characters; the rest is not looked at."""
+    head, tail = text[:_LIST_HEAD], text[_LIST_HEAD:]
+    answer = _answer(head, name)
+    removed += find_removed_around(head, answer)
+    return answer + head[len(head.rstrip()) :] + tail if tail else answer
+
+
+def _text(text: str, name: str) -> _Reading:
+    if len(text) <= LONGEST_TEXT:
+        return _Reading(text, "high")
+    kept = text
+    while len(kept) > LONGEST_TEXT:
+        kept = _answer(_cut(kept), name)
+    if is_not_found(kept):
+        return _Reading(None, "none", NOTHING_FOUND)
+    return _Reading(kept, "medium", f"cut to {LONGEST_TEXT} characters", find_removed_around(text, kept))
+
+
+_JOINED_TO_THE_NEXT = "\u200d"
+
+
+def _cut(text: str) -> str:
+    """At most `LONGEST_TEXT` characters, up to the end of a word, or of a character with all its marks."""
+    space = max(text.rfind(mark, LONGEST_TEXT * 4 // 5, LONGEST_TEXT + 1) for mark in " \n\t")
+    if space > 0:
+        return text[:space].rstrip()
+    place = LONGEST_TEXT
+    while place > LONGEST_TEXT - 40 and (_is_mark(text[place]) or text[place - 1] == _JOINED_TO_THE_NEXT):
+        place -= 1
+    return text[:place]
+
+
+def _is_mark(character: str) -> bool:
+    """What belongs to the character before it: an accent, a joiner, a skin tone, the second half of a surrogate."""
+    joins = character in ("\u200d", "\ufe0e", "\ufe0f") or "\U0001f3fb" <= character <= "\U0001f3ff"
+    return joins or "\udc00" <= character <= "\udfff" or unicodedata.category(character) in ("Mn", "Me", "Mc")
+
+
+def _date(text: str) -> _Reading:
+    dates = read_dates(text)
+    if not dates:
+        return _Reading(None, "none", "no date, or one the calendar does not have")
+    first = dates[0]
+    removed = find_removed_outside(text, first.start, first.end)
+    others = {date.iso for date in dates[1:]} - {first.iso}
+    if first.doubtful:
+        return _Reading(first.iso, "low", first.note, removed)
+    if first.is_period:
+        reason = f"{text[first.start : first.end]} is a period; its beginning is kept"
+        return _Reading(first.iso, "medium", reason, removed)
+    if first.note:
+        return _Reading(first.iso, "medium", first.note, removed)
+    if others:
+        return _Reading(first.iso, "low", f"several dates: {first.iso}, {min(others)}", removed)
+    if not first.clean:
+        return _Reading(first.iso, "medium", "taken out of a longer text", removed)
+    return _Reading(first.iso, "high", removed=removed)
+
+
+def _quantity(text: str, read: QuantityText[Any]) -> _Reading:
+    removed = () if read.value is None else (*find_removed_outside(text, read.start, read.end), *read.removed)
+    return _Reading(read.value, read.label, read.reason, removed)
+
+
+def _url(text: str) -> _Reading:
+    url, label, reason = read_url(text)
+    if url is None:
+        return _Reading(None, label, reason)
+    removed = find_removed_around(text, url)
+    if removed == with_words(text):  # the address has "https://" and the text has not
+        removed = find_removed_around(text, url.partition("://")[2])
+    return _Reading(url, label, reason, removed)
+
+
+# ── values that already have a type ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _from_typed(raw: Any, field: Field) -> Coerced:
+    text = _shown(raw)
+    if text is None:
+        return Coerced(
+            value=None, raw_value="", label="none", reason="no value" if raw is None else "a value of no known type"
+        )
+    typed = _passed_through(raw, field)
+    return _coerced(text, typed if typed else _from_other_type(raw, text, field))
+
+
+def _shown(raw: Any) -> str | None:
+    try:
+        match raw:
+            case list() | tuple():
+                return show(tuple(item if isinstance(item, str) else str(item) for item in raw))
+            case datetime.date():
+                return raw.isoformat()
+            case None | bool() | str() | int() | float() | Money():
+                return show(raw) if raw is not None else None
+    except (ValueError, OverflowError, RecursionError):
+        return str(raw) if isinstance(raw, float) else None  # nan, or an int of thousands of digits
+    return None
+
+
+def _passed_through(raw: Any, field: Field) -> _Reading | None:
+    """The reading of a value that is of the field's type already."""
+    match field.type, raw:
+        case "boolean", bool():
+            return _Reading(raw, "high")
+        case "boolean", int() | float() if raw in (0, 1):
+            return _Reading(bool(raw), "high")
+        case (("number" | "money"), bool()):
+            return _Reading(None, "none", f"{show(raw)} is not a number")
+        case (("number" | "money" | "text" | "date"), float()) if not math.isfinite(raw):
+            return _Reading(None, "none", "not a finite number")
+        case "number", int() | float():
+            return _Reading(raw, "high")
+        case "money", Money():
+            if not math.isfinite(raw.amount):
+                return _Reading(None, "none", "not a finite number")
+            read = read_money_value(raw, field.unit)
+            return _Reading(read.value, read.label, read.reason)
+        case "list", list() | tuple():
+            items = as_list(item if isinstance(item, str) else str(item) for item in raw)
+            return _Reading(items.items or (), "high", removed=items.removed)
+        case _:
+            return None
+
+
+def _from_other_type(raw: Any, text: str, field: Field) -> _Reading:
+    if isinstance(raw, list | tuple) and len(raw) == 1 and field.type != "text":
+        text = str(raw[0])
+    coerced = coerce(text, field)
+    return _Reading(coerced.value, coerced.label, coerced.reason, coerced.removed)

@@ -1,0 +1,343 @@
+"""Dates in texts, as ISO: "2021-05-03", or "2021-05" or "2021" where no more is known.
+
+A grammar of our own reads the usual ways of writing a date, partial dates and ranges; dateparser is asked only about
+single dates in the languages the grammar does not know, and never fills in a part that the text does not give.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from tablewright.domain.model import Noun
+from tablewright.values.months import MONTHS, WEEKDAYS
+from tablewright.values.numbers import plain
+
+DAY_FIRST = True  # how 03/05/2021 is read, where both orders are possible
+EARLIEST_YEAR, LATEST_YEAR = 1000, 2199  # of years that stand alone; other four digits are more likely a count
+CENTURY_TURNS_AT = 69  # 68 is 2068, 69 is 1969, as in POSIX
+
+_LOOKED_AT = 2000
+_MOST_DATES = 12
+
+
+class DateText(Noun, frozen=True):
+    """One date at `start:end`; of a period, its beginning, with the other end in `last`.
+
+    `clean`: nothing else stands in the text but a weekday and a time of day. `ambiguous`: it can be read in two ways.
+    `doubtful`: it may be no date at all (the 2000 of "2000 people"). `note` says why it is not certain.
+    """
+
+    iso: str
+    start: int
+    end: int
+    last: str = ""
+    clean: bool = False
+    ambiguous: bool = False
+    doubtful: bool = False
+    note: str = ""
+
+    @property
+    def is_period(self) -> bool:
+        """Also where the calendar does not have its last day."""
+        return self.note.startswith(_A_PERIOD)
+
+    @property
+    def other_iso(self) -> str:
+        """The date with day and month the other way round; "" if the order is known."""
+        other = _OTHER_READING.search(self.note)
+        return other[1] if other else ""
+
+
+_A_PERIOD = "a period,"
+_OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
+
+
+def read_date(text: str) -> DateText | None:
+    """The first date of the text."""
+    return next(iter(read_dates(text)), None)
+
+
+def find_possible_dates(text: str) -> list[str]:
+    """Return every ISO date that the text may name: both ends of periods, and both readings of 03/05/2021."""
+    return [iso for date in read_dates(text) for iso in (date.iso, date.last, date.other_iso) if iso]
+
+
+def read_dates(text: str) -> tuple[DateText, ...]:
+    """All dates of the text in order, the two ends of a period joined."""
+    text = plain(text[:_LOOKED_AT])
+    if not _A_DIGIT.search(text):
+        return ()
+    found = sorted(_found(text), key=lambda date: date.start)[:_MOST_DATES]
+    if all(len(date.iso) == 4 for date in found) and (foreign := _foreign(text)):
+        return (foreign,)
+    joined: list[DateText] = []
+    for date in found:
+        last = joined[-1] if joined else None
+        if last and not last.last and last.iso < date.iso and _makes_a_period(text, last, date):
+            joined[-1] = structs.replace(last, last=date.iso, end=date.end, note=_period(last.iso, date.iso))
+        else:
+            joined.append(date)
+    return tuple(_finished(text, date) for date in joined)
+
+
+# ── the grammar: each pattern is tried on what the earlier ones left ─────────────────────────────────────────────────
+
+_A_DIGIT = re.compile(r"\d")
+_TO = r"\s?(?:[-–—]|to|until|bis|au|al|à)\s?"
+_JOIN = re.compile(rf"{_TO}|\s?/\s?", re.IGNORECASE)
+_AND = re.compile(r"\s(?:and|und|et|y)\s", re.IGNORECASE)
+_BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s$", re.IGNORECASE)
+_NAME = r"(?P<{}>[^\W\d_]{{3,12}})\.?"
+_MONTH, _MONTH_2 = _NAME.format("month"), _NAME.format("month2")
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
+_DAY_2 = r"(?P<day2>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
+_YEAR = r"(?P<year>\d{4})(?!\d)"
+_SHORT = r"(?P<year>\d{4}|'?\d{2})(?!\d|[:.]\d)"
+_OF = r"(?:(?:\s?day)?\s?(?:of|de|del|d'|den)\s|[\s.,/-])\s?"
+_OF_YEAR = r"(?:,?\s?(?:of|de|del)\s|[\s.,/-]{1,3})(?=['\d])"
+
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("ymd", rf"(?<![\d.-]){_YEAR}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<day>\d{{1,2}})(?!\d|[-/.]\d)"),
+        ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일]"),
+        ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]"),
+        ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]"),
+        ("ymd", r"(?<![\d.-])(?P<year>(?:19|20)\d{2})(?P<m>[01]\d)(?P<day>[0-3]\d)(?!\d|[.,-]\d)"),
+        ("numeric", rf"(?<![\w.-])(?P<a>\d{{1,2}})\s?(?P<sep>[/.-])\s?(?P<b>\d{{1,2}})\s?(?P=sep)\s?{_SHORT}"),
+        ("named", rf"(?<!\d){_DAY}{_TO}{_DAY_2}{_OF}{_MONTH}{_OF_YEAR}{_YEAR}"),
+        ("named", rf"(?<!\d){_DAY}{_OF}{_MONTH}{_TO}{_DAY_2}{_OF}{_MONTH_2}{_OF_YEAR}{_YEAR}"),
+        ("named", rf"\b{_MONTH}\s{_DAY}{_TO}{_MONTH_2}\s{_DAY_2}(?:,\s?|\s){_YEAR}"),
+        ("named", rf"\b{_MONTH}\s{_DAY}{_TO}{_DAY_2}(?:,\s?|\s){_YEAR}"),
+        ("named", rf"(?<!\d){_DAY}{_OF}{_MONTH}{_OF_YEAR}{_SHORT}"),
+        ("named", rf"(?<!\d){_DAY}{_MONTH}(?P<year>\d{{4}}|\d{{2}})(?!\d)"),
+        ("named", rf"\b{_MONTH}[\s-]?{_DAY}(?:\s?,\s?|\s|-|/){_SHORT}"),
+        ("named", rf"(?<![\d-]){_YEAR}[\s,-]{{1,2}}{_MONTH}[\s-]{_DAY}(?!\d)"),
+        ("named", rf"\b{_MONTH}{_TO}{_MONTH_2}{_OF_YEAR}{_YEAR}"),
+        ("named", rf"\b{_MONTH}{_OF_YEAR}(?P<year>\d{{4}}|'\d{{2}})(?!\d)"),
+        ("named", rf"(?<![\d-]){_YEAR}[\s,-]{{1,2}}{_MONTH}(?!\w)"),
+        ("ymd", r"(?<![\d.-])(?P<year>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
+        ("ymd", r"(?<![\d./-])(?P<m>0?[1-9]|1[0-2])\s?[/.]\s?(?P<year>[12]\d{3})(?!\d|[/.]\d)"),
+        ("part", r"\b(?:[QHT][1-4]|[1-4][QHT])[\s/'-]?(?:of\s|FY)?(?P<year>\d{4}|\d{2})(?!\d)"),
+        ("part", r"(?<!\d)(?P<year>\d{4})[\s/-]?(?:[QHT][1-4]|[1-4][QHT])\b"),
+        (
+            "part",
+            r"\b(?:first|second|third|fourth|1st|2nd|3rd|4th) (?:quarter|half)(?: of|,)? (?:FY)?(?P<year>\d{4})(?!\d)",
+        ),
+        ("part", r"\b(?:FY|fiscal(?: year)?|financial year|season)[\s'-]?(?P<year>\d{4}|\d{2})(?:[/–-]\d{2,4})?(?!\d)"),
+        ("part", r"\b(?:spring|summer|autumn|fall|winter|early|mid|late|end of)[\s-](?P<year>\d{4})(?![\d])"),
+        ("span", r"(?<![\d.,$€£¥₹#:/-])(?P<year>[12]\d{3})\s?(?P<dash>[-–—/])\s?(?P<year2>\d{2})(?![\d%]|[.,]\d)"),
+        ("decade", r"(?<![\d.,])(?P<year>[12]\d{2}0)'?s\b"),
+        ("dead", r"(?<!\d)\d{1,4}\s?(?:BCE?|B\.C\.)"),
+        (
+            "year",
+            r"(?<![\d.,$€£¥₹#:])(?<![^\W\d_])(?P<year>1\d{3}|2[01]\d{2})(?![\d%]|[.,:]\d|[^\W\d_])"
+            r"(?!\s(?-i:[ECMPA][SD]T|AK[SD]T|HST|GMT|UTC)\b)",  # 1430 EST is a time of day
+        ),
+    )
+)
+
+
+def _found(text: str) -> Iterator[DateText]:
+    taken = [False] * len(text)
+    for kind, pattern in _PATTERNS:
+        place = 0
+        while match := pattern.search(text, place):
+            place = match.start() + 1
+            if any(taken[match.start() : match.end()]):
+                continue
+            if kind == "named" and not _names_months(match):
+                continue
+            taken[match.start() : match.end()] = [True] * (match.end() - match.start())
+            place = match.end()
+            date = _read(kind, match, text)
+            if date:
+                yield date
+
+
+def _names_months(match: re.Match[str]) -> bool:
+    parts = match.groupdict()
+    return all(name is None or name.casefold() in MONTHS for name in (parts.get("month"), parts.get("month2")))
+
+
+def _read(kind: str, match: re.Match[str], text: str) -> DateText | None:
+    if kind == "dead":
+        return None
+    parts = match.groupdict()
+    year, note = _year(parts["year"])
+    if kind == "numeric":
+        return _numeric(match, year, note)
+    if not (parts.get("month") or parts.get("m") or EARLIEST_YEAR <= year <= LATEST_YEAR):
+        return None
+    if kind == "span":
+        return _span(match, year)
+    start, end, iso = match.start(), match.end(), f"{year:04}"
+    if kind == "part":
+        return DateText(
+            iso=iso, start=start, end=end, ambiguous=True, note=f"only the year of {match[0].strip()} is kept"
+        )
+    if kind == "decade":
+        return DateText(iso=iso, start=start, end=end, doubtful=True, note=f"{match[0]} is a decade")
+    if kind == "year":
+        doubtful = _may_be_a_count(text, start, end)
+        return DateText(iso=iso, start=start, end=end, doubtful=doubtful, note="may be no year" if doubtful else "")
+    return _calendar_date(parts, year, note, start, end)
+
+
+def _calendar_date(parts: dict[str, str | None], year: int, note: str, start: int, end: int) -> DateText | None:
+    name, later = parts.get("month"), parts.get("month2")
+    month = MONTHS[name.casefold()] if name else _whole(parts.get("m"))
+    iso = iso_date(year, month, _whole(parts.get("day")))
+    if iso is None:
+        return None
+    if later or parts.get("day2"):
+        last = iso_date(year, MONTHS[later.casefold()] if later else month, _whole(parts.get("day2")))
+        return DateText(iso=iso, last=last or "", start=start, end=end, note=_period(iso, last or "?"))
+    return DateText(iso=iso, start=start, end=end, ambiguous=bool(note), note=note)
+
+
+def iso_date(year: int, month: int | None = None, day: int | None = None) -> str | None:
+    """The date as far as it is known, or None where the calendar has no such day."""
+    try:
+        datetime.date(year, 1 if month is None else month, 1 if day is None else day)
+    except ValueError:
+        return None
+    return "-".join(f"{part:0{width}}" for part, width in ((year, 4), (month, 2), (day, 2)) if part is not None)
+
+
+def _numeric(match: re.Match[str], year: int, note: str) -> DateText | None:
+    """03/05/2021: the order is settled by what the calendar allows, by points (always day first), or by our default."""
+    first, second = int(match["a"]), int(match["b"])
+    day_first, month_first = iso_date(year, second, first), iso_date(year, first, second)
+    if day_first and month_first and day_first != month_first and match["sep"] != ".":
+        chosen, other = (day_first, month_first) if DAY_FIRST else (month_first, day_first)
+        note = f"{match['a']}/{match['b']} may be day or month first; {other} is the other reading"
+    else:
+        chosen = day_first or month_first or ""
+    if not chosen:
+        return None
+    return DateText(iso=chosen, start=match.start(), end=match.end(), ambiguous=bool(note), note=note)
+
+
+def _span(match: re.Match[str], year: int) -> DateText | None:
+    """1939–45. With a hyphen "2010-11" is a month, and was read as one before."""
+    last = year - year % 100 + int(match["year2"])
+    if last <= year:
+        return DateText(
+            iso=f"{year:04}",
+            start=match.start(),
+            end=match.end(),
+            ambiguous=True,
+            note=f"{match[0]} may be several years",
+        )
+    note = _period(f"{year:04}", f"{last:04}")
+    return DateText(iso=f"{year:04}", last=f"{last:04}", start=match.start(), end=match.end(), note=note)
+
+
+def _year(digits: str) -> tuple[int, str]:
+    digits = digits.lstrip("'")
+    if len(digits) == 4:
+        return int(digits), ""
+    short = int(digits)
+    year = short + (1900 if short >= CENTURY_TURNS_AT else 2000)
+    return year, f"the year {digits} read as {year}"
+
+
+def _makes_a_period(text: str, first: DateText, last: DateText) -> bool:
+    if _JOIN.fullmatch(text, first.end, last.start):
+        return True
+    between = _BETWEEN.search(text, max(0, first.start - 12), first.start)
+    return bool(between and _AND.fullmatch(text, first.end, last.start))
+
+
+def _whole(digits: str | None) -> int | None:
+    return int(digits) if digits else None
+
+
+def _period(first: str, last: str) -> str:
+    return f"{_A_PERIOD} {first} to {last}; its beginning is kept"
+
+
+# ── around a date ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_CLOCK = r"\d{1,2}[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?\s?(?:[ap]\.?m\b\.?)?"
+_ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{2,4}T)\b(?:[+-]\d{1,2}(?::?\d{2})?)?|\s?[+-]\d{2}:?\d{2}\b)?(?:\[[\w/]+\])?"
+_TIME_AFTER = re.compile(
+    rf"(?:T|,?\s?(?:at|um|à|a las|alle|kl\.?)?\s?)(?:{_CLOCK}|(?<=T)\d{{4,6}}){_ZONE}"
+    r"|,?\s(?:at\s)?\d{1,2}\s?[ap]\.?m\b\.?",
+    re.IGNORECASE,
+)
+_TIME_BEFORE = re.compile(rf"(?:at\s)?{_CLOCK}{_ZONE}\s?,?\s?(?:on\s)?$", re.IGNORECASE)
+_WEEKDAY_BEFORE = re.compile(r"(?:^|(?<=\s)|(?<=\())([^\W\d_]{2,10})\.?,?\s?(?:(?:the|le|den|der|el)\s)?$")
+_WEEKDAY_AFTER = re.compile(r",?\s?\(?([^\W\d_]{2,10})\)?$")
+_EMPTY_WORDS = re.compile(r"^\s*(?:(?:on|in|am|im|le|el|en|the|year)\s+)+$", re.IGNORECASE)
+_COUNTED = re.compile(r"\s+([a-z]{2,})")
+_CUE = re.compile(
+    r"(?:^|[(\[,;:–—-]|\b(?:in|since|from|by|of|year|until|till|to|during|the|an?|and|or|circa|ca|c|early|late|mid|before"
+    r"|after|around|about|founded|established|est|born|died|released|opened|built|seit|en|im|depuis|desde|dal|nel)\.?)"
+    r"\s*(?:the\s)?$",
+    re.IGNORECASE,
+)
+_SMALL_WORDS = frozenset(
+    "in by and as at to on when with for but the under after until is was or from of that which while where who".split()
+)
+
+
+def _may_be_a_count(text: str, start: int, end: int) -> bool:
+    """The 2000 of "has 2000 employees", unlike "founded 1998 in Ohio" and "the 1998 film"."""
+    counted = _COUNTED.match(text, end)
+    if counted is None or counted[1] in _SMALL_WORDS:
+        return False
+    return not _CUE.search(text, max(0, start - 16), start) or start == 0
+
+
+def _finished(text: str, date: DateText) -> DateText:
+    if len(text) > 160:
+        return date
+    before, after = text[: date.start], text[date.end :]
+    if time := _TIME_AFTER.match(after):
+        after = after[time.end() :]
+    if time := _TIME_BEFORE.search(before):
+        before = before[: time.start()]
+    if (day := _WEEKDAY_BEFORE.search(before)) and day[1].casefold() in WEEKDAYS:
+        before = before[: day.start()]
+    if (day := _WEEKDAY_AFTER.match(after)) and day[1].casefold() in WEEKDAYS:
+        after = ""
+    before = _EMPTY_WORDS.sub("", before)
+    left = before.strip() + after.strip()
+    return structs.replace(date, clean=left in ("", "."))
+
+
+# ── other languages ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+_DAY_NAME_YEAR = re.compile(
+    r"\d{1,2}[.,\s-]{1,3}[^\W\d_][^\d_]{1,20}[.,\s-]{1,3}\d{4}(?:\s?[^\W\d_]{1,6}\.?)?"
+    r"|[^\W\d_][^\d_]{1,20}\s\d{1,2},?\s\d{4}|\d{4}[.,\s]{1,3}[^\W\d_][^\d_]{1,20}\s\d{1,2}\.?"
+)
+# Those of dateparser's languages whose month names the grammar lacks. All 200 would take 1.3 s to load.
+_LANGUAGES = "ru uk bg sr cs sk sl hr hu ro el tr fi et lv lt is ca eu he ar fa hi bn ja zh ko th vi id ms".split()
+_SETTINGS = {"DATE_ORDER": "DMY", "STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
+
+
+def _foreign(text: str) -> DateText | None:
+    """A day, a word and a year in a language we have no month names of, and nothing else."""
+    whole = text.strip(" .")
+    if len(whole) > 40 or not _DAY_NAME_YEAR.fullmatch(whole):
+        return None
+    if any(name.casefold() in MONTHS for name in re.findall(r"[^\W\d_]+", whole)):
+        return None  # our own grammar knew this one: the calendar has no such day
+    import dateparser  # 0.1 s, and up to a second for its languages, that most runs never need
+
+    try:
+        found = dateparser.parse(whole, languages=_LANGUAGES, settings=_SETTINGS)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    year = re.compile(r"\d{4}").search(whole)
+    if found is None or year is None or int(year[0]) != found.year:
+        return None
+    start = text.index(whole)
+    return DateText(iso=found.date().isoformat(), start=start, end=start + len(whole), clean=True)

@@ -1,0 +1,421 @@
+"""Numbers as people write them: "1.234,56", "12,34,567", "(1,200)", "1.2 × 10^5", "2 ½", "about 5 million", "10–20".
+
+`read_numbers` finds every number of a text with its place; `read_number` gives the first. The parts are here too, for
+the readers of measures and money: `plain` (one alphabet of digits and signs), `numbers_in` (numbers without ranges and
+without one-letter multipliers, because "5 m" may be metres), `letter_scaled` and `spans_range`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from tablewright.domain.model import Noun
+from tablewright.values.currencies import AFTER, BEFORE, LONGEST_MARK, SYMBOLS
+from tablewright.values.number_words import numbers_in_words
+
+LOOKED_AT = 4000  # characters; what stands later in a text is not an answer any more
+MOST_NUMBERS = 40
+LONGEST_NUMBER = 300  # digits; a longer one is beyond floats and no quantity of anything
+
+
+class Number(Noun, frozen=True):
+    """`value` stands at `start:end`. In a range it is the lower bound and `high` the upper.
+
+    `clean`: nothing else stands in the text but a currency. `ambiguous`: the digits can be read in two ways.
+    """
+
+    value: int | float
+    start: int
+    end: int
+    high: int | float | None = None
+    clean: bool = False
+    ambiguous: bool = False
+    approximate: bool = False
+    percent: bool = False
+    glued: bool = False
+    scale: int = 1
+    note: str = ""
+
+
+def read_number(text: str) -> Number | None:
+    """The first number, or range of numbers, of the text."""
+    return next(iter(read_numbers(text)), None)
+
+
+def read_numbers(text: str) -> tuple[Number, ...]:
+    """All numbers of the text in order, ranges joined, multipliers and signs applied."""
+    text = plain(text[:LOOKED_AT])
+    found = [letter_scaled(text, number) for number in numbers_in(text)]
+    joined: list[Number] = []
+    for number in found:
+        last = joined[-1] if joined else None
+        wide = _joined(text, last, number) if last and last.high is None else None
+        if wide:
+            joined[-1] = wide
+        else:
+            joined.append(number)
+    return tuple(_finished(text, number) for number in joined)
+
+
+# ── one alphabet ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_SAME = str.maketrans(
+    dict.fromkeys("\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000", " ")
+    | dict.fromkeys("−﹣－‐‑", "-")
+    | dict.fromkeys("⁄∕／", "/")
+    | dict.fromkeys("’٬＇", "'")
+    | {"٫": ".", "．": ".", "，": ",", "％": "%", "٪": "%", "＄": "$", "（": "(", "）": ")", "＋": "+", "：": ":"}
+)
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+
+
+def plain(text: str) -> str:
+    """The text with ASCII digits, spaces, minus signs and separators, character for character."""
+    if text.isascii():
+        return text
+    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_SAME))
+
+
+# ── single numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+_TOKEN = re.compile(
+    rf"(?<!\d)(?:\d{{1,3}}(?: \d{{3}})+(?!\d)(?:[.,]\d+(?![.,']?\d))?|\d+(?:[.,']\d+)*|[{FRACTIONS}])"
+    r"|(?<![\d.\w])\.\d+(?![.\d])"
+)
+_POINT_FRACTION = re.compile(
+    r"(?<![\d.,'])\d+(?:,\d{3})*\.(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:,\d{3})+(?![.,]?\d)"
+)
+_COMMA_FRACTION = re.compile(
+    r"(?<![\d.,'])\d+(?:\.\d{3})*,(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:\.\d{3}){2,}(?![.,]?\d)"
+)
+_NAME_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-_]?$|_$")
+_MAY_STAND_BEFORE = frozenset("x mid pre post early late ca circa approx approximately sub fy no nr".split())
+_SIGN_BEFORE = re.compile(r"(?:^|(?<=[\s(\[:=,;/~≈<>]))([-+–])$")
+_MINUS_WORD = re.compile(r"\b(?:minus|negative)\s$", re.IGNORECASE)
+_EXPONENT = re.compile(r"[eE]([-+]?\d{1,4})(?!\w)")
+_PLUS_MINUS = re.compile(r"(?:±|\+/?-)\s?$")
+_POWER = re.compile(r"\s?[×xX*·⋅]\s?10\s?(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
+_POWER_OF_TEN = re.compile(r"(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
+_AS_PYTHON = re.compile(r"[0-9]+\.[0-9]+")
+_RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹–", "-+0123456789-")
+_MIXED = re.compile(rf"(?:[ -]| and )(\d{{1,3}})/(\d{{1,3}})(?![\d/.,])|[ -]?([{FRACTIONS}])")
+_OVER = re.compile(r" ?/ ?(\d{1,3})(?![\d/]|[.,]\d)")
+_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100})
+_EIGHTHS = frozenset({2, 3, 4, 8, 16, 32, 64})
+_SCORES = frozenset({5, 10, 20, 100})
+_PERCENT = re.compile(r"\s?(?:%|(?:percent|per cent|pct|prozent|pour cent|por ciento|per cento)\b)", re.IGNORECASE)
+
+SCALES: dict[str, int] = {
+    **dict.fromkeys(("hundred", "hundreds"), 100),
+    **dict.fromkeys(("thousand", "thousands", "tausend", "tsd", "mille", "duizend"), 10**3),
+    **dict.fromkeys(("lakh", "lakhs", "lac", "lacs"), 10**5),
+    **dict.fromkeys(("million", "millions", "mn", "mln", "mio", "millionen", "millones", "millón"), 10**6),
+    **dict.fromkeys(("milhão", "milhões", "milione", "milioni", "miljoen", "miljoner", "millioner", "млн"), 10**6),
+    **dict.fromkeys(("crore", "crores", "cr"), 10**7),
+    **dict.fromkeys(("billion", "billions", "bn", "bln", "milliard", "milliards", "milliarden", "mrd"), 10**9),
+    **dict.fromkeys(("miliardi", "miliardo", "miljard", "млрд"), 10**9),
+    **dict.fromkeys(("trillion", "trillions", "tn", "trn"), 10**12),
+}
+_SCALE_NAMES = "|".join(sorted(SCALES, key=len, reverse=True))
+_SCALE = re.compile(rf"[\s-]?({_SCALE_NAMES})\b\.?(?!\w)", re.IGNORECASE)
+_LETTERS = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "MM": 10**6, "b": 10**9, "B": 10**9, "T": 10**12}
+_LETTER = re.compile(r"(?:(MM|[kKmMbBT])| ([kKMB]))(?![\w²³/'\"])")
+
+
+def numbers_in(text: str) -> Iterator[Number]:
+    """The single numbers of an already `plain` text, digits first: words count only where there are no digits."""
+    place, done, count = 0, 0, 0
+    while count < MOST_NUMBERS and (token := _TOKEN.search(text, place)):
+        number = _number_at(text, token, done)
+        place = token.end()
+        if number is None:
+            continue
+        is_tolerance = count > 0 and _PLUS_MINUS.search(text, max(0, number.start - 5), number.start)
+        place = done = number.end
+        if not is_tolerance:
+            count += 1
+            yield number
+    if not count:
+        for value, start, end in numbers_in_words(text, MOST_NUMBERS):
+            if minus := _MINUS_WORD.search(text, done, start):
+                value, start = -value, minus.start()
+            percent, done = _PERCENT.match(text, end), end
+            yield Number(value=value, start=start, end=percent.end() if percent else end, percent=bool(percent))
+
+
+def _number_at(text: str, token: re.Match[str], done: int) -> Number | None:
+    start = token.start()
+    if _is_part_of_a_name(text, start, done):
+        return None
+    read = _digits(token[0], text)
+    if read is None:
+        return None
+    value, length, note = read
+    end = start + length
+    start, negative = _sign(text, start, done)
+    value, end, fraction_note = _fraction(text, value, end)
+    value, end = _powers(text, value, end, token[0])
+    scale = 1
+    while (word := _SCALE.match(text, end)) and scale < 10**12:
+        scale *= SCALES[word[1].casefold()]
+        end = word.end()
+    scaled = times(-value if negative else value, scale)
+    percent = _PERCENT.match(text, end)
+    end = percent.end() if percent else end
+    if not _fits(scaled):
+        return None
+    note = note or fraction_note
+    return Number(
+        value=scaled, start=start, end=end, ambiguous=bool(note), percent=bool(percent), scale=scale, note=note
+    )
+
+
+def _digits(token: str, text: str) -> tuple[int | float, int, str] | None:
+    """The value of digits and separators, how many characters it takes, and what is doubtful about it."""
+    if token in FRACTIONS:
+        return unicodedata.numeric(token), 1, ""
+    if len(token) > LONGEST_NUMBER:
+        return None
+    if token.isdecimal():
+        return int(token), len(token), ""
+    kinds = [mark for mark in dict.fromkeys(token) if not mark.isdecimal()]
+    if len(kinds) == 1 and kinds[0] != " ":
+        return _one_separator(token, kinds[0], text)
+    mark = kinds[-1]
+    whole, _, rest = token.rpartition(mark)
+    if mark != " " and len(kinds) == 2 and rest.isdecimal() and _grouped(whole.split(kinds[0])):
+        return float(f"{_joined_digits(whole)}.{rest}"), len(token), ""
+    if kinds == [" "]:
+        return int(_joined_digits(token)), len(token), ""
+    return None
+
+
+def _one_separator(token: str, mark: str, text: str) -> tuple[int | float, int, str] | None:
+    parts = token.split(mark)
+    first, last = parts[0], parts[-1]
+    if len(parts) > 2 or mark == "'":
+        if _grouped(parts):
+            return int("".join(parts)), len(token), ""
+        return None if mark == "." else (int(first), len(first), "")  # 1.2.3 is a version, 1,2,3 a list
+    if not first:
+        return float(f"0.{last}"), len(token), ""
+    if mark == "," and len(first) == len(last) == 4:
+        return int(first), len(first), ""  # 2010,2012
+    fraction = float(f"{first}.{last}")
+    if len(last) != 3 or first[0] == "0":
+        return fraction, len(token), ""
+    if len(first) > 3:
+        return fraction, len(token), "" if mark == "." else f"{token} has its comma at an odd place"
+    style = _decimal_mark(text) if text != token else ""
+    if mark == ",":
+        return (
+            (fraction, len(token), f"{token} may be {first}{last}")
+            if style == ","
+            else (int(first + last), len(token), "")
+        )
+    if style == ",":
+        return int(first + last), len(token), f"{token} may be a fraction"
+    return fraction, len(token), "" if style == "." else f"{token} may be {first}{last}"
+
+
+def _decimal_mark(text: str) -> str:
+    """How the other numbers of the text write fractions: "1.234 kg, 0.5 m" settles what the first point means."""
+    point, comma = _POINT_FRACTION.search(text, 0, 800), _COMMA_FRACTION.search(text, 0, 800)
+    return "" if bool(point) == bool(comma) else "." if point else ","
+
+
+def _grouped(parts: list[str]) -> bool:
+    """Thousands, or lakhs and crores: 12,34,567."""
+    first, *middle, last = parts
+    sizes = {len(part) for part in middle}
+    return 1 <= len(first) <= 3 and len(last) == 3 and (sizes <= {3} or (sizes == {2} and len(first) <= 2))
+
+
+def _joined_digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
+
+
+def _is_part_of_a_name(text: str, start: int, done: int) -> bool:
+    """COVID-19, H2O, CS0003, but not USD5, 10x20, mid-2010 and the 30 of 1h30."""
+    name = _NAME_BEFORE.search(text, max(done, start - 16), start)
+    if name is None:
+        return False
+    word = (name[1] or "").casefold()
+    if word in _MAY_STAND_BEFORE or (name.start() == done and done > 0):
+        return False
+    if name[0].endswith("-") and word in SCALES:
+        return False
+    return not (word and BEFORE.search(text, max(0, start - LONGEST_MARK), start))
+
+
+def _sign(text: str, start: int, done: int) -> tuple[int, bool]:
+    """Where the number starts with its sign, which may stand before or after a currency: -$5, $-5."""
+    if word := _MINUS_WORD.search(text, max(done, start - 10), start):
+        return word.start(), True
+    sign = _SIGN_BEFORE.search(text, max(done, start - 8), start)
+    if sign is None and start > done:
+        currency = BEFORE.search(text, max(done, start - LONGEST_MARK), start)
+        if currency:
+            sign = _SIGN_BEFORE.search(text, max(done, currency.start() - 8), currency.start())
+        elif start - done >= 2 and text[start - 1] == "-" and text[start - 2] in SYMBOLS:
+            return start - 1, True
+    if sign is None or (done and not text[done : sign.start(1)].strip() and sign.start(1) - done <= 2):
+        return start, False  # the dash of "10 -20" joins, it does not negate
+    return sign.start(1), sign[1] != "+"
+
+
+def _fraction(text: str, value: int | float, end: int) -> tuple[int | float, int, str]:
+    if not isinstance(value, int) or value > 10**9:
+        return value, end, ""
+    if (mixed := _MIXED.match(text, end)) and (mixed[3] or 0 < int(mixed[1]) < int(mixed[2])):
+        if mixed[3]:
+            return value + unicodedata.numeric(mixed[3]), mixed.end(), ""
+        return (value * int(mixed[2]) + int(mixed[1])) / int(mixed[2]), mixed.end(), ""
+    over = _OVER.match(text, end)
+    if over is None or int(over[1]) not in _DENOMINATORS or value > 999:
+        return value, end, ""
+    bottom = int(over[1])
+    if value >= bottom and bottom not in _EIGHTHS:
+        return value, end, ""  # 24/7
+    doubtful = value >= bottom or bottom in _SCORES
+    return value / bottom, over.end(), f"{value}/{bottom} may be a score or a date" if doubtful else ""
+
+
+def _powers(text: str, value: int | float, end: int, token: str) -> tuple[int | float, int]:
+    """1.2e5, 1.2 × 10^5, 10⁵."""
+    mantissa = token if _AS_PYTHON.fullmatch(token) else repr(value)  # rounded once, not twice
+    if power := _EXPONENT.match(text, end):
+        return float(f"{mantissa}e{power[1]}"), power.end()
+    if power := _POWER_OF_TEN.match(text, end) if value == 10 else None:
+        value = 1
+    else:
+        power = _POWER.match(text, end)
+    if power is None:
+        return value, end
+    exponent = int((power[1] or power[2]).translate(_RAISED))
+    exact = isinstance(value, int) and 0 <= exponent < LONGEST_NUMBER
+    return value * 10**exponent if exact else float(f"{1 if value == 1 else mantissa}e{exponent}"), power.end()
+
+
+def times(value: int | float, scale: int) -> int | float:
+    """The product without the noise of binary fractions: 1.1 million is 1100000."""
+    if scale == 1:
+        return value
+    if isinstance(value, int):
+        return value * scale
+    product = float(f"{value * scale:.15g}")
+    return int(product) if product.is_integer() and abs(product) < 1e15 else product
+
+
+def _fits(value: int | float) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else abs(value) <= 10**LONGEST_NUMBER
+
+
+def letter_scaled(text: str, number: Number) -> Number:
+    """With a multiplier of one letter applied: 5k, 1.2M, 3 B. A small m may as well be metres."""
+    letter = None if number.percent or number.scale > 1 else _LETTER.match(text, number.end)
+    if letter is None:
+        return number
+    name = letter[1] or letter[2]
+    scale = _LETTERS[name]
+    note = (
+        "m read as million" if name == "m" else "" if number.note.endswith("may be a score or a date") else number.note
+    )
+    value = times(number.value, scale)
+    if not _fits(value):
+        return number
+    return structs.replace(number, value=value, end=letter.end(), scale=scale, ambiguous=bool(note), note=note)
+
+
+# ── around a number ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+_ABOUT_BEFORE = re.compile(
+    r"(?:[~≈∼<>≤≥±⩽⩾]=?|\b(?:about|around|approx(?:imately)?|roughly|circa|ca|c|some|nearly|almost|over|above|under|below"
+    r"|beyond|exceed(?:s|ing)|(?:more|less|fewer|greater) than|at least|at most|up to|as (?:many|much|low|high) as"
+    r"|no (?:more|less|fewer) than|an? (?:estimated|average of)|estimated(?: at)?|est|starting (?:at|from)|from|min|max"
+    r"|minimum|maximum|mid|early|late|etwa|rund|ungefähr|environ|env|cerca de|casi|unos|più di|plus de|mehr als|über)"
+    r"\.?)[\s-]*(?:of )?$",
+    re.IGNORECASE,
+)
+_ABOUT_AFTER = re.compile(
+    r"\s?(?:\+(?!\d)|±|\+/-|\(?(?:approx|est|or (?:so|more|less|fewer))\b|plus\b|ish\b)", re.IGNORECASE
+)
+_JOINS = re.compile(r"(?:[-–—−~…]|\.{2,3}|\b(?:to|through|thru|until|till|up to|bis|à|tot|hasta)\b)")
+_BETWEEN = re.compile(r"\b(?:between|zwischen|entre|tra)\s*$", re.IGNORECASE)
+_AND = re.compile(r"\b(?:and|und|et|y|e)\b|&", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+
+
+def is_approximate(text: str, start: int, end: int) -> bool:
+    """about 500, >500, 500+, over $500: the number at `start:end` is given with a margin."""
+    currency = BEFORE.search(text, max(0, start - LONGEST_MARK), start)
+    start = currency.start() if currency else start
+    return bool(_ABOUT_BEFORE.search(text, max(0, start - 24), start) or _ABOUT_AFTER.match(text, end))
+
+
+def spans_range(text: str, before: int, end: int, start: int) -> bool:
+    """Whether the text between `end` of one number and `start` of the next makes them the two ends of a range.
+
+    `before` is where the first number starts: "between 10 and 20" is a range, "10 and 20" is not.
+    """
+    if start - end > LONGEST_MARK:
+        return False
+    between = text[end:start]
+    if currency := AFTER.match(between):
+        between = between[currency.end() :]
+    if currency := BEFORE.search(between):
+        between = between[: currency.start()]
+    between = between.strip()
+    if _JOINS.fullmatch(between):
+        return True
+    currency = BEFORE.search(text, max(0, before - LONGEST_MARK), before)
+    before = currency.start() if currency else before
+    return bool(_AND.fullmatch(between) and _BETWEEN.search(text, max(0, before - 12), before))
+
+
+def shared_scale(low: Number, high: Number) -> int:
+    """The multiplier the first number of a range takes from the second: "10 to 20 million", not "500 to 2 million"."""
+    return high.scale if low.scale == 1 and times(low.value, high.scale) < high.value else 1
+
+
+def _joined(text: str, low: Number, high: Number) -> Number | None:
+    if not spans_range(text, low.start, low.end, high.start):
+        return None
+    scale = shared_scale(low, high)
+    bottom = times(low.value, scale)
+    if bottom >= high.value:
+        return None
+    doubt = low.ambiguous or high.ambiguous
+    percent = low.percent or high.percent
+    return structs.replace(
+        low, value=bottom, high=high.value, end=high.end, percent=percent, scale=max(scale, low.scale), ambiguous=doubt
+    )
+
+
+def _finished(text: str, number: Number) -> Number:
+    """What only the whole text tells: accounting parentheses, a trailing minus, the margin, and what is left over."""
+    before, after = text[: number.start], text[number.end :]
+    left = _without_currency(before, after)
+    if number.high is None and left in ("()", "-") and number.value > 0 and not before.strip().endswith("-"):
+        return structs.replace(number, value=-number.value, clean=True)
+    approximate = is_approximate(text, number.start, number.end)
+    glued = (after[:1].isalpha() or after[:1] == "_") and not _ORDINAL.match(after) and not AFTER.match(after)
+    return structs.replace(number, clean=left in ("", "."), approximate=approximate, glued=glued)
+
+
+def _without_currency(before: str, after: str) -> str:
+    """What is left around a number, once the currency is away; only as much of it as tells clean from not."""
+    if len(before) + len(after) > 60:
+        return "…"
+    before, after = before.strip(), after.strip()
+    if currency := BEFORE.search(before.rstrip("( ")):
+        before = before[: currency.start()] + ("(" if before.endswith("(") else "")
+    if currency := AFTER.match(after):
+        after = after[currency.end() :]
+    return (before + after).replace(" ", "")

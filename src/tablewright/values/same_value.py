@@ -1,0 +1,211 @@
+"""The one answer to the question if two values are the same, for each purpose that asks it.
+
+1,000,000 and 1,004,000 are the same number to someone who weighs sources against each other, and two numbers to
+someone who checks a quote. So the caller names its purpose, and all purposes have their tolerances in one table.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Literal, NamedTuple, TypeAlias
+
+from tablewright.domain.model import Money, Noun, Value
+from tablewright.values.measures import Measure, in_unit, read_measures
+from tablewright.values.numbers import plain
+from tablewright.values.units import unit_at
+
+Purpose: TypeAlias = Literal["merging", "restating", "proving", "adding", "rounding", "converting"]
+
+
+class Tolerance(NamedTuple):
+    """How far apart two numbers may be: a share of the larger one, or `least` where that is more. Whole numbers below
+    `exact_below` must be equal."""
+
+    share: float
+    least: float = 0.0
+    exact_below: float = 0.0
+
+
+TOLERANCES: Mapping[Purpose, Tolerance] = {
+    # Two sources round alike to three digits (1,004,000 and 1 million), but state years, rooms and staff as they are.
+    "merging": Tolerance(0.005, exact_below=10_000),
+    # One text says one quantity in two units, the second rounded to two digits: "3 ft 11 in (119 cm)", "3 lb (1.4 kg)".
+    "restating": Tolerance(0.03),
+    # A text has a figure or it has not. Forgiven is what floats lose in their last digits (1600 mm, 1.6 m), and nothing
+    # of whole numbers that have no more than the 12 digits which a conversion keeps.
+    "proving": Tolerance(1e-9, 1e-12, exact_below=1e12),
+    # A sum gathers the noise of all its parts, which is left alone where they cancel out: less than any cent.
+    "adding": Tolerance(1e-9, 1e-6, exact_below=1e12),
+}
+"""What does not depend on how a number is written; "rounding" and "converting" allow half of its last digit."""
+ROUNDED = 0.01
+"""The share that a conversion may lose by rounding to one digit or to a whole number: a mile is not "2 km"."""
+NOISE = 1e-6
+"""The share of half a digit by which floats miss it: 0.125 is written as 0.12 or as 0.13."""
+
+
+def same_value(one: Value, other: Value, purpose: Purpose, *, decimals: int | None = None) -> bool:
+    """Return True if both are the same value for this purpose.
+
+    - "merging": two sources give it; of two texts, one may say more ("Irving" and "Irving, Texas")
+    - "restating": one text gives it twice, in two units
+    - "proving": a text has this very value
+    - "adding": the second is the sum that the first states
+    - "rounding": the second is how the first is written, with as many decimals as it has
+    - "converting": the same of a quantity in another unit, which must not lose too much by it
+
+    `decimals` says how many are written where the second number does not tell: two in "12.50", and -3 in thousands.
+    Amounts in two currencies are never the same; one without a currency may be in any.
+    """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        if purpose == "rounding" or purpose == "converting":
+            return _is_written_as(one, other, purpose, decimals)
+        is_cut_off = purpose == "proving" and (_is_cut_off(one, other) or _is_cut_off(other, one))
+        return one == other or is_cut_off or _is_within(one, other, TOLERANCES[purpose])
+    if isinstance(one, Money) and isinstance(other, Money):
+        is_one_currency = not one.currency or not other.currency or one.currency == other.currency
+        return is_one_currency and same_value(one.amount, other.amount, purpose, decimals=decimals)
+    if purpose != "merging" or one is None or other is None or isinstance(one, tuple) or isinstance(other, tuple):
+        return one == other
+    return _same_text(str(one), str(other))
+
+
+def _is_within(one: float, other: float, tolerance: Tolerance) -> bool:
+    share, least, exact_below = tolerance
+    if max(abs(one), abs(other)) < exact_below and float(one).is_integer() and float(other).is_integer():
+        return False
+    return math.isclose(one, other, rel_tol=share, abs_tol=least)
+
+
+def _is_cut_off(endless: float, written: float) -> bool:
+    """Return True if a fraction that no digits end is written with six of them: 1/3 as 0.333333, 2:20 as 2.33333."""
+    is_near = not float(written).is_integer() and math.isclose(endless, written, rel_tol=1e-5)
+    return is_near and float(f"{endless:.12g}") != endless and float(f"{endless:.6g}") == written
+
+
+def _is_written_as(exact: float, written: float, purpose: Purpose, decimals: int | None) -> bool:
+    """Return True if the number is written as it comes out, or rounded to the digits it has: 2,000 lb are 907.2 kg."""
+    _, digits, exponent = Decimal(str(written)).normalize().as_tuple()
+    assert isinstance(exponent, int)  # neither infinite nor no number
+    decimals = max(0, -exponent) if decimals is None else decimals
+    lost = 0.5 * 10.0**-decimals
+    if purpose == "converting":
+        if not decimals or len(digits) < 2:
+            lost = min(lost, ROUNDED * abs(exact))
+        if same_value(exact, written, "proving"):
+            return True
+    return abs(exact - written) <= lost * (1 + NOISE)
+
+
+# ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SCHEME = re.compile(r"^https?://(?:www\.)?")
+
+
+def _same_text(one: str, other: str) -> bool:
+    """Return True if both give one length or mass, or the same words in any order, or one the words of the other."""
+    if (measured := _same_measure(one, other)) is not None:
+        return measured
+    left, right = squeeze_words(_SCHEME.sub("", one)), squeeze_words(_SCHEME.sub("", other))
+    short, long = sorted((left, right), key=len)
+    return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
+
+
+def squeeze_words(text: str) -> str:
+    """Return the words and numbers of the text in small letters, with one space between them."""
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _same_measure(one: str, other: str) -> bool | None:
+    """Compare `6' 8"` and "6-8 / 2.03", "242 lb" and "110 kg", "240" and "240 lbs"; None for what is no length and no
+    mass."""
+    if not (one[:1].isdigit() and other[:1].isdigit()):
+        return None
+    bare, stated = (one, other) if _NUMBER.fullmatch(one) else (other, one)
+    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and unit_at(stated, first.end()):
+        return float(bare) == float(first[0])
+    if any(_NUMBER.fullmatch(text) for text in (one, other)):
+        return None
+    for read in (lambda text: length_of(text, feet_and_inches=True), mass_of):
+        left, right = read(one), read(other)
+        if left is not None and right is not None:
+            return left.same(right)
+    return None
+
+
+class RoundedQuantity(Noun, frozen=True):
+    """A length in metres or a mass in kilograms; `give` is half of the last digit that was written of it."""
+
+    value: float
+    give: float
+
+    def same(self, other: RoundedQuantity) -> bool:
+        """Return True if both may be one: 6 ft 8 in and 2.03 m are, 6 ft 7 in and 6 ft 8 in are not."""
+        return abs(self.value - other.value) <= max(self.give, other.give)
+
+
+def length_of(text: str, unit: str = "", *, feet_and_inches: bool = False) -> RoundedQuantity | None:
+    """Return the one length that the text states, also where it states it twice: "6 ft 8 in (2.03 m)".
+
+    None for none, several, a range, or a number without a unit, unless `unit` says which it is. "6-8" is six feet and
+    eight inches only where `feet_and_inches` says that they are written so; else it is a range.
+    """
+    if feet_and_inches and (stature := stature_at(text)):
+        text = f"{stature[0]} ft {stature[1]} in {text[stature[2] :]}"
+    return _extent(text, "m", unit)
+
+
+def mass_of(text: str, unit: str = "") -> RoundedQuantity | None:
+    """Return the one mass that the text states: "242 lb (110 kg)", or "240" where `unit` says that it is in pounds."""
+    return _extent(text, "kg", unit)
+
+
+_STATURE = re.compile(
+    r"\s*([2-8])\s?[-–]\s?(1[01]|\d)(?![\d–-]|[.,:]\d)(?=\.?\s*(?:$|[(\[/,;|•·])|\s+(?:\d|[-–—](?:\s|$)|tall\b))"
+)
+
+
+def stature_at(text: str) -> tuple[int, int, int] | None:
+    """Return the feet, the inches and the end of "6-8" at the beginning; "6-8 m" and "6-8 storeys" are ranges."""
+    text = plain(text)
+    found = _STATURE.match(text)
+    if found is None or unit_at(text, found.end()) is not None:
+        return None
+    return int(found[1]), int(found[2]), found.end()
+
+
+def _extent(text: str, base: str, unit: str) -> RoundedQuantity | None:
+    found: list[RoundedQuantity] = []
+    bare: list[Measure] = []
+    for measure in read_measures(text, unit or base):
+        if not measure.unit:
+            bare.append(measure)
+            continue
+        if (fit := in_unit(measure, base)) is not None:
+            if measure.sizes or measure.high is not None:
+                return None
+            found.append(RoundedQuantity(value=float(fit.value), give=_give(text, measure, base)))
+    if not found and unit and len(bare) == 1 and bare[0].high is None and not bare[0].sizes:
+        return _extent(f"{text[bare[0].start : bare[0].end]} {unit}", base, "")
+    others = [*(other.value for other in found[1:]), *(other.value for other in bare)]  # 6 ft 8 in / 2.03 says it twice
+    is_one = found and all(same_value(found[0].value, other, "restating") for other in others)
+    return found[0] if is_one else None
+
+
+_DECIMALS = re.compile(r"\d[.,](\d+)\D*$")
+
+
+def _give(text: str, measure: Measure, base: str) -> float:
+    written = _DECIMALS.search(plain(text[measure.start : measure.end]))
+    decimals = len(written[1]) if written else 0
+    if decimals == 3 and measure.value == int(measure.value):
+        decimals = 0  # the three digits of 1,829
+    unit = "in" if measure.unit == "ft" else measure.unit  # six feet is six feet and no inches
+    step = in_unit(Measure(value=1, start=0, end=0, unit=unit), base)
+    return float(step.value) / 2 / 10**decimals if step else 0.0

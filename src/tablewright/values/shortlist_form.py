@@ -1,0 +1,141 @@
+"""The adviser without a model: a form, and commands for everything else. Each says just what it says; plain words are
+search words and are not checked.
+
+/form product: electric kettle | budget: 50 GBP | must: Capacity >= 1 l; stainless steel | avoid: plastic | region: UK
+"""
+
+from __future__ import annotations
+
+import re
+
+from tablewright.domain.form import parse_where
+from tablewright.domain.model import Field, Noun, column_key
+from tablewright.domain.shortlist import KEY, PRICE, PRICE_FIELD, Requirements, Wish, WishKind, WishOperator
+from tablewright.errors import UsageError
+from tablewright.values.typed import type_of, typed
+
+COMMANDS: dict[str, str] = {
+    "form": "product: … | budget: 50 GBP | must: Capacity >= 1 l; … | nice: … | avoid: … | region: …",
+    "must": "WISH: add a wish, such as Capacity >= 1 l",
+    "nice": "WISH: add one that counts and does not exclude",
+    "avoid": "WISH: add what you do not want",
+    "drop": "N: take wish N out",
+    "hard": "N: let wish N exclude",
+    "soft": "N: let wish N only count",
+    "add": "COLUMN, such as Weight:number(kg)",
+    "hide": "COLUMN: do not show it any more",
+    "more": "[COUNT]: find further products",
+    "remove": "N: take product N out",
+    "links": "N: where to buy product N",
+    "source": "N COLUMN: where the value comes from",
+    "wrong": "N COLUMN: look the value up again",
+    "sort": "COLUMN [down]: all products in that order",
+    "all": "all products",
+    "export": "[FILE]",
+    "done": "end",
+    "restart": "begin anew",
+    "help": "these commands",
+}
+FORM: tuple[str, ...] = ("product", "budget", "must", "nice", "avoid", "region")
+HELP = "\n".join(f"/{verb} {what}" for verb, what in COMMANDS.items())
+_OPERATOR = re.compile(r"[<>=]|\b(?:contains|between)\b", re.IGNORECASE)
+_OPERATORS: dict[str, WishOperator] = {
+    "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between", "contains": "contains",
+}  # fmt: skip
+_OPPOSITES: dict[WishOperator, WishOperator] = {
+    "=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<", "contains": "not contains",
+}  # fmt: skip
+"""What is avoided must not hold."""
+
+
+class Command(Noun, frozen=True):
+    verb: str
+    rest: str = ""
+
+
+def parse_command(message: str) -> Command | None:
+    """None for a message that is none."""
+    if not message.startswith("/"):
+        return None
+    verb, _, rest = message[1:].partition(" ")
+    first, newline, lines = verb.partition("\n")
+    verb, rest = first.strip().lower(), f"{lines} {rest}".strip() if newline else rest.strip()
+    if verb not in COMMANDS:
+        raise UsageError(f"There is no command /{verb}.", advice="/help lists the commands.")
+    return Command(verb=verb, rest=rest)
+
+
+def form_message(values: dict[str, str]) -> str:
+    """A filled form as a message."""
+    given = ((name, " ".join(values.get(name, "").replace("|", " ").split())) for name in FORM)
+    return "/form " + " | ".join(f"{name}: {value}" for name, value in given if value)
+
+
+def parse_form(text: str) -> tuple[Requirements, tuple[Field, ...]]:
+    """What is wanted, and the columns that it needs."""
+    values: dict[str, str] = {}
+    for part in re.split(r"[|\n]", text):
+        name, colon, value = part.partition(":")
+        if not part.strip():
+            continue
+        if not colon or name.strip().lower() not in FORM:
+            raise UsageError(f"“{part.strip()}” is not a line of the form.", advice=f"/form {COMMANDS['form']}")
+        values[name.strip().lower()] = value.strip()
+    if not values.get("product"):
+        raise UsageError("The form says no product.", advice=f"/form {COMMANDS['form']}")
+    wishes: list[Wish] = []
+    columns: list[Field] = []
+    if budget := values.get("budget"):
+        wishes.append(budget_wish(budget))
+    kinds: tuple[WishKind, ...] = ("must", "nice", "avoid")
+    for kind in kinds:
+        for item in values.get(kind, "").split(";"):
+            if item.strip():
+                wish, field = parse_wish(item.strip(), kind)
+                wishes.append(wish)
+                columns += [field] if field else []
+    found = {column_key(field.name): field for field in reversed(columns)}
+    requirements = Requirements(product_type=values["product"], region=values.get("region", ""), wishes=tuple(wishes))
+    return requirements, tuple(found.values())[::-1]
+
+
+def budget_wish(text: str) -> Wish:
+    read = typed(text)
+    if read.number is None or not read.currency:
+        raise UsageError(f"“{text}” is not an amount with a currency.", advice="Write it like 50 GBP or £50.")
+    if read.high is not None:
+        values = (f"{read.number:g} {read.currency}", f"{read.high:g} {read.currency}")
+        return Wish(words=text, kind="budget", column=PRICE, operator="between", values=values)
+    return Wish(words=text, kind="budget", column=PRICE, operator="<=", values=(f"{read.number:g} {read.currency}",))
+
+
+def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
+    """A condition where it is written as one; else words, which are searched for and not checked."""
+    hard = kind != "nice"
+    if not _OPERATOR.search(text):
+        return Wish(words=text, kind=kind, hard=hard), None
+    _, _, conditions = parse_where(text)
+    if len(conditions) != 1 or conditions[0].operator not in _OPERATORS:
+        raise UsageError(f"“{text}” is not one condition.", advice="Write it like Capacity >= 1 l.")
+    (where,) = conditions
+    operator = _OPERATORS[where.operator]
+    if kind == "avoid":
+        if operator not in _OPPOSITES:
+            raise UsageError(
+                f"“{text}” cannot be avoided as one condition.", advice="Write it as a must, the other way."
+            )
+        operator = _OPPOSITES[operator]
+    wish = Wish(words=text, kind=kind, hard=hard, column=where.column, operator=operator, values=where.values)
+    if column_key(where.column) == column_key(PRICE):
+        return wish, PRICE_FIELD
+    return wish, field_for(where.column, where.values)
+
+
+def field_for(name: str, values: tuple[str, ...]) -> Field:
+    """The column that a condition is about: of the type of its value."""
+    read = typed(values[0]) if values else typed("")
+    type = type_of(read)
+    question = (
+        f"Does {{{KEY}}} have {name.lower()}?" if type == "boolean" else f"What is the {name.lower()} of {{{KEY}}}?"
+    )
+    return Field(name=name, type=type, unit=read.unit if type == "number" else "", question=question, role="user")

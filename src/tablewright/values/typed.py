@@ -1,0 +1,313 @@
+"""What a written value can be compared as: "1,970" under "Length (mm)" is 1.97 m, "25/12/2018" a date, "no" a truth.
+
+It runs on every cell of every document, so the usual ways of writing a number are read by one pattern each, and the
+grammars of `measures`, `money_text` and `dates` only see what looks like theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from msgspec import structs
+
+from tablewright.domain.corpus import Typed
+from tablewright.domain.model import FieldType
+from tablewright.values.currencies import AFTER, BEFORE, currency_of, meanings_of
+from tablewright.values.dates import DateText, read_dates
+from tablewright.values.measures import Measure, in_unit, read_measures
+from tablewright.values.money_text import MoneyText, read_money
+from tablewright.values.months import MONTHS
+from tablewright.values.numbers import FRACTIONS, plain
+from tablewright.values.units import Unit, parse_unit
+
+LONGEST = 160  # characters; of what is longer only a measure at its beginning is read
+CACHED = 1 << 16
+
+_FIRST_MEASURE = re.compile(r"\d[\d.,]{0,15}\s[^\W\d_]{1,12}(?=\s?[(;])")  # "2411 hours (total), 789 hours (…"
+
+
+def typed(raw: str, label: str = "", *, day_first: bool | None = None) -> Typed:
+    """The value with all that can be compared of it. The label may give the unit or the currency: "Amount (RM)".
+
+    A measure has `si` and `base`; a plain number and an amount of money have only `number`. `day_first` says how the
+    document writes 03/05/2021; where nobody knows, it is read day first and the other reading is told in `ambiguity`.
+    """
+    if len(raw) > LONGEST:
+        first = _FIRST_MEASURE.match(raw)
+        return structs.replace(typed(first[0]), raw=raw) if first else Typed(raw=raw)
+    unit, is_date = _said_by(label) if label else ("", False)
+    return _typed(raw, unit, is_date, day_first)
+
+
+def type_of(value: Typed) -> FieldType:
+    """The type of a column that holds such values."""
+    if value.truth is not None:
+        return "boolean"
+    if value.currency:
+        return "money"
+    if value.date:
+        return "date"
+    return "number" if value.number is not None else "text"
+
+
+@lru_cache(maxsize=CACHED)
+def _typed(raw: str, unit: str, is_date: bool, day_first: bool | None) -> Typed:
+    value = raw.strip(" \t\n|")
+    if not any(character.isdecimal() for character in value):
+        return Typed(raw=raw, truth=_TRUTHS.get(value.casefold().strip(" .!*()[]")))
+    if is_date and (year := _YEAR.fullmatch(value)):
+        return Typed(raw=raw, number=int(year[0]), date=year[0])
+    if simple := _simple(raw, value, unit) or _simple_money(raw, value):
+        return simple
+    if _looks_like_a_date(value, is_date) and (date := _date(raw, value, day_first)):
+        return date
+    if _IDENTIFIER.fullmatch(value):
+        return Typed(raw=raw)
+    first = _FIRST_DIGIT.search(value)
+    begins = first is not None and _BEGINNING.fullmatch(value, 0, first.start()) is not None
+    if first is None or not (begins or BEFORE.search(value, 0, first.start())):
+        return Typed(raw=raw)
+    return _money(raw, value, unit) or (_measured(raw, value, unit) if begins else None) or Typed(raw=raw)
+
+
+_TRUTHS: dict[str, bool] = {
+    **dict.fromkeys("yes y true ja oui sí si sim tak ✓ ✔ ☑".split(), True),
+    **dict.fromkeys("no n false nein non não nie ✗ ✘ ☒".split(), False),
+}
+_YEAR = re.compile(r"1[5-9]\d{2}|2[01]\d{2}")
+
+
+# ── what the label says ──────────────────────────────────────────────────────────────────────────────────────────────
+
+_BRACKETS = re.compile(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]")
+_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*+:?\s*+$")
+_DATED = re.compile(
+    r"\b(?:year|date|dated|founded|established|since|born|built|issued|expir\w+|period|jahr|année|año|datum|fecha)\b",
+    re.IGNORECASE,
+)
+_LABELS_OF_MONEY = re.compile(r"[^\w\s()\[\]/%.,:-]|\b(?:[A-Z]{3}|RM|Rs|kr)\b")
+
+
+@lru_cache(maxsize=8192)
+def _said_by(label: str) -> tuple[str, bool]:
+    """The unit or currency that a label gives, and whether its values are dates."""
+    return unit_in(label), bool(_DATED.search(label))
+
+
+def unit_in(label: str) -> str:
+    """The unit of "Length (mm)", "Weight [kg]", "Power, W" and "Price in EUR"; "" where it gives none."""
+    bracketed = [part for said in reversed(_BRACKETS.findall(label)) for part in said.split(", ")]
+    for said in (*bracketed, *_AT_THE_END.findall(label)):
+        if (_LABELS_OF_MONEY.search(said) and currency_of(said)) or parse_unit(said):
+            return str(said)
+    return ""
+
+
+# ── numbers and measures ─────────────────────────────────────────────────────────────────────────────────────────────
+
+_SIMPLE = re.compile(
+    r"(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,11})(?:\.\d+)?)(?P<rest>\s?[^\W\d_°%]?[^\s\d,;:()+-]{0,11})"
+)
+_DOUBTFUL = re.compile(r"[-+−]?[1-9]\d{0,2}\.\d{3}|[-+]?0\d{4,}")  # 1.234 may be a thousand; 00123 is a name
+_IDENTIFIER = re.compile(
+    r"[+(]?[0+][\d\s()/.-]{6,}|\d+[-/]\d+(?:[-/][\dA-Za-z]+)+|\d{12,}|0\d{4,}|(?:\d{1,3}\.){3}\d{1,3}"
+    r"|\d{1,2}[-/]\d{5,}|\(?\d{3}\)?[- ]\d{3}[- ]\d{4}"
+)
+
+
+def _simple(raw: str, value: str, unit: str) -> Typed | None:
+    """A number, alone or with one unit behind it: nearly every cell that holds a number."""
+    found = _SIMPLE.fullmatch(value)
+    if found is None or _DOUBTFUL.fullmatch(found["number"]):
+        return None
+    rest = found["rest"].strip()
+    number = float(found["number"].replace(",", "").replace("−", "-"))
+    if rest:
+        known = parse_unit(rest) if rest not in _LETTERS else None
+        return None if known is None or (unit and currency_of(unit)) else _with_unit(raw, number, None, known)
+    return _labelled(raw, number, None, unit)
+
+
+_SIMPLE_MONEY = re.compile(r"([^\W\d_]{2,3}|[€£₹])\.?\s{0,3}(-?(?:\d{1,3}(?:,\d{3})+|\d{1,11})\.\d{2})")
+
+
+def _simple_money(raw: str, value: str) -> Typed | None:
+    found = _SIMPLE_MONEY.fullmatch(value)
+    if found is None or BEFORE.fullmatch(found[1]) is None:
+        return None
+    meanings = meanings_of(found[1])
+    if len(meanings) != 1 and found[1] != "£":
+        return None
+    return Typed(raw=raw, number=float(found[2].replace(",", "")), currency=meanings[0])
+
+
+_LETTERS = frozenset(("k", "K", "M", "B", "b"))
+
+
+def _labelled(raw: str, number: float, high: float | None, unit: str, ambiguity: str = "") -> Typed:
+    """A number without a unit of its own, which may take the label's."""
+    if unit and (known := parse_unit(unit)) and not (_LABELS_OF_MONEY.search(unit) and currency_of(unit)):
+        return structs.replace(_with_unit(raw, number, high, known), ambiguity=ambiguity)
+    return Typed(raw=raw, number=number, high=high, currency=currency_of(unit) if unit else "", ambiguity=ambiguity)
+
+
+_ABOUT = re.compile(
+    r"(?:[~≈<>≤≥±=]|about|approx\.?(?:imately)?|around|ca\.?|circa|up to|at (?:least|most)|max\.?(?:imum)?"
+    r"|min\.?(?:imum)?|from|between|over|under|nominal|typ\.?(?:ical)?)?\s*",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(r"\s*(?:$|[.,;(\[/|@±*]|\+/-|-\s*$|[\w'-]+(?:\s[\w'-]+){0,3}\s*(?:$|[.,;(/]))")
+_ONE_WORD_AFTER = re.compile(r"\s*(?:$|[,;(\[/|@±*]|\.(?!\d)|-\s*$|\s[^\W\d_]+\s*$)")
+_WIDEST = 50
+_FIRST_DIGIT = re.compile(rf"[\d{FRACTIONS}]")
+_BEGINNING = re.compile(rf"{_ABOUT.pattern}[-+−–(.±]*\s?", re.IGNORECASE)
+_NEGATIVE = re.compile(r"\(([\d.,]*\d)\)|(\d[\d.,]*)-")  # as accountants and tills write it
+_OF_MERCURY = re.compile(r"\s*(?:of\s)?(?:hg|mercury|h2o|water)\b", re.IGNORECASE)
+
+
+def _measured(raw: str, value: str, unit: str) -> Typed | None:
+    """The quantity with which the value begins; of "1886 x 951 mm" none, for it is two."""
+    text = plain(value)
+    if negative := _NEGATIVE.fullmatch(text):
+        text = "-" + (negative[1] or negative[2])
+    measures = read_measures(text, unit if unit and parse_unit(unit) else "")
+    if not measures or measures[0].sizes or not _ABOUT.fullmatch(text, 0, measures[0].start):
+        return None
+    first = measures[0]
+    if _OF_MERCURY.match(text, first.end):
+        return None
+    if first.unit:
+        known = parse_unit(first.unit)
+        if known is None or not _AFTER.match(text, first.end) or text[first.end : first.end + 1].isalnum():
+            return None
+        ambiguity = first.note or _others(text, first, measures)
+        return structs.replace(_with_unit(raw, first.value, first.high, known), ambiguity=ambiguity)
+    if first.high is not None and first.high > _WIDEST * max(abs(first.value), 2):
+        return None  # 603-40232487 is a telephone, 18-2144 a serial number
+    if first.glued or not _ONE_WORD_AFTER.match(text, first.end) or abs(first.value) > 1e15:
+        return None
+    return _labelled(raw, first.value, first.high, unit, first.note or _others(text, first, measures))
+
+
+def _others(text: str, first: Measure, measures: tuple[Measure, ...]) -> str:
+    """4 °C / 3 °C: the first is kept."""
+    if len(measures) > 1 and text[first.end : measures[1].start].strip() in ("/", ",", ";"):
+        return f"one of several values: {text}"
+    return ""
+
+
+# ── one unit for each kind ───────────────────────────────────────────────────────────────────────────────────────────
+
+# People compare temperatures in °C and shares in %, so these stand for kelvin and the plain ratio.
+_BASES: dict[str, str] = {
+    "length": "m", "mass": "kg", "area": "m²", "volume": "m³", "time": "s", "temperature": "°C", "speed": "m/s",
+    "power": "W", "energy": "J", "pressure": "Pa", "force": "N", "torque": "N·m", "frequency": "Hz", "fuel": "L/100 km",
+    "fuel use": "L/100 km", "ratio": "%", "data": "B", "data rate": "bps", "angle": "°", "illuminance": "lx",
+    "luminance": "nit", "intensity": "cd", "resolution": "dpi", "sound": "dB", "pixel": "px", "voltage": "V",
+    "current": "A", "charge": "Ah", "resistance": "Ω", "capacitance": "F", "inductance": "H", "light": "lm",
+    "amount": "mol", "magnetic": "T",
+}  # fmt: skip
+_NOT_BY_A_FACTOR = frozenset(("temperature", "fuel"))
+_COMPOUNDS = (
+    "%/°C", "m/s", "m/s²", "W/m²", "W/kg", "W/°C", "W/m", "Wh/kg", "kg/m³", "kg/m²", "kg/m", "N/m", "N/m²", "V/°C",
+    "A/°C", "J/kg", "m³/s", "kg/s", "V/s", "B/s", "lm/W", "cd/m²", "W·h/m²", "1/s", "Ah/kg", "L/km",
+)  # fmt: skip
+
+
+def _with_unit(raw: str, number: float, high: float | None, unit: Unit) -> Typed:
+    si, si_high, base = in_base(number, high, unit)
+    return Typed(raw=raw, number=number, high=high, unit=unit.symbol, si=si, si_high=si_high, base=base)
+
+
+def in_base(number: float, high: float | None, unit: Unit) -> tuple[float | None, float | None, str]:
+    """The number, and the end of its range, in the base unit of its kind, and that unit."""
+    base, factor = _base(unit)
+    if factor is not None:
+        return _rounded(number * factor), None if high is None else _rounded(high * factor), base
+    there = in_unit(Measure(value=number, high=high, unit=unit.symbol, start=0, end=0), base) if base else None
+    if there is None:
+        return None, None, ""
+    return float(there.value), None if there.high is None else float(there.high), base
+
+
+@lru_cache(maxsize=1024)
+def _base(unit: Unit) -> tuple[str, float | None]:
+    """The base unit, and by what to multiply; no factor where that is not enough: °F, miles per gallon."""
+    for base in (_BASES[unit.kind],) if unit.kind in _BASES else _COMPOUNDS:
+        if unit.symbol == base:
+            return base, 1.0
+        if unit.kind in _NOT_BY_A_FACTOR:
+            return base, None
+        one = in_unit(Measure(value=1, unit=unit.symbol, start=0, end=0), base)
+        if one is not None:
+            return base, float(one.value)
+    return unit.symbol, 1.0
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+# ── dates and money ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+_NUMERIC_DATE = re.compile(r"\d[./\s-]{1,2}\d{1,2}[./\s-]{1,2}\d|\d{4}[-/.]\d\d?(?!\d)|[年月년]")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_AFTER_DATE = re.compile(r"\s*(?:$|[,;(.T]|\d{1,2}[:.h]\d\d|[-–]\s?\d{1,2}:\d\d|at\b|\d{4}\s?[A-Z]{3}\b)")
+
+
+def _looks_like_a_date(value: str, is_date: bool) -> bool:
+    if _NUMERIC_DATE.search(value) or (is_date and len(value) >= 8):
+        return True
+    return any(word.casefold() in MONTHS for word in _WORD.findall(value)) or not value.isascii()
+
+
+def _date(raw: str, value: str, day_first: bool | None) -> Typed | None:
+    value = value.replace(" ,", ",")
+    date = next(iter(read_dates(value)), None)
+    if date is None or date.doubtful or len(date.iso) < 7:
+        return None
+    if not date.clean and not (_BEFORE_DATE.fullmatch(value, 0, date.start) and _AFTER_DATE.match(value, date.end)):
+        return None
+    return dated(raw, date, day_first)
+
+
+_BEFORE_DATE = re.compile(r"(?:[^\W\d_]{2,9}\.?,?\s++)?(?:on\s|the\s)?\s*+", re.IGNORECASE)
+
+
+def dated(raw: str, date: DateText, day_first: bool | None = None) -> Typed:
+    """A date that was found in a text, in the order in which the text writes its dates."""
+    if not date.other_iso:
+        return Typed(raw=raw, date=date.iso, ambiguity=date.note if date.last else "")
+    if day_first is None:
+        return Typed(raw=raw, date=date.iso, ambiguity=f"day or month first: {date.iso} or {date.other_iso}")
+    return Typed(raw=raw, date=date.iso if day_first else date.other_iso)
+
+
+def _money(raw: str, value: str, unit: str) -> Typed | None:
+    currency = currency_of(unit) if unit and not parse_unit(unit) else ""
+    if not (currency or _has_currency(value)):
+        return None
+    amount = read_money(value, currency)
+    if amount is None or not (amount.clean or _stands_first(plain(value), amount)):
+        return None
+    found = amount.money.currency or currency
+    if not found:
+        return None
+    return Typed(raw=raw, number=amount.money.amount, high=amount.high, currency=found, ambiguity=amount.note)
+
+
+def _has_currency(value: str) -> bool:
+    first = _FIRST_NUMBER.search(value)
+    return first is not None and bool(BEFORE.search(value, 0, first.start()) or AFTER.match(value, first.end()))
+
+
+# The number, its range and its multiplier, behind which a currency may stand: "5 to 10 million dollars".
+_FIRST_NUMBER = re.compile(
+    r"[-+−(]?\d[\d.,' ]*(?:(?:\s?[-–]\s?|\sto\s)\d[\d.,']*)?(?<=\d)(?:[.,][-–]+)?"
+    r"(?:\s?(?:[kKMB]|bn|mn|million|billion)\b)?"
+)
+
+
+def _stands_first(value: str, amount: MoneyText) -> bool:
+    return bool(_ABOUT.fullmatch(value, 0, amount.start) and _AFTER.match(value, amount.end))

@@ -1,0 +1,408 @@
+"""The names of units in texts, and what they mean to pint.
+
+Our own table and grammar read units, because pint reads "1,5 m" as 15 m, "3 ft 9 in" as 27 ft·in, "C" as coulomb and
+"Nm" as a textile unit, and takes bytes, percent and degrees for the same thing. Pint only converts (see `measures`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tablewright.domain.model import Noun
+
+
+class Unit(Noun, frozen=True):
+    """`symbol` is how we write it, `pint` what pint calls it. Units of one `kind` convert into each other.
+
+    `apart` names what pint would mix up (it knows no dimension for bytes, percent and degrees).
+    """
+
+    symbol: str
+    pint: str
+    kind: str = ""
+    apart: tuple[str, ...] = ()
+
+
+# symbol, pint, kind, spellings (separated by commas)
+_PLAIN: tuple[tuple[str, str, str, str], ...] = (
+    ("in", "inch", "length", "in, inch, inches, \", ″, ”, '', zoll, pouce, pouces, pulgada, pulgadas, pollici"),
+    ("ft", "foot", "length", "ft, foot, feet, ', ′, fuß, pieds, pies"),
+    ("yd", "yard", "length", "yd, yds, yard, yards"),
+    ("mi", "mile", "length", "mi, mile, miles, statute miles, meile, meilen, milles, millas"),
+    ("nmi", "nautical_mile", "length", "nmi, nautical mile, nautical miles, sm"),
+    ("ly", "light_year", "length", "ly, light year, light years, light-year, light-years"),
+    ("au", "astronomical_unit", "length", "au, astronomical units"),
+    ("pc", "parsec", "length", "parsec, parsecs"),
+    ("mil", "mil", "length", "mils, thou"),
+    ("fathom", "fathom", "length", "fathom, fathoms"),
+    ("Å", "angstrom", "length", "å, angstrom, ångström, angstroms"),
+    ("acre", "acre", "area", "acre, acres, ac"),
+    ("ha", "hectare", "area", "ha, hectare, hectares, hektar, hectárea, hectáreas, ettari"),
+    ("lb", "pound", "mass", "lb, lbs, pound, pounds, lbm, pfund"),
+    ("oz", "ounce", "mass", "ounce, ounces"),
+    ("st", "stone", "mass", "stone, stones"),
+    ("t", "metric_ton", "mass", "t, tonne, tonnes, metric ton, metric tons, metric tonnes, mt, tonnen, toneladas"),
+    ("kt", "kilometric_ton", "mass", "kt, kilotonne, kilotonnes"),
+    ("Mt", "megametric_ton", "mass", "megatonne, megatonnes"),
+    ("short ton", "short_ton", "mass", "short ton, short tons, us ton, us tons"),
+    ("long ton", "long_ton", "mass", "long ton, long tons, imperial ton, imperial tons"),
+    ("oz t", "troy_ounce", "mass", "troy ounce, troy ounces, oz t, ozt, troy oz"),
+    ("ct", "carat", "mass", "ct, carat, carats"),
+    ("gr", "grain", "mass", "grain, grains"),
+    ("gal", "gallon", "volume", "us gal, us gallon, us gallons"),
+    (
+        "imp gal",
+        "imperial_gallon",
+        "volume",
+        "imperial gallon, imperial gallons, imp gal, uk gallon, uk gallons, uk gal",
+    ),
+    ("fl oz", "fluid_ounce", "volume", "us fl oz, us fluid ounce, us fluid ounces"),
+    ("imp fl oz", "imperial_fluid_ounce", "volume", "imperial fluid ounce, imperial fluid ounces, imp fl oz, uk fl oz"),
+    ("qt", "quart", "volume", "us quart, us quarts"),
+    ("pt", "pint", "volume", "us pint, us pints"),
+    ("imp pt", "imperial_pint", "volume", "imperial pint, imperial pints, uk pint, uk pints"),
+    ("cup", "cup", "volume", "cup, cups"),
+    ("tbsp", "tablespoon", "volume", "tbsp, tablespoon, tablespoons"),
+    ("tsp", "teaspoon", "volume", "tsp, teaspoon, teaspoons"),
+    ("bbl", "oil_barrel", "volume", "bbl, bbls, barrel, barrels, barrels of oil"),
+    ("cc", "centimeter**3", "volume", "cc, ccm"),
+    ("min", "minute", "time", "min, mins, minute, minutes, minuten, minuto, minutos, minuti"),
+    ("h", "hour", "time", "h, hr, hrs, hour, hours, std, stunde, stunden, heure, heures, hora, horas, ore"),
+    ("d", "day", "time", "d, day, days, tag, tage, jour, jours, día, días, dia, dias, giorni"),
+    ("wk", "week", "time", "wk, wks, week, weeks, woche, wochen, semaine, semaines, semana, semanas"),
+    ("mo", "month", "time", "mo, mos, month, months, monat, monate, mois, mes, meses, mesi, mnth, mths"),
+    ("yr", "year", "time", "y, yr, yrs, year, years, jahr, jahre, ans, année, années, año, años, anni, anos"),
+    ("decade", "10*year", "time", "decade, decades"),
+    ("century", "century", "time", "century, centuries"),
+    (
+        "°C",
+        "degC",
+        "temperature",
+        "°c, ºc, ℃, deg c, degc, degrees c, degree celsius, degrees celsius, celsius, centigrade",
+    ),
+    (
+        "°F",
+        "degF",
+        "temperature",
+        "°f, ºf, ℉, deg f, degf, degrees f, degree fahrenheit, degrees fahrenheit, fahrenheit",
+    ),
+    ("K", "kelvin", "temperature", "kelvin, kelvins, °k"),
+    ("km/h", "kilometer/hour", "speed", "km/h, kmh, kph, km/hr, kmph, km/std"),
+    ("mph", "mile/hour", "speed", "mph, mi/h"),
+    ("kn", "knot", "speed", "kn, kt., kts, knot, knots"),
+    ("hp", "horsepower", "power", "hp, bhp, whp, horsepower"),
+    ("PS", "metric_horsepower", "power", "ps, cv, ch, metric hp, metric horsepower, pk"),
+    ("BTU", "Btu", "energy", "btu, btus"),
+    ("BTU/h", "Btu/hour", "power", "btu/h, btu/hr, btuh"),
+    ("therm", "therm", "energy", "therm, therms"),
+    ("psi", "psi", "pressure", "psi, psig, psia"),
+    ("atm", "atmosphere", "pressure", "atm, atmosphere, atmospheres"),
+    ("mmHg", "mmHg", "pressure", "mmhg, torr"),
+    ("inHg", "inHg", "pressure", "inhg"),
+    ("lbf", "pound_force", "force", "lbf, pound-force"),
+    ("kgf", "kilogram_force", "force", "kgf, kp"),
+    ("N·m", "newton*meter", "torque", "nm torque, newton metre, newton metres, newton meter, newton meters"),
+    (
+        "lb·ft",
+        "pound_force*foot",
+        "torque",
+        "lb-ft, lb ft, ft-lb, ft lb, lbft, ft-lbs, lb·ft, ft·lb, ft-lbf, pound-feet",
+    ),
+    ("rpm", "1/minute", "frequency", "rpm, r/min, rev/min, u/min, min-1, revolutions per minute"),
+    ("bpm", "1/minute", "frequency", "bpm"),
+    ("mpg", "mile/gallon", "fuel", "mpg, us mpg, mpg-us, mpg (us), miles per gallon"),
+    ("mpg-imp", "mile/imperial_gallon", "fuel", "imperial mpg, uk mpg, mpg-imp, mpg (imp), mpg (uk)"),
+    ("km/L", "kilometer/liter", "fuel", "km/l, kmpl, km per litre, km per liter"),
+    ("L/100 km", "liter/(100*kilometer)", "fuel use", "l/100km, l/100 km, litres per 100 km, liters per 100 km"),
+    ("%", "percent", "ratio", "%, percent, per cent, pct, prozent, pour cent"),
+    ("‰", "permille", "ratio", "‰, per mille, permille"),
+    ("ppm", "ppm", "ratio", "ppm, parts per million"),
+    ("bps", "bit/second", "data rate", "bit/s, bits per second"),
+    ("°", "degree", "angle", "°, º"),
+    ("rad", "radian", "angle", "radian, radians"),
+    ("arcmin", "arcminute", "angle", "arcmin, arcminute, arcminutes"),
+    ("lx", "lux", "illuminance", "lx, lux"),
+    ("nit", "nit", "luminance", "nit, nits"),
+    ("cd", "candela", "intensity", "cd, candela"),
+    ("dpi", "count/inch", "resolution", "dpi, ppi"),
+    ("dB", "count", "sound", "db, decibel, decibels, dba, db(a)"),
+    ("px", "count", "pixel", "px, pixel, pixels"),
+    ("MP", "1e6*count", "pixel", "mp, megapixel, megapixels"),
+)
+
+_POWERS_OF_TEN = {
+    "p": "pico", "n": "nano", "µ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo",
+    "M": "mega", "G": "giga", "T": "tera", "P": "peta",
+}  # fmt: skip
+_BINARY = {"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi"}
+
+# symbol, pint, kind, prefixes, names that take a prefix, further spellings of the plain unit
+_PREFIXED: tuple[tuple[str, str, str, str, str, str], ...] = (
+    (
+        "m",
+        "meter",
+        "length",
+        "nµmcdk",
+        "metre, metres, meter, meters, mètre, mètres, metro, metros, metri",
+        "mtr, mtrs",
+    ),
+    ("g", "gram", "mass", "µmk", "gram, grams, gramme, grammes, gramm, gramo, gramos, grammi", "gm, gms"),
+    ("L", "liter", "volume", "µmcdh", "litre, litres, liter, liters, litro, litros, litri", "ltr, ltrs"),
+    (
+        "s",
+        "second",
+        "time",
+        "nµm",
+        "second, seconds, sekunde, sekunden, seconde, secondes, segundo, segundos",
+        "sec, secs",
+    ),
+    ("W", "watt", "power", "µmkMGT", "watt, watts", ""),
+    ("VA", "volt*ampere", "power", "kM", "", ""),
+    ("Wh", "watt*hour", "energy", "mkMGT", "watt hour, watt hours, watt-hour, watt-hours, wattstunden", ""),
+    ("J", "joule", "energy", "mkMG", "joule, joules", ""),
+    ("cal", "calorie", "energy", "k", "calorie, calories, kalorien", ""),
+    ("eV", "electron_volt", "energy", "kMG", "electronvolt, electronvolts", ""),
+    ("V", "volt", "voltage", "µmkM", "volt, volts", "vdc, vac, v dc, v ac"),
+    ("A", "ampere", "current", "µmk", "ampere, amperes, amp, amps", ""),
+    ("Ah", "ampere*hour", "charge", "mk", "amp hour, amp hours, ampere hour, ampere hours, amp-hours", ""),
+    ("Ω", "ohm", "resistance", "mkM", "ohm, ohms", "ω"),
+    ("F", "farad", "capacitance", "pnµm", "farad, farads", ""),
+    ("H", "henry", "inductance", "nµm", "henry", ""),
+    ("Hz", "hertz", "frequency", "kMGT", "hertz", ""),
+    ("Pa", "pascal", "pressure", "hkMG", "pascal, pascals", ""),
+    ("bar", "bar", "pressure", "m", "bar, bars", ""),
+    ("N", "newton", "force", "mkM", "newton, newtons", ""),
+    ("lm", "lumen", "light", "k", "lumen, lumens", ""),
+    ("mol", "mole", "amount", "µmk", "mole, moles", ""),
+    ("T", "tesla", "magnetic", "µmn", "tesla, teslas", ""),
+    ("B", "byte", "data", "kMGTP", "byte, bytes", ""),
+    ("bit", "bit", "data", "kMGT", "bit, bits", ""),
+    ("bps", "bit/second", "data rate", "kMGT", "", ""),
+    ("Wp", "watt", "power", "kMG", "watt-peak, watt peak", ""),
+)
+
+_APART = {"ratio", "data", "data rate", "angle", "sound", "pixel", "torque", "resolution", "light", "illuminance"}
+
+# What may mean several things: candidates, the most usual first; the field's unit chooses, else the note is given.
+AMBIGUOUS: dict[str, tuple[tuple[str, ...], str]] = {
+    "ton": (("short ton",), "a ton may be short, long or metric; read as 907 kg"),
+    "tons": (("short ton",), "a ton may be short, long or metric; read as 907 kg"),
+    "oz": (("oz", "fl oz"), ""),
+    "gal": (("gal",), "a gallon may be US or imperial; read as US"),
+    "gallon": (("gal",), "a gallon may be US or imperial; read as US"),
+    "gallons": (("gal",), "a gallon may be US or imperial; read as US"),
+    "fl oz": (("fl oz",), "a fluid ounce may be US or imperial; read as US"),
+    "fluid ounce": (("fl oz",), "a fluid ounce may be US or imperial; read as US"),
+    "fluid ounces": (("fl oz",), "a fluid ounce may be US or imperial; read as US"),
+    "quart": (("qt",), "a quart may be US or imperial; read as US"),
+    "quarts": (("qt",), "a quart may be US or imperial; read as US"),
+    "qt": (("qt",), "a quart may be US or imperial; read as US"),
+    "pint": (("pt",), "a pint may be US or imperial; read as US"),
+    "pints": (("pt",), "a pint may be US or imperial; read as US"),
+    "m": (("m", "min"), ""),
+    "M": (("m",), "M read as metres"),
+    "C": (("°C",), ""),
+    "c": (("°C",), ""),
+    "F": (("°F", "F"), ""),
+    "K": (("K",), ""),
+    "deg": (("°", "°C"), ""),
+    "degree": (("°", "°C"), ""),
+    "degrees": (("°", "°C", "°F"), ""),
+    "°": (("°", "°C"), ""),
+    "'": (("ft", "min"), ""),
+    "′": (("ft", "arcmin"), ""),
+    "Nm": (("N·m",), ""),
+    "N·m": (("N·m",), ""),
+    "Mb": (("Mbit", "MB"), "Mb may be megabits or megabytes"),
+    "Gb": (("Gbit", "GB"), "Gb may be gigabits or gigabytes"),
+    "kilo": (("kg",), ""),
+    "kilos": (("kg",), ""),
+    "mb": (("MB", "mbar"), ""),
+    "pt": (("pt",), "pt read as US pints"),
+    "kt": (("kt", "kn"), ""),
+    "cal": (("cal",), "food calories are kilocalories"),
+    "calories": (("cal",), "food calories are kilocalories"),
+    "Cal": (("kcal",), ""),
+    "ac": (("acre",), ""),
+}
+
+
+def unit_at(text: str, place: int, wanted: Unit | None = None) -> tuple[Unit, int, str] | None:
+    """The unit that stands at `place` (a space or hyphen may come first), where it ends, and what is doubtful.
+
+    `wanted` is the unit somebody hopes for: it decides between the meanings of "oz", "m" or "°".
+    """
+    first = _atom(text, place + (text[place : place + 1] in _GAPS), wanted)
+    if first is None:
+        return None
+    unit, end, note = first
+    compound = False
+    while joint := _JOINT.match(text, end):
+        following = _atom(text, joint.end(), None)
+        if following is None:
+            break
+        compound = True
+        divides = joint[0].strip() in ("/", "per")
+        unit = _combined(unit, "/" if divides else "*", following[0])
+        end = following[1]
+    return (unit, end, "" if compound else note)
+
+
+@lru_cache(maxsize=1024)
+def parse_unit(name: str) -> Unit | None:
+    """The unit that the whole of `name` stands for."""
+    name = name.strip()
+    found = unit_at(name, 0)
+    return found[0] if found and not name[found[1] :].strip(" .") else None
+
+
+def with_unit(figure: str, unit: str) -> str:
+    """ "2 years", "1 year": of one thing the unit stands in the singular, where it has one that we know."""
+    if figure == "1" and (known := parse_unit(unit)):
+        shorter = (unit.removesuffix(ending) for ending in _PLURALS if unit.endswith(ending))
+        unit = next((each for each in shorter if parse_unit(each) == known), unit)
+    return f"{figure} {unit}".strip()
+
+
+_PLURALS = ("s", "es", "e", "n", "en")
+"""Endings of plurals. What is left without one must be a spelling of the same unit: "hours", "inches", "Jahre"."""
+
+
+def named(symbol: str) -> Unit:
+    return _tables()[0][symbol]
+
+
+@lru_cache(maxsize=64)
+def units_of(kind: str) -> tuple[Unit, ...]:
+    """All that convert into each other."""
+    return tuple(unit for unit, _ in spelled_units() if unit.kind == kind)
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_GAPS = frozenset(" \n\t-")
+_JOINT = re.compile(r"\s?/\s?|[·⋅*]|\s(?:per|pro)\s")
+_RAISED = re.compile(r"²|³|\^-?[1-3]|\*\*-?[1-3]|[23](?![\d.,/])|⁻[¹²³]| squared\b| cubed\b")
+_EXPONENTS = {"²": 2, "³": 3, "2": 2, "3": 3, "squared": 2, "cubed": 3, "⁻¹": -1, "⁻²": -2, "⁻³": -3}
+_INCH_WORD = re.compile(r"\s+(?:\d|(?:the|a|an|this|that|total|all|each|its|his|which|case|order|stock|[A-Z])\b|[A-Z])")
+_ANY_WORD = re.compile(r"\s+\w")
+
+
+def _atom(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] | None:
+    found = _pattern().match(text, place)
+    if found is None:
+        return None
+    name, end = found["name"], found.end()
+    if name.casefold() == "in" and not _is_inch(text, end, wanted):
+        return None
+    power = {"s": 2, "c": 3}.get((found["power"] or "")[:1].casefold(), 1)
+    if power == 1 and name[-1].isalpha() and (raised := _RAISED.match(text, end)):
+        mark = raised[0].strip()
+        power = _EXPONENTS.get(mark) or int(mark.lstrip("^*"))
+        end = raised.end()
+    unit, note = _meaning(name, wanted if power == 1 else named("m"))
+    return (_raised(unit, power), end, note) if unit else None
+
+
+def _is_inch(text: str, end: int, wanted: Unit | None) -> bool:
+    """ "10 in" and "10 in wide", not "3 in 2019" and "5 in stock"."""
+    if wanted and wanted.kind == "length":
+        return not _INCH_WORD.match(text, end)
+    return not _ANY_WORD.match(text, end)
+
+
+def _meaning(name: str, wanted: Unit | None) -> tuple[Unit | None, str]:
+    exact, folded = _tables()
+    symbols, doubt = AMBIGUOUS.get(name) or AMBIGUOUS.get(name.casefold(), ((), ""))
+    candidates = [exact[symbol] for symbol in symbols]
+    if name in exact and not (symbols and name in AMBIGUOUS):
+        candidates.insert(0, exact[name])
+    candidates += folded.get(name.casefold(), ())
+    if wanted:
+        fitting = next((unit for unit in candidates if unit.kind == wanted.kind and _alike(unit, wanted)), None)
+        fitting = fitting or next((unit for unit in candidates if unit.kind == wanted.kind), None)
+        if fitting:
+            return fitting, "" if fitting == wanted or fitting.symbol not in symbols else doubt
+    return (candidates[0], doubt) if candidates else (None, "")
+
+
+def _alike(one: Unit, other: Unit) -> bool:
+    """Both of bytes, both of bits."""
+    return one.kind != "data" or one.pint[-3:] == other.pint[-3:]
+
+
+def _raised(unit: Unit, power: int) -> Unit:
+    if power == 1:
+        return unit
+    kind = {2: "area", 3: "volume"}.get(power, "") if unit.kind == "length" else ""
+    sign = {2: "²", 3: "³"}.get(power, f"^{power}")
+    return Unit(symbol=f"{unit.symbol}{sign}", pint=f"({_difference(unit)})**{power}", kind=kind, apart=unit.apart)
+
+
+def _combined(left: Unit, operator: str, right: Unit) -> Unit:
+    symbol = f"{left.symbol}{'·' if operator == '*' else '/'}{right.symbol}"
+    if left.kind == "force" and right.kind == "length" and operator == "*":
+        return Unit(symbol=symbol, pint=f"{left.pint}*{right.pint}", kind="torque", apart=("torque",))
+    apart = tuple(sorted(left.apart + tuple(f"{operator}{name}" for name in right.apart)))
+    return Unit(symbol=symbol, pint=f"({_difference(left)}){operator}({_difference(right)})", apart=apart)
+
+
+def _difference(unit: Unit) -> str:
+    """Inside a compound a degree is a step, not a place on the scale: 0.4 %/°C."""
+    return f"delta_{unit.pint}" if unit.pint in ("degC", "degF") else unit.pint
+
+
+# ── the tables, made when first needed ───────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=1)
+def _tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
+    """Units by their exact spelling, and by their spelling in any case."""
+    exact: dict[str, Unit] = {}
+    folded: dict[str, list[Unit]] = {}
+    for unit, spellings in spelled_units():
+        for spelling in (unit.symbol, *spellings):
+            exact.setdefault(spelling, unit)
+            known = folded.setdefault(spelling.casefold(), [])
+            if unit not in known:
+                known.append(unit)
+    return exact, {name: tuple(units) for name, units in folded.items()}
+
+
+def spelled_units() -> list[tuple[Unit, list[str]]]:
+    found = [(_unit(symbol, pint, kind), _split(spellings)) for symbol, pint, kind, spellings in _PLAIN]
+    for symbol, pint, kind, prefixes, names, more in _PREFIXED:
+        found.append((_unit(symbol, pint, kind), [*_split(names), *_split(more)]))
+        for prefix in prefixes:
+            long = _POWERS_OF_TEN[prefix]
+            unit = _unit(prefix + symbol, f"{long}{pint}", kind)
+            spellings = [long + name for name in _split(names)]
+            if prefix == "µ":
+                spellings += [f"μ{symbol}", f"u{symbol}"]
+            found.append((unit, spellings))
+    for prefix, long in _BINARY.items():
+        found.append((_unit(f"{prefix}B", f"{long}byte", "data"), [f"{long}bytes", f"{long}byte"]))
+    return found
+
+
+def _unit(symbol: str, pint: str, kind: str) -> Unit:
+    apart = ("data",) if kind.startswith("data") else (kind,) if kind in _APART else ()
+    return Unit(symbol=symbol, pint=pint, kind=kind, apart=apart)
+
+
+def _split(spellings: str) -> list[str]:
+    return [name for name in spellings.split(", ") if name]
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    """One of all spellings, the longest first. The edge is tested once, for else compiling takes 0.1 s."""
+    spellings = {*(name.lower() for name in _tables()[0]), *(name.lower() for name in AMBIGUOUS)}
+    names = sorted(spellings, key=lambda name: (-len(name), name))
+    words = "|".join(re.escape(name) for name in names if name[-1].isalpha())
+    long = "|".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) > 1)
+    signs = "".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) == 1)
+    edge = r"(?![^\W\d_²³⁻¹])"
+    power = r"(?:(?P<power>(?:sq(?:uare)?|cu(?:bic)?)(?:\.\s?|\s)|(?:sq|cu)(?=(?:[kcm]?m|ft|in|yd|mi)\b)))?"
+    return re.compile(rf"{power}(?P<name>{long}|(?:{words}){edge}|[{signs}])", re.IGNORECASE)
