@@ -23,7 +23,7 @@ KIND = "Kind=What kind of thing is {Note}?"
 
 def paying(url: str, home: str, database_url: str = "", **values: str) -> dict[str, str]:
     """Settings with a model at that address whose price is known."""
-    model = {"model": "openai:gpt-4o-mini", "model_base_url": url, "model_api_key": "k", "model_timeout": "60"}
+    model = {"model": "openai:gpt-4o-mini", "model_base_url": url, "model_api_key": "k", "model_timeout": "900"}
     return {"home": home, "database_url": database_url, "attempts": "1", **model, **values}
 
 

@@ -76,6 +76,13 @@ async def test_forty_runs_in_four_processes_spend_no_more_than_is_left(
         assert (used, held) == (pytest.approx(paid, abs=1e-6), 0)
 
 
+async def test_runs_that_begin_at_once_in_one_process_have_one_conductor(settings: dict[str, str]) -> None:
+    async with Tablewright.open(Settings(**settings)) as app:
+        ann = app.acting("ann", await user_with(app, LEFT))
+        await asyncio.gather(*(spend(ann, f"run{number}", 1) for number in range(6)))
+        assert len(await app._store.workers.all()) == 1
+
+
 async def test_what_a_killed_process_held_comes_back(endpoint: Endpoint, settings: dict[str, str]) -> None:
     async with Tablewright.open(Settings(**settings)) as app:
         person = await user_with(app, 1.0)

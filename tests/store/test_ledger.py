@@ -273,13 +273,14 @@ async def test_one_that_counted_as_dead_and_was_not_is_not_counted_twice(store: 
 def test_a_process_of_this_machine_is_lost_only_once_it_is_gone() -> None:
     here, own = socket.gethostname(), new_worker_id()
     other = Worker(id="far-1-abc", kind="worker", host="far", pid=1, started_at="", silent=LONG_SILENCE / 2)
-    assert not is_lost(own, [], own)
-    assert not is_lost(f"{here}-{os.getppid()}-abc123", [], own), "it runs, however silent it is"
-    assert is_lost(f"{here}-{os.getpid()}-abc123", [], own), "its number is ours now"
-    assert is_lost(f"{here}-{2**22 + 1}-abc123", [], own)
-    assert not is_lost(other.id, [other], own)
-    assert is_lost(other.id, [msgspec.structs.replace(other, silent=2 * LONG_SILENCE)], own)
-    assert is_lost(other.id, [], own)
+    assert not is_lost(own, [])
+    assert not is_lost(new_worker_id(), []), "another application in this process"
+    assert not is_lost(f"{here}-{os.getppid()}-abc123", []), "it runs, however silent it is"
+    assert is_lost(f"{here}-{os.getpid()}-abc123", []), "its number is ours now"
+    assert is_lost(f"{here}-{2**22 + 1}-abc123", [])
+    assert not is_lost(other.id, [other])
+    assert is_lost(other.id, [msgspec.structs.replace(other, silent=2 * LONG_SILENCE)])
+    assert is_lost(other.id, [])
 
 
 async def test_without_a_limit_all_is_counted_and_nothing_refused(store: Store) -> None:

@@ -26,7 +26,7 @@ async def allowance_of(store: Store, user: str, ownership: Ownership) -> AsyncIt
 
     async def hold_more(needed: float, spent: float) -> float:
         more = await store.ledger.hold_dollars(hold, needed, spent)
-        if more or not await release_lost(store, user, ownership):
+        if more or not await release_lost(store, user):
             return more
         return await store.ledger.hold_dollars(hold, needed, spent)
 
@@ -38,10 +38,10 @@ async def allowance_of(store: Store, user: str, ownership: Ownership) -> AsyncIt
         await to_its_end(store.ledger.settle_dollars(hold, meter.usage.cost_usd))
 
 
-async def release_lost(store: Store, user: str, ownership: Ownership) -> bool:
+async def release_lost(store: Store, user: str) -> bool:
     """Release what processes that have died held of a user's dollars; whether there was any."""
     workers = await store.workers.all()
-    lost = [owner for owner in await store.ledger.holders(user) if is_lost(owner, workers, ownership.id)]
+    lost = [owner for owner in await store.ledger.holders(user) if is_lost(owner, workers)]
     if lost:
         await store.ledger.release_holds(user, lost)
     return bool(lost)

@@ -54,6 +54,7 @@ class Jobs:
         self._stack = stack
         self._background_work = background
         self._conductor: Conductor | None = None
+        self._making_conductor = asyncio.Lock()
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._of_all: Jobs | None = None
@@ -288,11 +289,12 @@ class Jobs:
     async def _conduct(self) -> Conductor:
         if self._of_all is not None:
             return await self._of_all._conduct()
-        if self._conductor is None:
-            from tablewright.jobs.conductor import Conductor
+        async with self._making_conductor:  # two that begin at once would make two, each with a heartbeat of its own
+            if self._conductor is None:
+                from tablewright.jobs.conductor import Conductor
 
-            conductor = Conductor(self._store, self._open_run, self._background_work)
-            self._conductor = await self._stack.enter_async_context(conductor)
+                conductor = Conductor(self._store, self._open_run, self._background_work)
+                self._conductor = await self._stack.enter_async_context(conductor)
         return self._conductor
 
     async def _submit(self, run_id: str, instead_of: str) -> bool:

@@ -111,8 +111,14 @@ def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None
     connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
+MADE_HERE: set[str] = set()
+"""The names that this process has given: another one with its number was given by a process that is gone."""
+
+
 def new_worker_id() -> str:
-    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+    id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+    MADE_HERE.add(id)
+    return id
 
 
 def this_process() -> str:
@@ -133,13 +139,13 @@ def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
     return host == socket.gethostname() and not is_running(int(pid))
 
 
-def is_lost(owner: str, workers: Sequence[Worker], own: str) -> bool:
+def is_lost(owner: str, workers: Sequence[Worker]) -> bool:
     """Whether the process of that name has died for sure, so that the dollars it held may be spent by others. A busy
     one of this machine may be silent for long; one of another machine is given longer than for its runs, for a run that
-    is done twice costs less than a limit that is passed. `own` is the name of the process that asks."""
+    is done twice costs less than a limit that is passed."""
     host, _, process = owner.removesuffix(f"-{owner.rpartition('-')[2]}").rpartition("-")
     if host == socket.gethostname() and process.isdecimal():
-        return not is_running(int(process)) or (int(process) == os.getpid() and owner != own)
+        return not is_running(int(process)) or (int(process) == os.getpid() and owner not in MADE_HERE)
     return not any(worker.id == owner and min(worker.silent, worker.could_speak) <= LONG_SILENCE for worker in workers)
 
 

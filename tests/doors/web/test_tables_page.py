@@ -47,9 +47,13 @@ def cell(page: playwright.Page, row: int, field: str) -> playwright.Locator:
 
 
 async def edit_cell(page: playwright.Page, row: int, column: str) -> None:
-    """Open the editor of a cell. Keys that come before it is open belong to the grid."""
-    await cell(page, row, column).dblclick()
-    await expect(page.locator(".ag-cell-inline-editing input, .ag-popup-editor textarea")).to_be_focused()
+    """Open the editor of a cell. Keys that come before it is open belong to the grid, and while the grid changes its
+    columns, a click opens none."""
+    editor = page.locator(".ag-cell-inline-editing input, .ag-popup-editor textarea")
+    while not await editor.count():
+        await cell(page, row, column).dblclick()
+        await page.wait_for_timeout(200)
+    await expect(editor).to_be_focused()
 
 
 async def open_table(page: playwright.Page, site: Site, table_id: str) -> None:

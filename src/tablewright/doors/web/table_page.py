@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import msgspec
 from nicegui import context, events, ui
 
-from tablewright.app import Applied, ProposalHead, Run, TableActivity
+from tablewright.app import Applied, ProposalHead, Run, TableActivity, WrittenValue
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
@@ -57,6 +59,8 @@ class OpenTable:
         self.undo = Undo(table.id)
         self._rows = rows
         self._activity = TableActivity()
+        self._writing = asyncio.Lock()
+        """Two edits of one cell are written in the order in which they were typed: the first may not win."""
         self._runs: list[Run] = []
         self._client = context.client
 
@@ -266,6 +270,19 @@ class OpenTable:
         await ask_value(title, field, content, save)
 
     async def _write(self, row_id: RowId, name: str, content: str) -> None:
+        async with self._writing:
+            written, rows = await self._write_value(row_id, name, content)
+        self.undo.note(written.change)
+        if written.change.number == self._activity.change + 1:  # else somebody else has changed something too
+            self._activity = msgspec.structs.replace(self._activity, change=written.change.number)
+        if written.stale:
+            say(t("Now stale: {stale}. Refill them whenever you like.", stale=", ".join(written.stale)), good=False)
+        if not content.strip() and any(row["cells"].get(name, {}).get("proposed") for row in rows):
+            say(t("The cell is empty, but a proposed value is still open. Reject it to drop it."), good=False)
+        if self.panel.at == (row_id, name):
+            await self.panel.refresh()
+
+    async def _write_value(self, row_id: RowId, name: str, content: str) -> tuple[WrittenValue, list[dict[str, Any]]]:
         try:
             visit = await visit_to_write(self.table.id)
         except TablewrightError:
@@ -277,15 +294,7 @@ class OpenTable:
         finally:
             rows = (await block(visit.tablewright, table, self.proposals.ids, [row_id])).rows
             self.grid.put_rows(rows)
-        self.undo.note(written.change)
-        if written.change.number == self._activity.change + 1:  # else somebody else has changed something too
-            self._activity = msgspec.structs.replace(self._activity, change=written.change.number)
-        if written.stale:
-            say(t("Now stale: {stale}. Refill them whenever you like.", stale=", ".join(written.stale)), good=False)
-        if not content.strip() and any(row["cells"].get(name, {}).get("proposed") for row in rows):
-            say(t("The cell is empty, but a proposed value is still open. Reject it to drop it."), good=False)
-        if self.panel.at == (row_id, name):
-            await self.panel.refresh()
+        return written, rows
 
     async def _change_picked(self, name: str, event: events.GenericEventArguments) -> None:
         """Clears, fills down or removes what is selected."""
