@@ -159,6 +159,7 @@ async def test_a_column_is_filtered_counted_changed_hidden_and_deleted_from_its_
         await expect(page.get_by_role("alert")).to_contain_text("5 of 5 values of City cannot be read as number")
         await dialog.get_by_role("combobox", name="Type").click()
         await page.get_by_role("option", name="text").click()
+        await expect(dialog.get_by_label("Unit (optional)")).to_be_hidden()  # the window has been drawn anew by now
         await dialog.get_by_label("Name").fill("Home town")
         await dialog.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("columnheader", name="Home town")).to_be_visible()
