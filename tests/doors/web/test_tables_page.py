@@ -50,9 +50,11 @@ async def edit_cell(page: playwright.Page, row: int, column: str) -> None:
     """Open the editor of a cell. Keys that come before it is open belong to the grid, and while the grid changes its
     columns, a click opens none."""
     editor = page.locator(".ag-cell-inline-editing input, .ag-popup-editor textarea")
-    while not await editor.count():
+    for _ in range(PATIENCE // 1_000):
         await cell(page, row, column).dblclick()
         await page.wait_for_timeout(200)
+        if await editor.count():
+            break
     await expect(editor).to_be_focused()
 
 
