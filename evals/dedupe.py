@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baseline import settle
-from tablewright.values.dedupe import row_key, same
+from tablewright.domain.rowkey import row_key
+from tablewright.values.row_names import is_same_name
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.01
@@ -83,7 +84,7 @@ def main() -> int:
 
 
 def judge(pair: Pair) -> bool:
-    return row_key(pair.a) == row_key(pair.b) or same(pair.a, pair.b)
+    return row_key(pair.a) == row_key(pair.b) or is_same_name(pair.a, pair.b)
 
 
 def groups(judged: list[tuple[Pair, bool]]) -> Iterator[tuple[tuple[str, str], Score]]:

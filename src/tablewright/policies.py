@@ -11,7 +11,7 @@ from tablewright.engine.fill import Terms
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings, number, yes_or_no
-from tablewright.values.rates import BUNDLED, Rates, read_rates
+from tablewright.values.money import BUNDLED, Rates, read_rates
 
 MOST_ATTEMPTS = 10
 

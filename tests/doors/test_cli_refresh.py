@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from tablewright.values.dedupe import row_key
+from tablewright.domain.rowkey import row_key
 
 from ..pages import Page, small_web
 from .conftest import Shell

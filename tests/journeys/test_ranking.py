@@ -12,7 +12,7 @@ from tablewright.domain.shortlist import Ranking, Requirements, Wish, WishOperat
 from tablewright.journeys.shortlist.advising import with_values
 from tablewright.journeys.shortlist.ranking import missed_by, rank
 from tablewright.journeys.shortlist.wording import compared_rows
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 RATES = Rates(date="2026-01-02", per_euro={"EUR": 1.0, "GBP": 0.8, "USD": 1.1})
 TYPES: dict[str, tuple[FieldType, str]] = {

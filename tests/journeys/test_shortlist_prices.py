@@ -11,7 +11,7 @@ import pytest
 from tablewright.domain.model import Basis, Cell, Conflict, Evidence, Money
 from tablewright.domain.shortlist import CONFIRM, ENRICH, PRICE
 from tablewright.journeys.shortlist.prices import lowest_price
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 from ..pages import Page, small_web
 from .test_shortlist_with_model import scripted

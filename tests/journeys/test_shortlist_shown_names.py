@@ -10,7 +10,7 @@ from tablewright.domain.shortlist import KEY, MEETS, PRICE_FIELD, ShortlistState
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.subject import other_columns
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 from tablewright.values.shortlist_form import parse_command
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.values.urls import read_url
+from tablewright.values.coerce import read_url
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,8 @@ from tablewright.values.countries import COUNTRY_OF, PEOPLE
 from tablewright.values.currencies import CODES, meanings_of
 from tablewright.values.dates import find_possible_dates, read_dates
 from tablewright.values.measures import Measure, as_precise_as, in_unit, read_measures
-from tablewright.values.money_text import read_amounts
-from tablewright.values.number_words import OTHER_LANGUAGES, with_fractions
-from tablewright.values.numbers import read_numbers
+from tablewright.values.money import read_amounts
+from tablewright.values.numbers import OTHER_LANGUAGES, read_numbers, with_fractions
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit, unit_at, units_of
 

@@ -32,7 +32,7 @@ from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
 from tablewright.text.passages import passages
 from tablewright.values.choices import exact_option
 from tablewright.values.coerce import coerce, is_not_found
-from tablewright.values.money_text import read_amounts
+from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_number, read_numbers
 from tablewright.values.same_value import same_value
 

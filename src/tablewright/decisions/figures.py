@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from tablewright.values.currencies import currency_of
 from tablewright.values.dates import find_possible_dates, read_dates
 from tablewright.values.measures import in_unit, read_measures
-from tablewright.values.number_words import OTHER_LANGUAGES
-from tablewright.values.numbers import read_numbers
+from tablewright.values.numbers import OTHER_LANGUAGES, read_numbers
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit
 

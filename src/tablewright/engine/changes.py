@@ -10,6 +10,7 @@ import msgspec
 
 from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
 from tablewright.domain.model import PENDING, Cell, Conflict, Field, Noun, Row, RowId
+from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, plural, shortened, show
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import Applied, ApplyKind, Review
@@ -20,7 +21,6 @@ from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.values.coerce import LONGEST_TYPED, Coerced, coerce
-from tablewright.values.dedupe import row_key
 
 NOTED = 60
 """Characters of a value in the history."""

@@ -13,7 +13,7 @@ from tablewright.extraction.meaning import RELATED, content, likeness
 from tablewright.extraction.wanted import Wanted, wanted
 from tablewright.values.dates import EARLIEST_YEAR, LATEST_YEAR, read_dates
 from tablewright.values.measures import in_unit, read_measures
-from tablewright.values.money_text import read_amounts
+from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_numbers
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit

@@ -10,10 +10,9 @@ from tablewright.domain.model import Noun
 from tablewright.extraction.wanted import Kind
 from tablewright.text.words import SMALL_WORDS
 from tablewright.values.countries import COUNTRIES, COUNTRY_OF, STATES
-from tablewright.values.dates import read_dates
+from tablewright.values.dates import MONTHS, WEEKDAYS, read_dates
 from tablewright.values.measures import in_unit, read_measures
-from tablewright.values.money_text import read_amounts
-from tablewright.values.months import MONTHS, WEEKDAYS
+from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_numbers
 from tablewright.values.units import parse_unit, unit_at
 

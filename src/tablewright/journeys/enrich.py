@@ -31,7 +31,7 @@ from tablewright.store.store import Store
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
-from tablewright.values.dedupe import key_of
+from tablewright.values.row_names import current_row_key
 
 SHOWN_ROWS = 5
 """Of the table, where columns are planned for it."""
@@ -292,7 +292,7 @@ async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
     table = await store.tables.find(proposal.table_id)
     rows: dict[RowId, dict[str, Any]] = {}
     async for row, operation in proposed(store, proposal):
-        key = key_of(row, table.key_field)
+        key = current_row_key(row, table.key_field)
         entry = rows.setdefault(operation.row_id, {"row_id": operation.row_id, "key": key, "cells": {}})
         entry["cells"][operation.field] = cell_report(operation)
     for row_id, attempts in (await store.attempts.of_run(filled.run_id)).items():

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from sqlalchemy import Row as Record
 
 from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table
+from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import audit, schema
@@ -31,7 +32,6 @@ from tablewright.store.records import (
     to_text,
 )
 from tablewright.store.sharing import claim, must_own, release, sees_all, visible
-from tablewright.values.dedupe import row_key
 
 BATCH = 2_000
 LARGEST = 2**63 - 1

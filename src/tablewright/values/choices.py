@@ -10,7 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 from tablewright.domain.model import Label
-from tablewright.values.removed import find_removed_around, with_words
+from tablewright.values.answers import find_removed_around, with_words
 
 LONGEST_STRANGER, MOST_WORDS = 40, 5
 """An answer that is none of the options may still be a value; a sentence is not."""

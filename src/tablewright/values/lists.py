@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tablewright.domain.model import Label
-from tablewright.values.removed import with_words
+from tablewright.values.answers import with_words
 
 _BULLET = re.compile(r"\s{0,40}[-*•◦‣▪●·–—]\s+")
 _NUMBERED = re.compile(r"\s{0,40}\(?(?:(?P<number>\d{1,3})|(?P<letter>[a-z]))[.)]\s+")

@@ -11,7 +11,7 @@ from tablewright.domain.model import Label, Money
 from tablewright.domain.text import show_float
 from tablewright.values.currencies import currency_of, is_currency
 from tablewright.values.measures import Measure, as_precise_as, in_unit, read_measures
-from tablewright.values.money_text import MoneyText, read_amounts
+from tablewright.values.money import MoneyText, read_amounts
 from tablewright.values.numbers import SCALES, Number, read_numbers, times
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit

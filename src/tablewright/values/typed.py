@@ -14,10 +14,9 @@ from msgspec import structs
 from tablewright.domain.corpus import Typed
 from tablewright.domain.model import FieldType
 from tablewright.values.currencies import AFTER, BEFORE, currency_of, meanings_of
-from tablewright.values.dates import DateText, read_dates
+from tablewright.values.dates import MONTHS, DateText, read_dates
 from tablewright.values.measures import Measure, in_unit, read_measures
-from tablewright.values.money_text import MoneyText, read_money
-from tablewright.values.months import MONTHS
+from tablewright.values.money import MoneyText, read_money
 from tablewright.values.numbers import FRACTIONS, plain
 from tablewright.values.units import Unit, parse_unit
 

@@ -16,7 +16,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import OfferedAs, ShopListing
 from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, mentions
-from tablewright.values.money_text import read_amounts
+from tablewright.values.money import read_amounts
 
 INSTRUCTIONS = f"""\
 You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \

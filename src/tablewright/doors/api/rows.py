@@ -20,7 +20,7 @@ from tablewright.doors.api.json_body import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visiting
-from tablewright.values.dedupe import key_of
+from tablewright.values.row_names import current_row_key
 
 router = resource("rows")
 
@@ -69,7 +69,7 @@ class NewRows(Body):
 
 def row_shown(table: Table, row: Row) -> RowShown:
     cells = {field.name: row.cell(field.name) for field in table.fields}
-    return RowShown(row_id=row.id, key=key_of(row, table.key_field), cells=cells)
+    return RowShown(row_id=row.id, key=current_row_key(row, table.key_field), cells=cells)
 
 
 @router.get("/tables/{table_id}/rows", response_model=described(RowPage))

@@ -100,7 +100,7 @@ def show(
     """Show a table, or with --row and --field one cell and where it came from."""
     from tablewright.doors.cli import output, views
     from tablewright.errors import NotFound, UsageError
-    from tablewright.values.dedupe import key_of
+    from tablewright.values.row_names import current_row_key
 
     async def work(tablewright: Tablewright) -> None:
         head = await tablewright.table(table)
@@ -136,7 +136,7 @@ def show(
                     "rows": [
                         {
                             "row_id": each.id,
-                            "key": key_of(each, head.key_field),
+                            "key": current_row_key(each, head.key_field),
                             "cells": {field.name: each.cell(field.name) for field in head.fields},
                         }
                         for each in shown

@@ -13,7 +13,7 @@ from tablewright.journeys.find.conditions import verdict
 from tablewright.journeys.find.things import ListedThing, estimate, things_of
 from tablewright.messages.messages import message
 from tablewright.store.store import Store
-from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.money import BUNDLED, Rates
 
 
 async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, language: str = "") -> FoundRows:

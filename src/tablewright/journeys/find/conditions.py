@@ -21,7 +21,7 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.journeys.ask.members import stated_of
 from tablewright.journeys.ask.query import MOST_VALUES, Spellings, compared, is_text
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 from tablewright.values.typed import type_of, typed
 
 if TYPE_CHECKING:

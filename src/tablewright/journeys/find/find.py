@@ -36,7 +36,7 @@ from tablewright.journeys.find.search import FindContext, Search, Watch, ignore,
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.money import BUNDLED, Rates
 
 LONGEST_NAME = 60
 

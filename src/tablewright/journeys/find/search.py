@@ -37,7 +37,7 @@ from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 ROUNDS = 3
 """Rounds of searches in one run."""

@@ -24,7 +24,7 @@ from tablewright.domain.rowkey import fold, row_key, tokenize
 from tablewright.engine.cells import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE
 from tablewright.values.coerce import coerce
-from tablewright.values.dedupe import Names
+from tablewright.values.row_names import RowNames
 from tablewright.values.same_value import same_value
 
 UNJUDGED = 0.5
@@ -88,7 +88,7 @@ class Collected:
         self._same = {spelled(name): spelled(names[0]) for names in listing.same_names for name in names}
         self._fields = {each.name: each for each in plan.fields}
         self._identity = [name for name in plan.identity if name != plan.key]
-        self._names = Names()
+        self._names = RowNames()
         self._by_key: dict[str, int] = {}
         self._called: defaultdict[int, list[ListedThing]] = defaultdict(list)
         """The things of each name, by the number that the name was added under."""

@@ -13,13 +13,13 @@ from tablewright.domain.edits import AddRow
 from tablewright.domain.model import Basis, Cell, Field, Noun, given
 from tablewright.domain.research import Brief, SourceNote
 from tablewright.domain.retrieved import Retrieved, is_document
+from tablewright.domain.rowkey import row_key
 from tablewright.errors import ModelError
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.values.dedupe import row_key
 
 STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
 PAGES_AT_ONCE = 8

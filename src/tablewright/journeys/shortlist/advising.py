@@ -52,7 +52,7 @@ from tablewright.messages.messages import column_name
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 EMPTY = 0.8
 """The share of candidates without a value from which a column is called a problem."""

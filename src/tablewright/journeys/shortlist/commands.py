@@ -15,7 +15,7 @@ from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.ranking import typed_cell
 from tablewright.journeys.shortlist.wording import lines
 from tablewright.messages.messages import column_name
-from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.money import BUNDLED, Rates
 from tablewright.values.shortlist_form import HELP, Command, parse_form, parse_wish
 
 

@@ -17,6 +17,7 @@ from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.domain.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import PENDING, Cell, Evidence, Field, Finding, Money, Row, RowId, Table, column_key
+from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import (
     FOUND_AT,
     KEY,
@@ -47,8 +48,7 @@ from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools
-from tablewright.values.dedupe import row_key
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 FOUND = (KEY, MAKER, PAGE, OFFERED_AS, FOUND_AT)
 """What is known of a candidate when it is found."""

@@ -29,7 +29,7 @@ from tablewright.messages.messages import CATALOGUE
 from tablewright.messages.shortlist_texts import SHORTLIST_ENGLISH
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.money import BUNDLED, Rates
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
 LINES = {**SHORTLIST_ENGLISH, "or": CATALOGUE["en"]["or"]}

@@ -34,7 +34,7 @@ from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import allow_queries, web_of
 from tablewright.strategies.tools import Tools
 from tablewright.text.personal import without_personal_data
-from tablewright.values.rates import BUNDLED
+from tablewright.values.money import BUNDLED
 
 ROUNDS = 2
 PAGES = 30

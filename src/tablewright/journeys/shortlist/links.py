@@ -19,7 +19,7 @@ from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.text.personal import without_personal_data
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 MOST_LISTINGS = 5
 OPENED = 12

@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from tablewright.domain.model import Cell, Conflict, Money
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 
 
 def lowest_price(cell: Cell, currency: str, rates: Rates) -> Cell:

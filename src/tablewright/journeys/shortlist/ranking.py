@@ -25,7 +25,7 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import cell_text, shortened, show
 from tablewright.messages.messages import column_name, figure, message, state_name
-from tablewright.values.rates import Rates
+from tablewright.values.money import Rates
 from tablewright.values.typed import typed
 from tablewright.values.units import with_unit
 from tablewright.values.vocabulary import holds

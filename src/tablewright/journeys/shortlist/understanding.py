@@ -14,7 +14,7 @@ from tablewright.domain.model import Field, Table, column_key
 from tablewright.domain.shortlist import Ranking, ShortlistState
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.wording import compared_rows, say, step_text
-from tablewright.values.rates import BUNDLED, Rates
+from tablewright.values.money import BUNDLED, Rates
 from tablewright.values.shortlist_form import parse_command
 
 if TYPE_CHECKING:

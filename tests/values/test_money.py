@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.domain.model import Field, Money
 from tablewright.values.coerce import coerce
-from tablewright.values.money_text import read_amounts, read_money
+from tablewright.values.money import read_amounts, read_money
 
 
 def money(amount: float, currency: str = "") -> Money:

@@ -1,4 +1,5 @@
-"""Whether two names with different keys mean the same row, judged from what stands in them.
+"""Find the rows that are about the same thing: equal keys say so exactly, and names with different keys are judged from
+their words.
 
 A wrong merge loses a row and nobody sees it; a missed one leaves a double that anybody sees. So the answer is yes only
 for reasons it can name: one model number in common and nothing that speaks against it, or the same words, give or take
@@ -7,6 +8,7 @@ a slip of the pen, a maker's name in front, or words that say nothing.
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -16,16 +18,167 @@ import msgspec
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from tablewright.domain.rowkey import LEGAL, fold, row_key, tokenize, trim
-from tablewright.values.name_words import (
-    COLOUR,
-    EDITION,
-    FILLER,
-    SPELLING,
-    STANDARD,
-    UNIT,
-    VARIANT,
+from tablewright.domain.model import Row
+from tablewright.domain.rowkey import LEGAL, fold, row_key, tokenize, trim, words
+from tablewright.domain.text import cell_text
+
+# ── what words are worth in a name; one that is in none of these lists names something ────────────────────────────────
+
+# May be there or not without changing what is meant. No single letters: "Vitamin A" and "Henry V" need them.
+FILLER = words("an and by for of the with")
+COLOUR = words("""
+    beige bisque black blue bronze brown burgundy charcoal copper cyan gold graphite gray green ivory lavender
+    magenta maroon navy orange pink purple red rose silver tan teal titanium turquoise violet white yellow
+""")
+# In front of a name, or anywhere, these make it another thing: "West Virginia", "Pro", "Junior".
+VARIANT = words("""
+    advanced anti basic central deluxe east eastern elite essential extended first full gold grand great greater junior
+    lite little lower max micro mid mini nano neo new non north northeast northern northwest old plus post pre premier
+    premium pro professional refurbished saint san second senior small south southeast southern southwest standard
+    starter super third trial ultimate ultra upgrade upper west western
+""")
+# Beside a model number, or glued to its end, these are another model: "RTX 3080" and "RTX 3080 Ti".
+EDITION = words("academic air fe lite max mini pro refurbished se super ti ultra upgrade xl xt")
+SPELLING = {
+    short: long
+    for long, shorts in {
+        "aluminum": "aluminium",
+        "association": "assn assoc",
+        "brothers": "bros",
+        "center": "centre ctr",
+        "color": "colour",
+        "department": "dept",
+        "gray": "grey",
+        "international": "intl",
+        "laboratories": "labs",
+        "management": "mgmt",
+        "manufacturing": "mfg",
+        "mount": "mt",
+        "national": "natl",
+        "professional": "prof",
+        "services": "svcs",
+        "standard": "std",
+        "theater": "theatre",
+        "university": "univ",
+        "volume": "vol",
+    }.items()
+    for short in shorts.split()
+}
+UNIT = {
+    spelling: unit
+    for unit, spellings in {
+        "gb": "gb gigabyte gigabytes",
+        "tb": "tb terabyte terabytes",
+        "mb": "mb megabyte megabytes",
+        "inch": "inch inches",
+        "mm": "mm",
+        "cm": "cm",
+        "foot": "ft feet foot",
+        "ounce": "oz ounce ounces",
+        "pound": "lb lbs",
+        "kg": "kg",
+        "gram": "gr grams",
+        "ml": "ml",
+        "litre": "l litre liter litres liters",
+        "watt": "w watt watts",
+        "volt": "v volt volts",
+        "ghz": "ghz",
+        "mhz": "mhz",
+        "dbi": "dbi",
+        "pack": "pack pk ct count pcs",
+        "user": "user users",
+        "year": "year years yr",
+        "port": "port ports",
+    }.items()
+    for spelling in spellings.split()
+}
+# Letters and digits that many products share: resolutions, connectors, memory standards, ordinals.
+STANDARD = re.compile(
+    r"\A(?:\d{3,4}[pi]|mp\d|h26\d|ddr\d\w*|pc\d\d*|usb\d+|sata\d*|80211\w*|lga\d+|socket\d+|cl\d+|win\d+|v\d+|"
+    r"\d+(?:st|nd|rd|th)|\d+(?:x|k|bit|pin|rpm|fps|hz|mp|gbps|mbps|mbs|gbs|db|way|d|w|v|p)|\d+x\d+\w*|i[3579]\d*)"
 )
+
+
+# ── the names of a table ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def current_row_key(row: Row, key_field: str) -> str:
+    """Return the key of the name that the row has now; `row.key` is of the name with which it came."""
+    return row_key(cell_text(row.cell(key_field))) if key_field else row.key
+
+
+def is_same_name(a: str, b: str) -> bool:
+    """Return True if two names with different keys are still of the same row. When unsure, False."""
+    return rate_likeness(parse_row_name(a), parse_row_name(b)) > 0
+
+
+class RowNames:
+    """The names of a table, to ask whether a candidate is there already."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, int] = {}
+        self._names: list[tuple[int, str]] = []
+        self._by_clue: defaultdict[str, list[int]] = defaultdict(list)
+
+    def add(self, row_id: int, name: str) -> None:
+        key = row_key(name)
+        if not key or key in self._by_key:
+            return
+        self._by_key[key] = row_id
+        for clue in _clues(parse_row_name(name)):
+            self._by_clue[clue].append(len(self._names))
+        self._names.append((row_id, name))
+
+    def find(self, name: str) -> int | None:
+        """The row that `name` would double: by equal key, else the likest that is the same name."""
+        found = self._by_key.get(row_key(name))
+        if found is not None:
+            return found
+        reading = parse_row_name(name)
+        best, best_row = 0.0, None
+        for position in self._candidates(reading):
+            row_id, other = self._names[position]
+            score = rate_likeness(reading, parse_row_name(other))
+            if score > best:
+                best, best_row = score, row_id
+        return best_row
+
+    def _candidates(self, reading: NameParts) -> list[int]:
+        """Those that share most of the rarest clues. A clue that everybody has says nothing and would cost the most."""
+        postings = sorted((self._by_clue[clue] for clue in _clues(reading) if clue in self._by_clue), key=len)
+        votes: Counter[int] = Counter()
+        looked_at = 0
+        for posting in postings:
+            looked_at += len(posting)
+            if looked_at > MAX_LOOKED_AT and votes:
+                break
+            votes.update(posting[:MAX_LOOKED_AT])
+        return heapq.nsmallest(MAX_CANDIDATES, votes, key=lambda position: (-votes[position], position))
+
+
+MAX_LOOKED_AT = 2000
+MAX_CANDIDATES = 16
+
+
+def _clues(reading: NameParts) -> set[str]:
+    """Two names of the same row share at least one: a model, its number, a rare word, an end of a misspelt word."""
+    clues = {f"={model}" for model in reading.models}
+    # A model may carry a maker's letters in front or a colour's behind; its number stays.
+    clues.update(f"#{number}" for model in reading.models for number in re.findall(r"\d{3,}", model))
+    clues.add(f"~{reading.compact[:6]}")
+    for word in reading.words:
+        if word.isdigit() and len(word) >= 3:
+            clues.add(f"#{word}")
+        if word in FILLER or len(word) < 3:
+            continue
+        clues.add(word)
+        if len(word) >= 6:
+            clues.add(f"^{word[:4]}")
+            clues.add(f"${word[-4:]}")
+    return clues
+
+
+# ── two names ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class NameParts(msgspec.Struct, frozen=True):
@@ -42,7 +195,7 @@ class NameParts(msgspec.Struct, frozen=True):
     comma: bool
 
 
-def likeness(a: NameParts, b: NameParts) -> float:
+def rate_likeness(a: NameParts, b: NameParts) -> float:
     """0 for different rows; else how alike the names are, for choosing the best of several."""
     if not a.key or not b.key:
         return 0.0
@@ -213,7 +366,7 @@ _PIECE = re.compile(r"\d+|[^\W\d_]+")
 
 
 @lru_cache(maxsize=8192)
-def read(name: str) -> NameParts:
+def parse_row_name(name: str) -> NameParts:
     text = fold(name)
     measures: defaultdict[str, set[float]] = defaultdict(set)
 
