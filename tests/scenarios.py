@@ -33,12 +33,12 @@ from tablewright.doors.cli.demo import judged
 from tablewright.engine.quality import weak_column
 from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
+from tablewright.formulas.formula import Formula
 from tablewright.health import try_model
 from tablewright.sample import files
 from tablewright.sample.site import address
 from tablewright.sample.world import world
 from tablewright.settings import Settings
-from tablewright.strategies.formula import Formula
 from tests.assistant import assist
 from tests.stage import Stage, fields, shown
 

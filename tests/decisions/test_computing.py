@@ -9,7 +9,7 @@ from tablewright.decisions.translate_formula import Translate, TranslateFormula,
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field
 from tablewright.errors import BadFormula
-from tablewright.strategies.formula import Formula
+from tablewright.formulas.formula import Formula
 
 COLUMNS = (
     Field(name="Name"),

@@ -12,13 +12,13 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, given
 from tablewright.engine.fill import Fill
 from tablewright.engine.outbox import MOST_CHARACTERS
+from tablewright.formulas.formula import Formula
 from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.store.operations import Operation
 from tablewright.store.store import Store
 from tablewright.strategies import compute
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.compute import CellComputer
-from tablewright.strategies.formula import Formula
 from tests.patience import PATIENCE
 
 FIELDS = (Field(name="A"), Field(name="B"))

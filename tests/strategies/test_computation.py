@@ -12,10 +12,10 @@ from tablewright.app import Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, Table, given
 from tablewright.errors import BadFormula
+from tablewright.formulas.formula import Formula
+from tablewright.formulas.functions import Unevaluable
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.formula import Formula
-from tablewright.strategies.functions import Unevaluable
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import NO_TOOLS
 

@@ -22,13 +22,13 @@ from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import WINDOW
 from tablewright.errors import BadField, ModelError, UsageError
+from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposal import ProposalHead
 from tablewright.store.runs import Run
 from tablewright.store.slices import Todo
 from tablewright.store.store import Store
-from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.values.row_names import current_row_key

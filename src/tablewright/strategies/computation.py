@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tablewright.domain.model import Cell, Field, Finding, Row
 from tablewright.errors import BadFormula
+from tablewright.formulas.formula import Formula
+from tablewright.formulas.functions import TooMuchWork
 from tablewright.strategies.compute import IN_PLACE, CellComputer, compute, is_turn_over, let_others_work
-from tablewright.strategies.formula import Formula
-from tablewright.strategies.functions import TooMuchWork
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 

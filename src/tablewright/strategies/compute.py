@@ -18,10 +18,10 @@ from msgspec import structs
 from tablewright.domain.model import Evidence, Field, Finding, Money, Reason, Row, Step, Value
 from tablewright.domain.text import show
 from tablewright.errors import RunError
+from tablewright.formulas.formula import Formula
+from tablewright.formulas.functions import LONGEST_READ, MOST_WORK, Empty, TooMuchWork, Unevaluable
 from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording
 from tablewright.sandbox.sandbox import Sandbox
-from tablewright.strategies.formula import Formula
-from tablewright.strategies.functions import LONGEST_READ, MOST_WORK, Empty, TooMuchWork, Unevaluable
 from tablewright.values.coerce import coerce
 
 IN_PLACE = 200_000

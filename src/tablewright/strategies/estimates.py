@@ -28,9 +28,9 @@ from tablewright.domain.model import Evidence, Field, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.template import columns_in
 from tablewright.extraction.about import Subject
+from tablewright.formulas.formula import Formula
 from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.exploration import PAGE_SHARE
-from tablewright.strategies.formula import Formula
 from tablewright.strategies.packing import ROWS, SHORT, rows_a_call
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns

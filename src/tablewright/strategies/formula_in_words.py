@@ -15,8 +15,8 @@ from tablewright.decisions.decision import Outcome, decide
 from tablewright.decisions.translate_formula import Translate, Translated, TranslateFormula
 from tablewright.domain.model import Field, Finding, Row, Step
 from tablewright.errors import BadFormula
+from tablewright.formulas.formula import Formula
 from tablewright.strategies.compute import CellComputer, failed
-from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.strategies.transform import CellWriter

@@ -9,9 +9,9 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, Value, given
+from tablewright.formulas.formula import LAZY, Formula
+from tablewright.formulas.functions import FUNCTIONS, Unevaluable
 from tablewright.strategies.compute import CellComputer
-from tablewright.strategies.formula import LAZY, Formula
-from tablewright.strategies.functions import FUNCTIONS, Unevaluable
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formulas.md").read_text(encoding="utf-8")
 ROW: dict[str, Value] = {

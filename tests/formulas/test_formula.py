@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tablewright.domain.model import Field, Money, Value
 from tablewright.errors import BadField
-from tablewright.strategies.formula import Formula
-from tablewright.strategies.functions import Empty, Unevaluable
+from tablewright.formulas.formula import Formula
+from tablewright.formulas.functions import Empty, Unevaluable
 
 FIELDS = [
     *(Field(name=name) for name in ("Price", "Quantity", "First Name", "Last", "Tags", "A", "None", "Day", "Later")),

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.domain.model import Field, Value
-from tablewright.strategies.formula import MOST_WRITTEN, Formula
-from tablewright.strategies.functions import LONGEST_READ, MAX_TEXT, TooMuchWork, Unevaluable
+from tablewright.formulas.formula import MOST_WRITTEN, Formula
+from tablewright.formulas.functions import LONGEST_READ, MAX_TEXT, TooMuchWork, Unevaluable
 
 FIELDS = [Field(name=name) for name in ("A", "B")]
 MB = 1024**2

@@ -15,7 +15,7 @@ from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.template import PLACEHOLDER, columns_in
 from tablewright.domain.text import show
 from tablewright.errors import BadFormula
-from tablewright.strategies.functions import (
+from tablewright.formulas.functions import (
     ALLOWANCE,
     BINARY,
     FUNCTIONS,
@@ -29,8 +29,8 @@ from tablewright.strategies.functions import (
     joined,
     take,
 )
-from tablewright.strategies.functions import number as number_of
-from tablewright.strategies.functions import text as text_of
+from tablewright.formulas.functions import number as number_of
+from tablewright.formulas.functions import text as text_of
 from tablewright.values.measures import Measure, in_unit
 
 MAX_LENGTH = 2_000
