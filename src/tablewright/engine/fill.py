@@ -33,7 +33,7 @@ from tablewright.engine.cancellation import all_done, to_its_end
 from tablewright.engine.cells import is_well_formed, well_formed
 from tablewright.engine.history import RunHistory
 from tablewright.engine.outbox import Outbox, OutboxBatch
-from tablewright.engine.outcome import Filled, bought, brief, filled, summary
+from tablewright.engine.outcome import Filled, bought, brief, filled, summarize_run
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.proposing import Proposing, RowAnswer, is_settled
@@ -196,7 +196,8 @@ class Fill:
             raise
         finally:
             usage = self._meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
-            reasoning = str(self._outbox.refused or self.summary(self._tally, status, cap=self._cap()))
+            name, cap = self._strategy.display_name, self._cap()
+            reasoning = str(self._outbox.refused or summarize_run(name, self._fields, self._tally, status, cap))
             if self._proposal_id:
                 await to_its_end(self._end(status, reasoning, usage, problem))
         last: Stage = "cancelled" if self._cancelled else "paused" if status == "paused" else "complete"
@@ -546,10 +547,6 @@ class Fill:
             spent = allowance.spent_so_far if allowance is not None else None
             await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events, spent)
         self.written = used
-
-    def summary(self, tally: RunTally, status: RunStatus, *, cap: str = "") -> str:
-        """What a run came to, in words."""
-        return f"{self._strategy.display_name}: {summary(self._fields, tally, status, cap)}"
 
     def _tell_step(self, step: Step, row_id: RowId, label: str) -> None:
         stage = STAGES.get(step.type)

@@ -74,8 +74,8 @@ def filled(
     )
 
 
-def summary(fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: str = "") -> str:
-    """What a run came to, in words."""
+def summarize_run(strategy: str, fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: str = "") -> str:
+    """Return what a run found, and why it stopped early if it did, in a sentence that opens with its strategy."""
     names = ", ".join(field.name for field in fields)
     unit = "rows" if len(fields) == 1 else f"cells in {tally.rows} rows"
     said = [f"found {tally.found} of {tally.found + tally.empty} {unit}", *notes(tally)]
@@ -88,7 +88,7 @@ def summary(fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: st
         said.append("cancelled before the end")
     if status == "paused":
         said.append("paused before the end")
-    return f"{names} — {', '.join(said)}"
+    return f"{strategy}: {names} — {', '.join(said)}"
 
 
 def notes(tally: RunTally | Filled) -> list[str]:

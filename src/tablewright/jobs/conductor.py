@@ -22,7 +22,7 @@ from tablewright.domain.usage import Usage
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
-from tablewright.engine.outcome import Filled, bought, filled
+from tablewright.engine.outcome import Filled, bought, filled, summarize_run
 from tablewright.engine.rows import SLICE
 from tablewright.errors import (
     AuthorityLost,
@@ -46,9 +46,10 @@ from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Budget, Spend, amount
 from tablewright.store.records import new_id
 from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus
-from tablewright.store.slices import Slice, Todo, Totals
+from tablewright.store.slices import Slice, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
+from tablewright.strategies.strategy import find_strategy
 
 log = logging.getLogger(__name__)
 
@@ -254,12 +255,13 @@ class Conductor:
         stage: Stage = "cancelled" if cancelled else "complete"
         if problem.startswith(PAUSED):
             status, stage, problem = "paused", "paused", problem.removeprefix(PAUSED)
+        proposal = await self._store.proposals.get(await self._store.proposals.of_run(run.id), counted=False)
         try:
-            nothing = await enrich.reopen(self._store, run, Todo(row_ids=()))
-            summary = nothing.summary(totals.tally, status, cap=cap)
+            strategy = find_strategy(run.spec["strategy"]).display_name
+            summary = summarize_run(strategy, proposal.fields, totals.tally, status, cap)
         except TablewrightError as error:  # such as a strategy that is not on this machine
             summary = problem or str(error)
-        await self._store.proposals.finish(await self._store.proposals.of_run(run.id), summary)
+        await self._store.proposals.finish(proposal.id, summary)
         last = Progress(stage=stage, done=run.done, total=run.total, detail=problem or summary)
         usage = totals.usage + Usage(seconds=run.seconds_worked())
         spec = run.spec | bought(totals.tally)
