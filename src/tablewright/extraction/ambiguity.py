@@ -22,7 +22,7 @@ MOST = 0.75
 """The most that a value is worth whose quotes do not settle it: below what counts as high."""
 
 
-class Figure(Noun, frozen=True):
+class ReadFigure(Noun, frozen=True):
     """A number, amount or date that stands at `start:end` of a text; `others` are its second readings and the far end
     of a range."""
 
@@ -48,7 +48,7 @@ def find_ambiguity(field: Field, value: Value, quote: str) -> str:
     return reason
 
 
-def _find_ambiguity_in(want: Wanted, value: Value, text: str, figures: Sequence[Figure]) -> str:
+def _find_ambiguity_in(want: Wanted, value: Value, text: str, figures: Sequence[ReadFigure]) -> str:
     own = next(
         (place for place, figure in enumerate(figures) if is_same(figure.value, value)),
         next((place for place, figure in enumerate(figures) if among(value, figure.others)), 0),
@@ -77,7 +77,7 @@ def _find_ambiguity_in(want: Wanted, value: Value, text: str, figures: Sequence[
 _BARE_YEAR = re.compile(r"[12]\d{3}")
 
 
-def find_figures(field: Field, value: Value, text: str) -> Iterator[Figure]:
+def find_figures(field: Field, value: Value, text: str) -> Iterator[ReadFigure]:
     """Yield everything in the text that could be a value of the field."""
     match field.type:
         case "date":
@@ -85,29 +85,29 @@ def find_figures(field: Field, value: Value, text: str) -> Iterator[Figure]:
                 if date.doubtful and date.iso != value:
                     continue
                 others = tuple(filter(None, (date.last, date.other_iso)))
-                yield Figure(value=date.iso, start=date.start, end=date.end, others=others)
+                yield ReadFigure(value=date.iso, start=date.start, end=date.end, others=others)
         case "money":
             amounts = read_amounts(text, field.unit)
             is_marked = any(amount.money.currency for amount in amounts)
             for amount in amounts:
                 if amount.money.currency or not is_marked or is_same(amount.money, value):
                     far = () if amount.high is None else (Money(amount=amount.high, currency=amount.money.currency),)
-                    yield Figure(value=amount.money, start=amount.start, end=amount.end, others=far)
+                    yield ReadFigure(value=amount.money, start=amount.start, end=amount.end, others=far)
         case _ if field.unit and parse_unit(field.unit):
             yield from _find_measures(field.unit, text)
         case _:
             yield from _find_numbers(wanted(field), value, text)
 
 
-def _find_measures(unit: str, text: str) -> Iterator[Figure]:
+def _find_measures(unit: str, text: str) -> Iterator[ReadFigure]:
     for measure in read_measures(text, unit):
         fit = in_unit(measure, unit) if measure.unit else measure
         if fit is not None:
             far = (*(() if fit.high is None else (fit.high,)), *fit.sizes[1:])
-            yield Figure(value=fit.value, start=fit.start, end=fit.end, others=far)
+            yield ReadFigure(value=fit.value, start=fit.start, end=fit.end, others=far)
 
 
-def _find_numbers(want: Wanted, value: Value, text: str) -> Iterator[Figure]:
+def _find_numbers(want: Wanted, value: Value, text: str) -> Iterator[ReadFigure]:
     """Of numbers without a unit. Where a year is asked for, only years count, and else a bare year does not; the value
     itself always does, with the unit that stands behind it."""
     units = {measure.start: measure.unit for measure in read_measures(text)}
@@ -120,15 +120,15 @@ def _find_numbers(want: Wanted, value: Value, text: str) -> Iterator[Figure]:
         if want.kind == "year":
             is_measured = unit != "" or not is_year
             if is_own or is_year or far:
-                yield Figure(
+                yield ReadFigure(
                     value=number.value, start=number.start, end=number.end, others=far,
                     unit=(unit or "no form of a year") if is_own and is_measured else "",
                 )  # fmt: skip
         elif is_own or among(value, far):
             misfit = unit if want.kind == "count" else ""
-            yield Figure(value=number.value, start=number.start, end=number.end, others=far, unit=misfit)
+            yield ReadFigure(value=number.value, start=number.start, end=number.end, others=far, unit=misfit)
         elif not is_year and not unit:
-            yield Figure(value=number.value, start=number.start, end=number.end, others=far)
+            yield ReadFigure(value=number.value, start=number.start, end=number.end, others=far)
 
 
 def is_same(one: Value, other: Value) -> bool:
@@ -149,7 +149,7 @@ def among(value: Value, others: Sequence[Value]) -> bool:
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]")
 
 
-def _words_near(text: str, figures: Sequence[Figure], place: int) -> tuple[str, ...]:
+def _words_near(text: str, figures: Sequence[ReadFigure], place: int) -> tuple[str, ...]:
     """The telling words that lead to a figure, and those right behind it up to a mark or a small word: the "employees"
     of "500 employees in 30 countries" belongs to 500."""
     before = figures[place - 1].end if place else 0

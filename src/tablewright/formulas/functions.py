@@ -54,13 +54,13 @@ class TooMuchWork(Unevaluable):
     """The cell takes more than its allowance."""
 
 
-class Allowance(threading.local):
+class EvaluationAllowance(threading.local):
     """What is left of the characters that may be read and made for the cell under work in this thread."""
 
     left = MOST_WORK
 
 
-ALLOWANCE = Allowance()
+ALLOWANCE = EvaluationAllowance()
 
 
 def take(characters: int) -> None:

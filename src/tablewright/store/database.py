@@ -40,8 +40,8 @@ from tablewright.store.failures import (
     FIRST_PAUSE,
     LONGEST_PAUSE,
     REACHABLE,
+    SqlFailure,
     Treatment,
-    Verdict,
     explain_failure,
     first_line,
     judge_failure,
@@ -79,7 +79,7 @@ class Stage(IntEnum):
 
 
 @dataclass
-class Attempts:
+class WriteAttempts:
     """What is known of a transaction that is repeated until it succeeds."""
 
     write: bool
@@ -180,30 +180,30 @@ class Database:
             raise Cancelled("Stopped.", kept="The unfinished change was rolled back; everything before it is kept.")
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        return await self._run(self._readers, work, Attempts(False, Stage.COMMITTING))
+        return await self._run(self._readers, work, WriteAttempts(False, Stage.COMMITTING))
 
     async def stream(self, work: Callable[[Connection], T]) -> T:
         """A long read that hands on what it reads as it goes, so it is not begun a second time."""
-        return await self._run(self._streamers, work, Attempts(False, Stage.CONNECTING))
+        return await self._run(self._streamers, work, WriteAttempts(False, Stage.CONNECTING))
 
     async def glance(self, work: Callable[[Connection], T]) -> T:
         """A read of one record. A file has it before a thread could be asked for it, and nobody who is about to ask a
         model queues behind the others' work; PostgreSQL is a network away."""
         if self._is_sqlite:
-            return self._transact(work, Attempts(False, Stage.NOWHERE))
+            return self._transact(work, WriteAttempts(False, Stage.NOWHERE))
         return await self.read(work)
 
     async def write(self, work: Callable[[Connection], T], *, repeatable: bool = False, once: bool = False) -> T:
         """`repeatable`: twice is the same as once. `once`: it uses up what it writes, so it is not begun a second
         time."""
         receipt = "" if repeatable or self._is_sqlite else secrets.token_hex(12)
-        attempts = Attempts(True, Stage.CONNECTING if once else Stage.COMMITTING, receipt)
+        attempts = WriteAttempts(True, Stage.CONNECTING if once else Stage.COMMITTING, receipt)
         return await self._run(self._writers, work, attempts)
 
     def write_here(self, work: Callable[[Connection], T]) -> T:
         """In the thread of whoever asks, and once: for what must not wait for the others' turn."""
         try:
-            return self._transact(work, Attempts(True, Stage.NOWHERE))
+            return self._transact(work, WriteAttempts(True, Stage.NOWHERE))
         except Undone as undone:
             raise self._explain(undone, 0.0, in_doubt=undone.in_doubt) from undone.error
 
@@ -211,7 +211,7 @@ class Database:
         """Fails unless the database answers now: nobody waits for a server that is away, and all who ask meanwhile
         share one question."""
         if self._probe is None or self._probe.done():
-            once = Attempts(False, Stage.NOWHERE)
+            once = WriteAttempts(False, Stage.NOWHERE)
             asked = self._run(self._prober, lambda connection: connection.execute(ONE).close(), once)
             self._probe = asyncio.ensure_future(asked)
         await asyncio.wait([self._probe], timeout=seconds)
@@ -220,7 +220,7 @@ class Database:
             raise StoreError(silent, advice=REACHABLE, public=silent.replace(self.location, "The database"))
         self._probe.result()
 
-    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], attempts: Attempts) -> T:
+    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], attempts: WriteAttempts) -> T:
         """While a transaction waits for a server that is away it has no thread, so that others are not kept from
         finding out that it is."""
         loop = asyncio.get_running_loop()
@@ -252,7 +252,7 @@ class Database:
             if self._closing.is_set():
                 raise self._explain(problem, waited, in_doubt=attempts.in_doubt) from problem.error
 
-    def _transact(self, work: Callable[[Connection], T], attempts: Attempts) -> T:
+    def _transact(self, work: Callable[[Connection], T], attempts: WriteAttempts) -> T:
         """Run one attempt."""
         stage = Stage.CONNECTING
         try:
@@ -299,7 +299,7 @@ class Database:
 class Undone(Exception):
     """A transaction that was rolled back, or may have been, and may succeed when it is repeated."""
 
-    def __init__(self, error: DBAPIError, stage: Stage, verdict: Verdict) -> None:
+    def __init__(self, error: DBAPIError, stage: Stage, verdict: SqlFailure) -> None:
         super().__init__()
         self.error = error
         self.stage = stage

@@ -34,7 +34,7 @@ class Treatment(Enum):
     REFUSE = "Repeating cannot help: an error at once."
 
 
-class Verdict(NamedTuple):
+class SqlFailure(NamedTuple):
     treatment: Treatment
     reason: str
     in_doubt: bool = False
@@ -43,76 +43,76 @@ class Verdict(NamedTuple):
 
 WAIT, REPEAT, FULL, REFUSE = Treatment.WAIT, Treatment.REPEAT, Treatment.FULL, Treatment.REFUSE
 
-SQLSTATES: dict[str, Verdict] = {
-    "02": Verdict(REFUSE, "no data: the statement found nothing, and would again"),
-    "03": Verdict(REFUSE, "SQL statement not yet complete: a fault of the program"),
-    "08": Verdict(WAIT, "connection exception: the network, or a pooler between us and the server, gave way", True),
-    "09": Verdict(REFUSE, "triggered action exception: a trigger forbids it"),
-    "0A": Verdict(REFUSE, "feature not supported: another server would be needed"),
-    "0B": Verdict(REFUSE, "invalid transaction initiation: a fault of the program"),
-    "0F": Verdict(REFUSE, "locator exception: a fault of the program"),
-    "0L": Verdict(REFUSE, "invalid grantor: permissions do not change by waiting"),
-    "0P": Verdict(REFUSE, "invalid role: roles do not change by waiting"),
-    "0Z": Verdict(REFUSE, "diagnostics exception: a fault of the program"),
-    "10": Verdict(REFUSE, "XQuery error: a fault of the program"),
-    "20": Verdict(REFUSE, "case not found: a fault of the program"),
-    "21": Verdict(REFUSE, "cardinality violation: a fault of the program"),
-    "22": Verdict(REFUSE, "data exception: the same value would be refused again"),
-    "23": Verdict(REFUSE, "constraint violation: the same value would be refused again"),
-    "24": Verdict(REFUSE, "invalid cursor state: a fault of the program"),
-    "25": Verdict(REFUSE, "invalid transaction state: a fault of the program"),
-    "25006": Verdict(WAIT, "read-only: the server was demoted, is a standby, or is being moved; another is to come"),
-    "25P03": Verdict(WAIT, "idle in a transaction for too long: the server ended the session and rolled back"),
-    "25P04": Verdict(WAIT, "transaction timeout: the server ended the session and rolled back"),
-    "26": Verdict(REFUSE, "unknown prepared statement: a pooler that does not keep sessions; it would happen again"),
-    "27": Verdict(REFUSE, "triggered data change violation: a trigger forbids it"),
-    "28": Verdict(REFUSE, "invalid authorization: the password or the user is wrong"),
-    "2B": Verdict(REFUSE, "dependent privileges exist: permissions do not change by waiting"),
-    "2D": Verdict(REFUSE, "invalid transaction termination: a fault of the program"),
-    "2F": Verdict(REFUSE, "SQL routine exception: a function failed, and would again"),
-    "34": Verdict(REFUSE, "invalid cursor name: a fault of the program"),
-    "38": Verdict(REFUSE, "external routine exception: a function failed, and would again"),
-    "39": Verdict(REFUSE, "external routine invocation exception: a function failed, and would again"),
-    "3B": Verdict(REFUSE, "savepoint exception: a fault of the program"),
-    "3D": Verdict(REFUSE, "unknown database: the address is wrong"),
-    "3F": Verdict(REFUSE, "unknown schema: the database is not ours"),
-    "40": Verdict(REPEAT, "transaction rollback: serialization failure, deadlock or conflict with recovery"),
-    "40002": Verdict(REFUSE, "integrity constraint violation: the same value would be refused again"),
-    "40003": Verdict(WAIT, "statement completion unknown: the server lost track of it", True),
-    "42": Verdict(REFUSE, "syntax error or missing permission: the same statement would be refused again"),
-    "44": Verdict(REFUSE, "check option violation: the same value would be refused again"),
-    "53": Verdict(WAIT, "insufficient resources: too many connections, or too little of something else for now"),
-    "53100": Verdict(FULL, "disk full: waiting does not free space, a person does"),
-    "53200": Verdict(REPEAT, "out of memory: there may be more in a moment, or never enough for this statement"),
-    "53400": Verdict(REFUSE, "configuration limit exceeded: the same statement would exceed it again"),
-    "54": Verdict(REFUSE, "program limit exceeded: the statement is too large or too complex"),
-    "55": Verdict(REFUSE, "object not in the required state: a person has to change it"),
-    "55006": Verdict(REPEAT, "object in use: another session has it for now"),
-    "55P03": Verdict(REPEAT, "lock not available: another session has it for now"),
-    "57": Verdict(WAIT, "operator intervention: the server stops, crashed, starts, or ended an idle session", True),
-    "57014": Verdict(REFUSE, "query canceled: a person or a timeout ended it; repeating would undo that"),
-    "57P04": Verdict(REFUSE, "database dropped: it does not come back"),
-    "58": Verdict(REFUSE, "system error: the server's disk or files are broken; a person has to look"),
-    "72": Verdict(REPEAT, "snapshot too old: a new transaction has a new snapshot"),
-    "F0": Verdict(REFUSE, "configuration file error: a person has to look"),
-    "HV": Verdict(REFUSE, "foreign data wrapper error: we use none"),
-    "P0": Verdict(REFUSE, "PL/pgSQL error: a trigger or a function says no, as ours for the audit log does"),
-    "XX": Verdict(REFUSE, "internal error or damaged data: a person has to look"),
+SQLSTATES: dict[str, SqlFailure] = {
+    "02": SqlFailure(REFUSE, "no data: the statement found nothing, and would again"),
+    "03": SqlFailure(REFUSE, "SQL statement not yet complete: a fault of the program"),
+    "08": SqlFailure(WAIT, "connection exception: the network, or a pooler between us and the server, gave way", True),
+    "09": SqlFailure(REFUSE, "triggered action exception: a trigger forbids it"),
+    "0A": SqlFailure(REFUSE, "feature not supported: another server would be needed"),
+    "0B": SqlFailure(REFUSE, "invalid transaction initiation: a fault of the program"),
+    "0F": SqlFailure(REFUSE, "locator exception: a fault of the program"),
+    "0L": SqlFailure(REFUSE, "invalid grantor: permissions do not change by waiting"),
+    "0P": SqlFailure(REFUSE, "invalid role: roles do not change by waiting"),
+    "0Z": SqlFailure(REFUSE, "diagnostics exception: a fault of the program"),
+    "10": SqlFailure(REFUSE, "XQuery error: a fault of the program"),
+    "20": SqlFailure(REFUSE, "case not found: a fault of the program"),
+    "21": SqlFailure(REFUSE, "cardinality violation: a fault of the program"),
+    "22": SqlFailure(REFUSE, "data exception: the same value would be refused again"),
+    "23": SqlFailure(REFUSE, "constraint violation: the same value would be refused again"),
+    "24": SqlFailure(REFUSE, "invalid cursor state: a fault of the program"),
+    "25": SqlFailure(REFUSE, "invalid transaction state: a fault of the program"),
+    "25006": SqlFailure(WAIT, "read-only: the server was demoted, is a standby, or is being moved; another is to come"),
+    "25P03": SqlFailure(WAIT, "idle in a transaction for too long: the server ended the session and rolled back"),
+    "25P04": SqlFailure(WAIT, "transaction timeout: the server ended the session and rolled back"),
+    "26": SqlFailure(REFUSE, "unknown prepared statement: a pooler that does not keep sessions; it would happen again"),
+    "27": SqlFailure(REFUSE, "triggered data change violation: a trigger forbids it"),
+    "28": SqlFailure(REFUSE, "invalid authorization: the password or the user is wrong"),
+    "2B": SqlFailure(REFUSE, "dependent privileges exist: permissions do not change by waiting"),
+    "2D": SqlFailure(REFUSE, "invalid transaction termination: a fault of the program"),
+    "2F": SqlFailure(REFUSE, "SQL routine exception: a function failed, and would again"),
+    "34": SqlFailure(REFUSE, "invalid cursor name: a fault of the program"),
+    "38": SqlFailure(REFUSE, "external routine exception: a function failed, and would again"),
+    "39": SqlFailure(REFUSE, "external routine invocation exception: a function failed, and would again"),
+    "3B": SqlFailure(REFUSE, "savepoint exception: a fault of the program"),
+    "3D": SqlFailure(REFUSE, "unknown database: the address is wrong"),
+    "3F": SqlFailure(REFUSE, "unknown schema: the database is not ours"),
+    "40": SqlFailure(REPEAT, "transaction rollback: serialization failure, deadlock or conflict with recovery"),
+    "40002": SqlFailure(REFUSE, "integrity constraint violation: the same value would be refused again"),
+    "40003": SqlFailure(WAIT, "statement completion unknown: the server lost track of it", True),
+    "42": SqlFailure(REFUSE, "syntax error or missing permission: the same statement would be refused again"),
+    "44": SqlFailure(REFUSE, "check option violation: the same value would be refused again"),
+    "53": SqlFailure(WAIT, "insufficient resources: too many connections, or too little of something else for now"),
+    "53100": SqlFailure(FULL, "disk full: waiting does not free space, a person does"),
+    "53200": SqlFailure(REPEAT, "out of memory: there may be more in a moment, or never enough for this statement"),
+    "53400": SqlFailure(REFUSE, "configuration limit exceeded: the same statement would exceed it again"),
+    "54": SqlFailure(REFUSE, "program limit exceeded: the statement is too large or too complex"),
+    "55": SqlFailure(REFUSE, "object not in the required state: a person has to change it"),
+    "55006": SqlFailure(REPEAT, "object in use: another session has it for now"),
+    "55P03": SqlFailure(REPEAT, "lock not available: another session has it for now"),
+    "57": SqlFailure(WAIT, "operator intervention: the server stops, crashed, starts, or ended an idle session", True),
+    "57014": SqlFailure(REFUSE, "query canceled: a person or a timeout ended it; repeating would undo that"),
+    "57P04": SqlFailure(REFUSE, "database dropped: it does not come back"),
+    "58": SqlFailure(REFUSE, "system error: the server's disk or files are broken; a person has to look"),
+    "72": SqlFailure(REPEAT, "snapshot too old: a new transaction has a new snapshot"),
+    "F0": SqlFailure(REFUSE, "configuration file error: a person has to look"),
+    "HV": SqlFailure(REFUSE, "foreign data wrapper error: we use none"),
+    "P0": SqlFailure(REFUSE, "PL/pgSQL error: a trigger or a function says no, as ours for the audit log does"),
+    "XX": SqlFailure(REFUSE, "internal error or damaged data: a person has to look"),
 }
-BROKEN = Verdict(WAIT, "the connection broke, or there is none yet", True)
-UNKNOWN = Verdict(REFUSE, "not an SQLSTATE of PostgreSQL")
+BROKEN = SqlFailure(WAIT, "the connection broke, or there is none yet", True)
+UNKNOWN = SqlFailure(REFUSE, "not an SQLSTATE of PostgreSQL")
 PERMANENT = ("authentication failed", "no password supplied", "does not exist", "pg_hba.conf", "permission denied")
 """In what a server says to a client that connects, for which libpq has no state: waiting does not help."""
 READ_ONLY = "session is read-only"
 """What libpq says of a server that cannot be written to, where `target_session_attrs` asks for one that can."""
 
 
-def judge_sqlstate(state: str) -> Verdict:
+def judge_sqlstate(state: str) -> SqlFailure:
     """Return the verdict on the state itself, else on its class."""
     return SQLSTATES.get(state) or SQLSTATES.get(state[:2]) or UNKNOWN
 
 
-def judge_failure(error: DBAPIError, *, connecting: bool) -> Verdict:
+def judge_failure(error: DBAPIError, *, connecting: bool) -> SqlFailure:
     """Return what is to be done about an error of PostgreSQL's driver. Whatever ended the connection counts as away:
     if the server is gone for good, connecting again says so."""
     if state := getattr(error.orig, "sqlstate", None):

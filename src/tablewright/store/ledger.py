@@ -81,7 +81,7 @@ class DollarHold(Noun, frozen=True):
     month: str
 
 
-class Ledger:
+class SpendingLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 

@@ -16,7 +16,7 @@ from tablewright.store.documents import Documents
 from tablewright.store.feed import Feed
 from tablewright.store.imports import Imports
 from tablewright.store.kinds import Kinds
-from tablewright.store.ledger import Ledger
+from tablewright.store.ledger import SpendingLedger
 from tablewright.store.limits import SharedLimits
 from tablewright.store.listings import Listings
 from tablewright.store.log import Log
@@ -54,7 +54,7 @@ class Store:
         self.tokens = Tokens(database)
         self.sharing = Sharing(database)
         self.audit = Audit(database)
-        self.ledger = Ledger(database)
+        self.ledger = SpendingLedger(database)
         self.attempts = Attempts(database)
         self.corrections = Corrections(database)
         self.cache = Cache(database)

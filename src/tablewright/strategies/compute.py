@@ -40,14 +40,14 @@ MOST_SHOWN = 1_000
 AMOUNT = Field(name="", type="money")
 
 
-class Turn(threading.local):
+class ComputingTurn(threading.local):
     """Whose turn it is in the event loop of this thread: of all rows that are computed in it, one goes on at a time."""
 
     until = 0.0
     is_resting = False
 
 
-TURN_OF_THREAD = Turn()
+TURN_OF_THREAD = ComputingTurn()
 
 
 def is_turn_over() -> bool:

@@ -45,7 +45,7 @@ _LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the 
 _MOST_LAYERS = 4  # of wrapping around a list within wrapping; found text has one or two
 
 
-class _Reading(NamedTuple):
+class _ReadValue(NamedTuple):
     """What a text is as a value. `removed` are the parts of the text that the value does not keep."""
 
     value: Value
@@ -86,18 +86,18 @@ def coerce(raw: Value, field: Field) -> Coerced:
     return _coerced(raw, _list(raw, field.name) if field.type == "list" else _from_text(raw, field))
 
 
-def _coerced(raw: str, read: _Reading) -> Coerced:
+def _coerced(raw: str, read: _ReadValue) -> Coerced:
     removed = () if read.value is None else read.removed  # no value keeps nothing, and its raw text is the whole answer
     return Coerced(value=read.value, raw_value=raw, label=read.label, reason=read.reason, removed=removed)
 
 
-def _from_text(raw: str, field: Field) -> _Reading:
+def _from_text(raw: str, field: Field) -> _ReadValue:
     text = _answer(raw[:_LOOKED_AT], field.name)
     if field.type == "boolean":
         if says_nothing_was_found(text):
-            return _Reading(None, "none", NOTHING_FOUND)
+            return _ReadValue(None, "none", NOTHING_FOUND)
     elif is_not_found(text) and not (field.type == "select" and exact_option(text, field.options) is not None):
-        return _Reading(None, "none", NOTHING_FOUND)
+        return _ReadValue(None, "none", NOTHING_FOUND)
     read = _read_answer(text, field)
     wrapping = find_removed_around(raw[:_LOOKED_AT], text)
     if read.label == "high" and (rival := _rival_in(wrapping, read.value, field)):
@@ -105,10 +105,10 @@ def _from_text(raw: str, field: Field) -> _Reading:
     return read._replace(removed=(*wrapping, *read.removed, *with_words(raw[_LOOKED_AT:])))
 
 
-def _read_answer(text: str, field: Field) -> _Reading:
+def _read_answer(text: str, field: Field) -> _ReadValue:
     match field.type:
         case "boolean":
-            return _Reading(*read_boolean(text))
+            return _ReadValue(*read_boolean(text))
         case "number":
             return _quantity(text, read_number_value(text, field.unit))
         case "money":
@@ -118,7 +118,7 @@ def _read_answer(text: str, field: Field) -> _Reading:
         case "url":
             return _url(text)
         case "select" if field.options:
-            return _Reading(*read_option(text, field.options))
+            return _ReadValue(*read_option(text, field.options))
         case _:
             return _text(text, field.name)
 
@@ -205,14 +205,14 @@ def _label_of(name: str) -> re.Pattern[str]:
 # ── lists, text and dates ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _list(raw: str, name: str) -> _Reading:
+def _list(raw: str, name: str) -> _ReadValue:
     """The items, read until they read back as they are: an item too may come with a preamble or in quotes."""
     removed: list[str] = []
     read = read_json_list(raw)
     if read is None:
         text = _without_wrapping(raw, name, removed)
         if is_not_found(text) and read_json_list(text) is None:
-            return _Reading(None, "none", NOTHING_FOUND)
+            return _ReadValue(None, "none", NOTHING_FOUND)
         read = read_list(text)
     removed += read.removed
     items = read.items
@@ -221,13 +221,13 @@ def _list(raw: str, name: str) -> _Reading:
             break
         text = _without_wrapping(text, name, removed)
         if is_not_found(text):
-            return _Reading(None, "none", NOTHING_FOUND)
+            return _ReadValue(None, "none", NOTHING_FOUND)
         again = read_list(text)
         if again.items is None or again.items == items or len(again.items) > len(items):
             break
         items = again.items
         removed += again.removed
-    return _Reading(items, read.label, read.reason, tuple(removed))
+    return _ReadValue(items, read.label, read.reason, tuple(removed))
 
 
 def _without_wrapping(text: str, name: str, removed: list[str]) -> str:
@@ -238,15 +238,15 @@ def _without_wrapping(text: str, name: str, removed: list[str]) -> str:
     return answer + head[len(head.rstrip()) :] + tail if tail else answer
 
 
-def _text(text: str, name: str) -> _Reading:
+def _text(text: str, name: str) -> _ReadValue:
     if len(text) <= LONGEST_TEXT:
-        return _Reading(text, "high")
+        return _ReadValue(text, "high")
     kept = text
     while len(kept) > LONGEST_TEXT:
         kept = _answer(_cut(kept), name)
     if is_not_found(kept):
-        return _Reading(None, "none", NOTHING_FOUND)
-    return _Reading(kept, "medium", f"cut to {LONGEST_TEXT} characters", find_removed_around(text, kept))
+        return _ReadValue(None, "none", NOTHING_FOUND)
+    return _ReadValue(kept, "medium", f"cut to {LONGEST_TEXT} characters", find_removed_around(text, kept))
 
 
 _JOINED_TO_THE_NEXT = "\u200d"
@@ -269,40 +269,40 @@ def _is_mark(character: str) -> bool:
     return joins or "\udc00" <= character <= "\udfff" or unicodedata.category(character) in ("Mn", "Me", "Mc")
 
 
-def _date(text: str) -> _Reading:
+def _date(text: str) -> _ReadValue:
     dates = read_dates(text)
     if not dates:
-        return _Reading(None, "none", "no date, or one the calendar does not have")
+        return _ReadValue(None, "none", "no date, or one the calendar does not have")
     first = dates[0]
     removed = find_removed_outside(text, first.start, first.end)
     others = {date.iso for date in dates[1:]} - {first.iso}
     if first.doubtful:
-        return _Reading(first.iso, "low", first.note, removed)
+        return _ReadValue(first.iso, "low", first.note, removed)
     if first.is_period:
         reason = f"{text[first.start : first.end]} is a period; its beginning is kept"
-        return _Reading(first.iso, "medium", reason, removed)
+        return _ReadValue(first.iso, "medium", reason, removed)
     if first.note:
-        return _Reading(first.iso, "medium", first.note, removed)
+        return _ReadValue(first.iso, "medium", first.note, removed)
     if others:
-        return _Reading(first.iso, "low", f"several dates: {first.iso}, {min(others)}", removed)
+        return _ReadValue(first.iso, "low", f"several dates: {first.iso}, {min(others)}", removed)
     if not first.clean:
-        return _Reading(first.iso, "medium", "taken out of a longer text", removed)
-    return _Reading(first.iso, "high", removed=removed)
+        return _ReadValue(first.iso, "medium", "taken out of a longer text", removed)
+    return _ReadValue(first.iso, "high", removed=removed)
 
 
-def _quantity(text: str, read: QuantityText[Any]) -> _Reading:
+def _quantity(text: str, read: QuantityText[Any]) -> _ReadValue:
     removed = () if read.value is None else (*find_removed_outside(text, read.start, read.end), *read.removed)
-    return _Reading(read.value, read.label, read.reason, removed)
+    return _ReadValue(read.value, read.label, read.reason, removed)
 
 
-def _url(text: str) -> _Reading:
+def _url(text: str) -> _ReadValue:
     url, label, reason = read_url(text)
     if url is None:
-        return _Reading(None, label, reason)
+        return _ReadValue(None, label, reason)
     removed = find_removed_around(text, url)
     if removed == with_words(text):  # the address has "https://" and the text has not
         removed = find_removed_around(text, url.partition("://")[2])
-    return _Reading(url, label, reason, removed)
+    return _ReadValue(url, label, reason, removed)
 
 
 # ── values that already have a type ──────────────────────────────────────────────────────────────────────────────────
@@ -332,36 +332,36 @@ def _shown(raw: Any) -> str | None:
     return None
 
 
-def _passed_through(raw: Any, field: Field) -> _Reading | None:
+def _passed_through(raw: Any, field: Field) -> _ReadValue | None:
     """The reading of a value that is of the field's type already."""
     match field.type, raw:
         case "boolean", bool():
-            return _Reading(raw, "high")
+            return _ReadValue(raw, "high")
         case "boolean", int() | float() if raw in (0, 1):
-            return _Reading(bool(raw), "high")
+            return _ReadValue(bool(raw), "high")
         case (("number" | "money"), bool()):
-            return _Reading(None, "none", f"{show(raw)} is not a number")
+            return _ReadValue(None, "none", f"{show(raw)} is not a number")
         case (("number" | "money" | "text" | "date"), float()) if not math.isfinite(raw):
-            return _Reading(None, "none", "not a finite number")
+            return _ReadValue(None, "none", "not a finite number")
         case "number", int() | float():
-            return _Reading(raw, "high")
+            return _ReadValue(raw, "high")
         case "money", Money():
             if not math.isfinite(raw.amount):
-                return _Reading(None, "none", "not a finite number")
+                return _ReadValue(None, "none", "not a finite number")
             read = read_money_value(raw, field.unit)
-            return _Reading(read.value, read.label, read.reason)
+            return _ReadValue(read.value, read.label, read.reason)
         case "list", list() | tuple():
             items = as_list(item if isinstance(item, str) else str(item) for item in raw)
-            return _Reading(items.items or (), "high", removed=items.removed)
+            return _ReadValue(items.items or (), "high", removed=items.removed)
         case _:
             return None
 
 
-def _from_other_type(raw: Any, text: str, field: Field) -> _Reading:
+def _from_other_type(raw: Any, text: str, field: Field) -> _ReadValue:
     if isinstance(raw, list | tuple) and len(raw) == 1 and field.type != "text":
         text = str(raw[0])
     coerced = coerce(text, field)
-    return _Reading(coerced.value, coerced.label, coerced.reason, coerced.removed)
+    return _ReadValue(coerced.value, coerced.label, coerced.reason, coerced.removed)
 
 
 _LONGEST = 2048

@@ -84,7 +84,7 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
         raise UsageError(t("This search is not possible: {error}.", error=error)) from None
 
 
-class FoundRows(Noun, frozen=True, gc=True):
+class MatchingRows(Noun, frozen=True, gc=True):
     """The numbers of the wanted rows in their order, and how many others could not be compared: amounts in these
     `currencies` with one of another, and dates that are not known exactly enough."""
 
@@ -125,7 +125,7 @@ class RowOrders:
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._kept_bytes = kept_bytes
-        self._of: OrderedDict[str, OrderedDict[tuple[RowQuery, int], asyncio.Task[FoundRows]]] = OrderedDict()
+        self._of: OrderedDict[str, OrderedDict[tuple[RowQuery, int], asyncio.Task[MatchingRows]]] = OrderedDict()
         self._turns = Turns(SORTED_AT_ONCE, 1)
 
     def __len__(self) -> int:
@@ -134,7 +134,7 @@ class RowOrders:
     async def order(self, tablewright: Tablewright, wanted: RowQuery) -> array[int]:
         return (await self.find(tablewright, wanted)).row_ids
 
-    async def find(self, tablewright: Tablewright, wanted: RowQuery) -> FoundRows:
+    async def find(self, tablewright: Tablewright, wanted: RowQuery) -> MatchingRows:
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
         person, at = tablewright.actor, (wanted, 0)
         if wanted.is_plain:
@@ -151,7 +151,7 @@ class RowOrders:
         finally:
             self._forget_oldest(person)
 
-    async def _find(self, tablewright: Tablewright, wanted: RowQuery, person: str) -> FoundRows:
+    async def _find(self, tablewright: Tablewright, wanted: RowQuery, person: str) -> MatchingRows:
         if wanted.is_plain:
             return await find_rows(tablewright, wanted)
         async with self._turns.take(person):
@@ -170,7 +170,7 @@ class RowOrders:
                 del self._of[largest], sizes[largest]
 
 
-def bytes_of(task: asyncio.Task[FoundRows]) -> int:
+def bytes_of(task: asyncio.Task[MatchingRows]) -> int:
     if not task.done() or failed(task):
         return 0
     found = task.result().row_ids
@@ -181,12 +181,12 @@ def failed(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> FoundRows:
+async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> MatchingRows:
     table = await tablewright.table(wanted.table_id)
     unlike = Incomparable()
     keep = await keeper(tablewright, table, wanted, unlike) if wanted.is_filtered else None
     found = await tablewright.row_ids(table.id, keep)
-    return FoundRows(
+    return MatchingRows(
         row_ids=array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found),
         unlike_amounts=unlike.amounts,
         currencies=frozenset(unlike.currencies),
@@ -371,7 +371,7 @@ def stays_text(proposed: Cell) -> str:
     return t("{reason}; the present value stays", reason=reason_text(proposed.reason))
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows as the grid takes them. `done` is how many of the wanted ones these are, with those that are gone by now:
     long rows make a short block."""
 
@@ -379,7 +379,7 @@ class Block(NamedTuple):
     done: int
 
 
-async def block(tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]) -> Block:
+async def block(tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]) -> RowBlock:
     """These rows, from the first, as many as fit into a reply."""
     names = [field.name for field in table.shown_fields]
     found: list[dict[str, Any]] = []
@@ -397,7 +397,7 @@ async def block(tablewright: Tablewright, table: Table, proposals: Sequence[str]
         done += len(wanted)
         if size > REPLY_SIZE:
             break
-    return Block(found, done)
+    return RowBlock(found, done)
 
 
 def size_of(drawn: dict[str, Any]) -> int:

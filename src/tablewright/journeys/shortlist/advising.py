@@ -36,7 +36,7 @@ from tablewright.domain.shortlist import (
 from tablewright.domain.text import cell_text, shortened, show
 from tablewright.errors import SearchError, TablewrightError
 from tablewright.journeys.files import export_file
-from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
+from tablewright.journeys.shortlist.comparison import ProductComparison, asked_fields, own_pages, pending
 from tablewright.journeys.shortlist.links import listings
 from tablewright.journeys.shortlist.ranking import is_absent, rank, shown_cell, shown_value
 from tablewright.journeys.shortlist.wording import (
@@ -68,7 +68,7 @@ class Adviser:
     def __init__(
         self,
         state: ShortlistState,
-        comparison: Comparison,
+        comparison: ProductComparison,
         store: Store,
         tools: Tools,
         rates: Rates,

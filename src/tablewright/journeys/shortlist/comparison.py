@@ -56,7 +56,7 @@ OWN_PAGES = 6
 SURE = 0.9
 
 
-class Comparison:
+class ProductComparison:
     def __init__(
         self,
         store: Store,

@@ -23,7 +23,7 @@ from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.advising import Adviser
-from tablewright.journeys.shortlist.comparison import Comparison
+from tablewright.journeys.shortlist.comparison import ProductComparison
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.messages.messages import CATALOGUE
 from tablewright.messages.shortlist_texts import SHORTLIST_ENGLISH
@@ -77,8 +77,8 @@ class TurnContext:
     async def table(self, state: ShortlistState) -> Table:
         return await self.store.tables.load(state.table_id) if state.table_id else Table(id="", name="")
 
-    async def comparison(self, state: ShortlistState) -> Comparison:
-        return Comparison(
+    async def comparison(self, state: ShortlistState) -> ProductComparison:
+        return ProductComparison(
             self.store,
             self.tools,
             table_id=state.table_id or await self._make_table(state),
@@ -94,7 +94,7 @@ class TurnContext:
     async def _make_table(self, state: ShortlistState) -> str:
         """Known to the conversation at once: where the turn fails, the next one goes on with the same table."""
         name = state.requirements.product_type.capitalize() or "Shortlist"
-        table_id = await Comparison.make(self.store, name, self._actor, has_model=self.tools.model is not None)
+        table_id = await ProductComparison.make(self.store, name, self._actor, has_model=self.tools.model is not None)
         before = await self.store.shortlists.get(state.id)
         await self.store.shortlists.save(structs.replace(before, table_id=table_id))
         return table_id
@@ -117,5 +117,5 @@ class TurnContext:
         advising = self.advising(state, await self.comparison(state))
         return await advising.present(said, heading=heading, notes=notes, new=new, found=found)
 
-    def advising(self, state: ShortlistState, comparison: Comparison) -> Adviser:
+    def advising(self, state: ShortlistState, comparison: ProductComparison) -> Adviser:
         return Adviser(state, comparison, self.store, self.tools, self.rates, self.tell, self._folder)
