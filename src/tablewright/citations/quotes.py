@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from tablewright.citations.untrusted import gives_orders
+from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold, tokenize
@@ -81,7 +81,11 @@ def locate_in_source(quote: str, source: Retrieved) -> tuple[int, int] | None:
     is often a file name, and that of a search result is not stored, so neither is evidence."""
     if span := locate_quote(quote, source.text):
         return span
-    if source.kind != "page" or gives_orders(source.title) or not (span := locate_quote(quote, source.title)):
+    if (
+        source.kind != "page"
+        or looks_like_prompt_injection(source.title)
+        or not (span := locate_quote(quote, source.title))
+    ):
         return None
     behind = len(source.text) + 1
     return behind + span[0], behind + span[1]
@@ -161,7 +165,7 @@ def is_near_injection(text: str, start: int, end: int) -> bool:
     last = last if last >= 0 else len(text)
     before = text[max(0, first - NEIGHBOUR) : first].rstrip().rpartition("\n")[2]
     after = text[last : last + NEIGHBOUR].lstrip().partition("\n")[0]
-    return any(gives_orders(paragraph) for paragraph in (text[first:last], before, after))
+    return any(looks_like_prompt_injection(paragraph) for paragraph in (text[first:last], before, after))
 
 
 def cite_span(source: Retrieved, start: int, end: int) -> Evidence:

@@ -25,7 +25,7 @@ _LOOKALIKES = str.maketrans(
 
 def block(number: int, text: str, title: str = "") -> str:
     """The mark carries a number made of the text itself: the same prompt each time, and not to be guessed by a page."""
-    text = "\n".join(LEFT_OUT if gives_orders(line) else line for line in clean(text).split("\n"))
+    text = "\n".join(LEFT_OUT if looks_like_prompt_injection(line) else line for line in clean(text).split("\n"))
     return marked(f"TEXT {number}", text, title)
 
 
@@ -37,7 +37,7 @@ def question_block(text: str) -> str:
 def marked(kind: str, text: str, title: str = "") -> str:
     text = clean(text)
     mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
-    heading = f" | {clean(title)[:240]}" if title and not gives_orders(title) else ""
+    heading = f" | {clean(title)[:240]}" if title and not looks_like_prompt_injection(title) else ""
     return f"<<{kind} {mark}{heading}>>\n{text}\n<<END {kind} {mark}>>"
 
 
@@ -84,7 +84,7 @@ _PATTERNS = (
 _ORDERS = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.MULTILINE)
 
 
-def gives_orders(passage: str) -> bool:
+def looks_like_prompt_injection(passage: str) -> bool:
     """Whether a passage tells a machine what to do. Letters that only look like others do not hide it."""
     if not passage:
         return False

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, gives_orders, question_block
+from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import columns, row_block
 from tablewright.domain.model import Field, Noun
@@ -44,7 +44,7 @@ def listed(offers: Sequence[tuple[int, Offer]]) -> str:
 
 
 def harmless(text: str, length: int) -> str:
-    return LEFT_OUT if gives_orders(text) else shortened(text, length)
+    return LEFT_OUT if looks_like_prompt_injection(text) else shortened(text, length)
 
 
 class ChoosePages(Noun, frozen=True):

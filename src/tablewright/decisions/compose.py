@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.citations.quotes import find_quote, lines_around
-from tablewright.citations.untrusted import WARNING, block, clean, gives_orders, question_block
+from tablewright.citations.untrusted import WARNING, block, clean, looks_like_prompt_injection, question_block
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
@@ -182,7 +182,7 @@ def verified(said: Said, asked: ToCompose) -> tuple[Statement | None, str]:
     passages = asked.passages
     sources = [Retrieved(origin=each.document_id, text=each.text, kind="document") for each in passages]
     text = " ".join(clean(said.statement).split())[:LONGEST]
-    if not text or gives_orders(text):
+    if not text or looks_like_prompt_injection(text):
         return None, f"{shortened(text, 80)!r} is no statement."
     quotes = []
     for quoted in said.quotes:
@@ -211,4 +211,4 @@ def verified(said: Said, asked: ToCompose) -> tuple[Statement | None, str]:
 
 def harmless(text: str) -> str:
     text = " ".join(clean(text).split())
-    return "" if gives_orders(text) else shortened(text, LONGEST)
+    return "" if looks_like_prompt_injection(text) else shortened(text, LONGEST)

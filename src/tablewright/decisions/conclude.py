@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, clean, gives_orders, question_block
+from tablewright.citations.untrusted import WARNING, block, clean, looks_like_prompt_injection, question_block
 from tablewright.decisions.compose import MOST, harmless
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
@@ -130,7 +130,7 @@ def places(numbers: list[int], asked: ToConclude) -> tuple[int, ...]:
 def verified(said: SaidOfRows, asked: ToConclude) -> tuple[ConcludedStatement | None, str]:
     text = " ".join(clean(said.statement).split())
     rows = places(said.rows, asked)
-    if not text or gives_orders(text):
+    if not text or looks_like_prompt_injection(text):
         return None, f"{shortened(text, 80)!r} is no statement."
     if not rows:
         return None, f"{shortened(text, 80)!r} names no row that it stands on."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import block, gives_orders
+from tablewright.citations.untrusted import block, looks_like_prompt_injection
 from tablewright.domain.model import Noun, Step
 from tablewright.errors import ModelError, OverBudget
 
@@ -123,7 +123,7 @@ async def _ask(
         return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
     except Unusable as problem:
         said = block(0, reply.model_dump_json(by_alias=True)[:REPEATED])
-        wrong = f"It fails a check: {problem}" if not gives_orders(str(problem)) else "It fails a check."
+        wrong = f"It fails a check: {problem}" if not looks_like_prompt_injection(str(problem)) else "It fails a check."
         again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
     try:
         reply = await _reply(model, prompt, again)

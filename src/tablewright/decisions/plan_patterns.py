@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.untrusted import WARNING, block, gives_orders, question_block
+from tablewright.citations.untrusted import WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import columns, row_block
 from tablewright.domain.model import Field, Noun
@@ -119,7 +119,12 @@ class Plan:
         for pattern in reply.patterns:
             pattern = tidy(pattern, asked)
             used = {match[1].strip().casefold() for match in PLACEHOLDER.finditer(pattern)}
-            if ENTITY in pattern and used <= known and not gives_orders(pattern) and not copies_cell(pattern, asked):
+            if (
+                ENTITY in pattern
+                and used <= known
+                and not looks_like_prompt_injection(pattern)
+                and not copies_cell(pattern, asked)
+            ):
                 patterns.append(pattern)
         if not patterns:
             raise Unusable(

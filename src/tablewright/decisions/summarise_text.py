@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.untrusted import WARNING, block, clean, gives_orders
+from tablewright.citations.untrusted import WARNING, block, clean, looks_like_prompt_injection
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
 from tablewright.domain.model import Noun
@@ -58,7 +58,7 @@ class Summarise:
         kept: list[str] = []
         problem = "nothing is said"
         for sentence in (said[start:end] for start, end in sentences(said)):
-            if gives_orders(sentence):
+            if looks_like_prompt_injection(sentence):
                 problem = f"{sentence!r} gives orders."
             elif strange := unproved(sentence, sources):
                 problem = f"{sentence!r}: the text does not say {', '.join(strange)}."

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.citations.untrusted import LEFT_OUT, clean, gives_orders
+from tablewright.citations.untrusted import LEFT_OUT, clean, looks_like_prompt_injection
 from tablewright.domain.model import Noun
 
 BAR = " | "
@@ -54,7 +54,9 @@ def lines_of(text: str) -> tuple[NumberedLine, ...]:
 
 def shown(lines: Sequence[NumberedLine]) -> str:
     """The lines with their numbers; what gives orders to machines is left out before a number could hide it."""
-    return "\n".join(f"[{line.number}] {LEFT_OUT if gives_orders(line.text) else visible(line)}" for line in lines)
+    return "\n".join(
+        f"[{line.number}] {LEFT_OUT if looks_like_prompt_injection(line.text) else visible(line)}" for line in lines
+    )
 
 
 def visible(line: NumberedLine) -> str:

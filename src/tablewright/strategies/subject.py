@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tablewright.citations.untrusted import gives_orders
+from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.decisions.plan_patterns import ENTITY, named_columns
 from tablewright.domain.model import Cell, Field, Row, Table, column_key
 from tablewright.domain.retrieved import is_document
@@ -68,7 +68,7 @@ def subject_of(table: Table, row: Row, column: str, asked: Collection[str]) -> S
         if field.name not in asked
         and field.name != column
         and (text := one_line(cell_text(row.cell(field.name))))
-        and not gives_orders(text)
+        and not looks_like_prompt_injection(text)
     }
     return Subject(name=one_line(cell_text(row.cell(column))), context=context, column=column)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from tablewright.citations.quotes import LONGEST_QUOTE
-from tablewright.citations.untrusted import gives_orders
+from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Row, Step
 from tablewright.domain.template import columns_in
@@ -157,7 +157,9 @@ class CellWriter:
         if cell.problem:
             return failed(field, "error", cell.problem)
         if cell.value is None:
-            hidden = [name for name in self._inputs[field.name] if gives_orders(cell_text(row.cell(name)))]
+            hidden = [
+                name for name in self._inputs[field.name] if looks_like_prompt_injection(cell_text(row.cell(name)))
+            ]
             why = f"{hidden[0]} gives orders to machines, which no model is shown" if hidden else NOT_GIVEN
             return failed(field, "not_found", why)
         if self._strict and cell.basis == "judged":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import block, clean, gives_orders
+from tablewright.citations.untrusted import block, clean, looks_like_prompt_injection
 from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.figures import unproved
 from tablewright.domain.model import Field, Noun, RowId, column_key
@@ -132,7 +132,7 @@ def verified(
         text = " ".join(clean(sentence.text).split())
         if not text:
             continue
-        if gives_orders(text):
+        if looks_like_prompt_injection(text):
             problems.append(f"{shortened(text, 80)!r} gives orders to machines.")
             continue
         cells, texts = cited(sentence.cells, rows, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from tablewright.citations.untrusted import clean, gives_orders
+from tablewright.citations.untrusted import clean, looks_like_prompt_injection
 from tablewright.decisions.reflect import Reflection, lacks
 from tablewright.domain.research import (
     MEMO_TOKENS,
@@ -118,7 +118,7 @@ def _lines(memo: Memo) -> Iterable[str]:
     yield from _section("Themes covered", [f"- {theme}" for theme in memo.themes_covered])
     yield from _section("Candidates", [_candidate(n, memo) for n in range(min(CANDIDATES_SHOWN, len(memo.candidates)))])
     titles = [f"- {each.title or each.url} ({each.domain})" for each in memo.sources_summary]
-    yield from _section("Sources", [title for title in titles if not gives_orders(title)])
+    yield from _section("Sources", [title for title in titles if not looks_like_prompt_injection(title)])
 
 
 def _section(heading: str, items: Sequence[str]) -> Iterable[str]:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import TypeVar
 
-from tablewright.citations.untrusted import gives_orders
+from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
 from tablewright.decisions.decision import Tell, decide
@@ -217,7 +217,9 @@ class SearchWorkers:
                 domain=page.domain,
                 title=page.title,
                 status="read" if page.text.strip() else "empty",
-                detail=self._limits.words("gives orders") if any(map(gives_orders, page.text.splitlines())) else "",
+                detail=self._limits.words("gives orders")
+                if any(map(looks_like_prompt_injection, page.text.splitlines()))
+                else "",
                 content_hash=page.content_hash,
             )
             seen.append(source)
