@@ -87,3 +87,35 @@ async def test_an_uploaded_file_is_known_by_its_origin_and_read_as_it_was_then(t
         assert known.table.id == table.id
         assert [row["Column 1"].value for row in known.new_rows] == ["Chair"]
         assert await tablewright.recognise_file(second, FileOptions(origin="upload:bob:prices.csv")) is None
+
+
+async def test_the_command_and_the_library_know_the_same_rows_again(tmp_path: Path) -> None:
+    """A name in other letters, with another legal form, and as it was before somebody corrected it."""
+    path = tmp_path / "makers.csv"
+    path.write_text("Maker,Town\nQuarrow,Ely\nTindle Inc,Rye\nBrandt,Deal\n", encoding="utf-8")
+    names: list[list[object]] = []
+    for way in ("command", "library"):
+        async with Tablewright.open(Settings(home=str(tmp_path / way))) as tablewright:
+            path.write_text("Maker,Town\nQuarrow,Ely\nTindle Inc,Rye\nBrandt,Deal\n", encoding="utf-8")
+            table = (await tablewright.import_file(path)).table
+            await tablewright.changes.set_value(table.id, 3, "Maker", "Brant")
+            path.write_text("Maker,Town\nOxley,Ware\nquarrow,Ely\nTindle GmbH,Rye\nBrandt,Deal\n", encoding="utf-8")
+            if way == "library":
+                assert (await tablewright.import_file(path, update=True)).row_ids == (4, 1, 2, 3)
+            else:
+                known = await tablewright.recognise_file(path)
+                assert known is not None
+                await tablewright.add_new_rows(known)
+            rows = (await tablewright.load(table.id)).rows
+            names.append([(row.id, row.cell("Town").value) for row in rows])
+    assert names[0] == names[1] == [(1, "Ely"), (2, "Rye"), (3, "Deal"), (4, "Ware")]
+
+
+async def test_two_names_with_one_key_are_two_rows_when_they_come_again(tmp_path: Path) -> None:
+    rows = [{"Maker": "Tindle Inc", "Town": "Rye"}, {"Maker": "Tindle GmbH", "Town": "Ulm"}]
+    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright:
+        table = (await tablewright.import_rows(rows, update=True)).table
+        rows[1]["Town"] = "Bonn"
+        again = await tablewright.import_rows(rows, update=True)
+        assert (again.table.id, again.row_ids) == (table.id, (1, 2))
+        assert [row.cell("Town").value for row in again.table.rows] == ["Rye", "Bonn"]

@@ -9,14 +9,14 @@ import platform
 import tempfile
 from ast import literal_eval
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from fcntl import LOCK_EX, flock
 from glob import escape
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from msgspec import structs
 
@@ -242,37 +242,75 @@ async def update_table(store: Store, incoming: Incoming, source: ImportedFile, *
     if found is None:
         return None
     table = await store.tables.load(found[0])
-    columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
-    names = [field.name for _, field in columns]
-    if len(columns) < len(incoming.fields) or table.key_field not in names:
+    columns = match_columns(table, incoming)
+    if columns is None:
         return None
-    rows = await asyncio.to_thread(list, incoming.rows())
-    key_at = names.index(table.key_field)
-    keys = [cell_text(cells[key_at]) for cells in rows]
-    known = rows_by_key(table)
-    if not all(keys) or len(set(keys)) < len(keys) or len(known) < len(table.rows):
+    rows = await asyncio.to_thread(list, read_keyed_rows(incoming, columns, table.key_field))
+    known = find_rows(table, rows)
+    if known is None:
         is_same = found[1].content_hash == source.content_hash and len(rows) == len(table.rows)
         return Imported(table=table, rows=len(rows), warnings=incoming.warnings) if is_same else None
     edits: list[Edit] = []
-    for key, cells in zip(keys, rows, strict=True):
-        read = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(cells, columns, strict=True)}
-        row = known.get(key)
+    for read, row in zip(rows, known, strict=True):
         if row is None:
-            filled = {name: cell for name, cell in read.items() if cell.value is not None}
-            edits.append(AddRow(key=row_key(key), cells=filled))
+            edits.append(AddRow(key=read.key, cells=read.filled))
         else:
-            edits += changed_cells(row, read)
+            edits += changed_cells(row, read.cells)
     if edits:
         await Changes(store, actor).edit(table.id, edits, f"updated from {incoming.name}")
         table = await store.tables.load(table.id)
-        known = rows_by_key(table)
     await store.imports.keep(table.id, source)
-    row_ids = tuple(known[key].id for key in keys)
+    by_name = {cell_text(row.cell(table.key_field)): row for row in table.rows}
+    row_ids = tuple((row or by_name[read.name]).id for read, row in zip(rows, known, strict=True))
     return Imported(table=table, rows=len(rows), warnings=incoming.warnings, row_ids=row_ids)
 
 
-def rows_by_key(table: Table) -> dict[str, Row]:
-    return {cell_text(row.cell(table.key_field)): row for row in table.rows}
+Columns: TypeAlias = "Sequence[tuple[Field, Field]]"
+"""The columns of data that comes again, each as it was read and as its table has it."""
+
+
+class KeyedRow(NamedTuple):
+    """A row of data that comes again: its cells as they were read, and as the columns of the table want them."""
+
+    name: str
+    key: str
+    read: tuple[Cell, ...]
+    cells: Mapping[str, Cell]
+
+    @property
+    def filled(self) -> dict[str, Cell]:
+        return {name: cell for name, cell in self.cells.items() if cell.value is not None}
+
+    @property
+    def misfits(self) -> list[str]:
+        """The columns whose values here are of another type than the table's."""
+        both = zip(self.read, self.cells.items(), strict=True)
+        return [name for read, (name, cell) in both if read.value is not None and cell.value is None]
+
+
+def match_columns(table: Table, incoming: Incoming) -> Columns | None:
+    """Return None if the data has a column that the table has not, or none that names its rows."""
+    columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
+    is_whole = len(columns) == len(incoming.fields) and any(field.name == table.key_field for _, field in columns)
+    return columns if is_whole else None
+
+
+def read_keyed_rows(incoming: Incoming, columns: Columns, key_field: str) -> Iterator[KeyedRow]:
+    for read in incoming.rows():
+        cells = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(read, columns, strict=True)}
+        name = cell_text(cells[key_field])
+        yield KeyedRow(name, row_key(name), read, cells)
+
+
+def find_rows(table: Table, rows: Sequence[KeyedRow]) -> list[Row | None] | None:
+    """Return the row of the table for each row of the data, None for a new one: by its very name as it is now, else by
+    the key with which it came. Return None if a row has no name, or not one row of the table of its own."""
+    by_name = {cell_text(row.cell(table.key_field)): row for row in table.rows}
+    by_key = {row.key: row for row in reversed(table.rows)}
+    found = [by_name.get(read.name) or by_key.get(read.key) for read in rows]
+    ids = [read.name if row is None else row.id for read, row in zip(rows, found, strict=True)]
+    is_one_to_one = len(by_name) == len(table.rows) and len({*ids}) == len(ids) and all(read.key for read in rows)
+    return found if is_one_to_one else None
 
 
 def changed_cells(row: Row, read: Mapping[str, Cell]) -> Iterator[SetCell]:
@@ -309,33 +347,27 @@ async def recognise(store: Store, path: Path, options: FileOptions) -> KnownFile
     if file.content_hash == before.content_hash:
         return KnownFile(table=table, file=file)
     async with read_file(path, options) as incoming:
-        columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
-        if len(columns) < len(incoming.fields) or table.key_field not in {field.name for _, field in columns}:
+        columns = match_columns(table, incoming)
+        if columns is None:
             return None
+        rows = read_keyed_rows(incoming, columns, table.key_field)
         seen = await store.imports.keys(table_id)
-        new, left_out = await asyncio.to_thread(rows_beyond, seen, incoming, columns, table.key_field)
+        new, left_out = await asyncio.to_thread(find_new_rows, rows, seen, table.key_field)
     return KnownFile(table=table, changed=True, new_rows=new, file=file, warnings=(*incoming.warnings, *left_out))
 
 
-def rows_beyond(
-    seen: set[str], incoming: Incoming, columns: Sequence[tuple[Field, Field]], key_field: str
+def find_new_rows(
+    rows: Iterable[KeyedRow], seen: Set[str], key_field: str
 ) -> tuple[tuple[Mapping[str, Cell], ...], list[str]]:
-    """The rows whose key is new, and what is left out. `columns` are the file's, each as it was read and as the table
-    has it."""
-    new: dict[str, Mapping[str, Cell]] = {}
-    nameless, twice, misfits = 0, 0, Counter[str]()
-    for cells in incoming.rows():
-        read = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(cells, columns, strict=True)}
-        key = row_key(cell_text(read[key_field]))
-        nameless += not key
-        twice += key in new
-        if key and key not in seen and key not in new:
-            new[key] = {name: cell for name, cell in read.items() if cell.value is not None}
-            misfits.update(
-                field.name
-                for cell, (_, field) in zip(cells, columns, strict=True)
-                if cell.value is not None and field.name not in new[key]
-            )
+    """Return the rows whose key the table never had, and what of them is left out, in words."""
+    new: dict[str, KeyedRow] = {}
+    nameless = twice = 0
+    for row in rows:
+        nameless += not row.key
+        twice += row.key in new
+        if row.key and row.key not in seen:
+            new.setdefault(row.key, row)
+    misfits = Counter(name for row in new.values() for name in row.misfits)
     said = []
     if nameless:
         said.append(f"Not added: {nameless:,} {plural('row', nameless)} without a value in '{key_field}'.")
@@ -345,7 +377,7 @@ def rows_beyond(
         count = misfits.total()
         where = ", ".join(f"'{name}'" for name in [*misfits][:5])
         said.append(f"Left empty: {count:,} {plural('value', count)} of another type than the column, in {where}.")
-    return tuple(new.values()), said
+    return tuple(row.filled for row in new.values()), said
 
 
 async def add_new_rows(store: Store, known: KnownFile, *, actor: str = "") -> None:
