@@ -7,9 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,7 @@ from tablewright.corpus.segment import MOST_CHARACTERS
 from tablewright.domain.corpus import Segment
 from tablewright.errors import NotFound
 from tablewright.models import embedder
-from tablewright.models.embedder import Vectors, WordLlamaEmbedder, load_wordllama
+from tablewright.models.embedder import Vectors, WordLlamaEmbedder
 from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
@@ -28,17 +26,11 @@ KETTLE = "Guide to the kettle\n\nDescale the kettle with vinegar once a month.\n
 BOAT = "Guide to the boat\n\nThe sails are made of canvas.\nLength: 7.2 m\n"
 
 
-@cache
-def loaded() -> Any:
-    return load_wordllama()
-
-
 class Embedder(WordLlamaEmbedder):
     """The real one, with a gate in front of it that a test may close."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._model = loaded()
         self.gate = asyncio.Event()
         self.gate.set()
         self.asked = asyncio.Event()

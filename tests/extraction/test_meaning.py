@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
+from tablewright.extraction import meaning
 from tablewright.sandbox.limits import MB
 
 READING = """
@@ -29,3 +33,18 @@ def test_a_word_of_half_a_million_letters_does_not_swell_all_others() -> None:
     asked, words, grown = map(int, done.stdout.split())
     assert (asked, words) == (2, 5_001)
     assert grown < 300 * MB
+
+
+def test_threads_read_on_while_the_kept_words_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meaning, "_MOST_KEPT", 50)
+
+    def read(start: int) -> set[tuple[int, ...]]:
+        found = set()
+        for at in range(start, start + 300):
+            words = tuple(f"{chr(97 + at % 26)}{chr(97 + more)}" for more in range(20))
+            found.add(meaning.vectors(words).shape)
+            meaning.is_light(words[0])
+        return found
+
+    with ThreadPoolExecutor(6) as pool:
+        assert set().union(*pool.map(read, range(0, 60, 10))) == {(20, meaning.WIDTH)}

@@ -9,16 +9,13 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tablewright.app import Tablewright
 from tablewright.domain.reply import Reply
 from tablewright.domain.shortlist import CONFIRM, ENRICH
-from tablewright.models import embedder
 from tablewright.sample.documents import files
 from tablewright.settings import Settings
 
@@ -59,18 +56,6 @@ def papers() -> dict[str, bytes]:
 def receipt(number: int, item: str, date: str) -> bytes:
     total = 80 + number
     return f"RECEIPT No. {number}\nCorner Garage\n{date}\n\n1 x {item}   {total}.00\n\nTotal: EUR {total}.00\n".encode()
-
-
-@cache
-def loaded() -> Any:
-    """The word vectors, once for all tests of the process."""
-    return embedder.load_wordllama()
-
-
-@pytest.fixture(autouse=True)
-def loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = loaded()
-    monkeypatch.setattr(embedder, "load_wordllama", lambda: model)
 
 
 class Library:

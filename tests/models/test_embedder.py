@@ -45,6 +45,17 @@ def test_loading_leaves_the_logging_of_the_program_alone() -> None:
     assert done.stdout.strip() == "[] []", done.stderr
 
 
+def test_threads_that_need_the_word_vectors_at_once_share_one_copy() -> None:
+    """Several copies would take 130 MB each, and stop the event loop while they are read."""
+    program = (
+        "from concurrent.futures import ThreadPoolExecutor; from tablewright.models.embedder import load_wordllama; "
+        "pool = ThreadPoolExecutor(8); print(len({id(each.result()) for each in "
+        "[pool.submit(load_wordllama) for _ in range(8)]}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "1", done.stderr
+
+
 async def test_an_endpoint_is_asked_in_batches(endpoint: Endpoint) -> None:
     endpoint.otherwise = vectors
     embedder = build_embedder(Settings(embedder="openai:e5", embedder_base_url=endpoint.url, embedder_api_key="secret"))

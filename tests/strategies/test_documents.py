@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,6 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.domain.retrieved import is_document
 from tablewright.errors import BadSetting, UsageError
-from tablewright.models import embedder
 from tablewright.sample.pdf import write_pdf
 from tablewright.settings import Settings
 
@@ -36,17 +33,6 @@ PAPERS = {
     "acme.txt": f"Company register\n\n{ACME}\n".encode(),
     "broken.pdf": b"%PDF-1.7 and then nothing",
 }
-
-
-@cache
-def loaded() -> Any:
-    return embedder.load_wordllama()
-
-
-@pytest.fixture(autouse=True)
-def loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = loaded()
-    monkeypatch.setattr(embedder, "load_wordllama", lambda: model)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tablewright.arrays import NDArray, np
 from tablewright.domain.rowkey import fold
@@ -137,42 +137,52 @@ def _pieces(of: Sequence[str]) -> list[int]:
     for start in range(0, len(of), _WORDS_AT_ONCE):
         batch = [word[:_LONGEST_WORD] for word in of[start : start + _WORDS_AT_ONCE]]
         counts += [
-            sum(each.attention_mask) for each in _model().tokenizer.encode_batch(batch, add_special_tokens=False)
+            sum(each.attention_mask)
+            for each in load_wordllama().tokenizer.encode_batch(batch, add_special_tokens=False)
         ]
     return counts
 
 
+class KnownWord(NamedTuple):
+    vector: NDArray[np.float32]
+    length: float
+
+
+_known: dict[str, KnownWord] = {}
+
+
 def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
     """One of length 1 for each word; for a number 0, because numbers are alike only where they are equal."""
-    missing = list(dict.fromkeys(word for word in of if word not in _kept))
-    if missing:
-        if len(_kept) + len(missing) > _MOST_KEPT:
-            _kept.clear()
-            _lengths.clear()
-            missing = list(dict.fromkeys(of))
-        pieces = _pieces(missing)
-        # A rare form has the vector of a common one of the same word: "headquartered" that of "headquarters".
-        common = [
-            next(iter(forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
-        ]
-        made = np.asarray(_model().embed([word[:_LONGEST_WORD] for word in common]), dtype=np.float32)
-        lengths = np.linalg.norm(made, axis=1, keepdims=True)
-        made /= np.where(lengths > 0, lengths, 1)
-        for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):
-            _kept[word] = vector if not word.isdigit() else np.zeros(WIDTH, dtype=np.float32)
-            # A rare word is the mean of its pieces, which is short whatever it says.
-            _lengths[word] = float(length) if many == 1 else LIGHT
-    return np.array([_kept[word] for word in of], dtype=np.float32).reshape(len(of), WIDTH)
-
-
-_kept: dict[str, NDArray[np.float32]] = {}
-_lengths: dict[str, float] = {}
+    known = _look_up(of)
+    return np.array([known[word].vector for word in of], dtype=np.float32).reshape(len(of), WIDTH)
 
 
 def is_light(word: str) -> bool:
-    if word not in _lengths:
-        vectors((word,))
-    return _lengths[word] < LIGHT
+    return _look_up((word,))[word].length < LIGHT
+
+
+def _look_up(of: tuple[str, ...]) -> dict[str, KnownWord]:
+    found = {word: known for word in of if (known := _known.get(word))}
+    missing = [word for word in dict.fromkeys(of) if word not in found]
+    if not missing:
+        return found
+    pieces = _pieces(missing)
+    # A rare form has the vector of a common one of the same word: "headquartered" that of "headquarters".
+    common = [
+        next(iter(forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
+    ]
+    made = np.asarray(load_wordllama().embed([word[:_LONGEST_WORD] for word in common]), dtype=np.float32)
+    lengths = np.linalg.norm(made, axis=1, keepdims=True)
+    made /= np.where(lengths > 0, lengths, 1)
+    for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):
+        # A rare word is the mean of its pieces, which is short whatever it says.
+        found[word] = KnownWord(
+            vector if not word.isdigit() else np.zeros(WIDTH, dtype=np.float32), float(length) if many == 1 else LIGHT
+        )
+    if len(_known) + len(missing) > _MOST_KEPT:
+        _known.clear()
+    _known.update((word, found[word]) for word in missing)
+    return found
 
 
 def as_one(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], alike: Likeness) -> Likeness:
@@ -186,8 +196,3 @@ def as_one(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], alike: 
             fits = (alike[rows].min(axis=0) >= TOGETHER) & (alike[rows].max(axis=0) <= NEVER_SAME)
             alike[rows] = np.where(fits, np.maximum(alike[rows], np.minimum(together, NEVER_SAME)), alike[rows])
     return np.clip(alike, 0.0, 1.0)
-
-
-@lru_cache(maxsize=1)
-def _model() -> Any:
-    return load_wordllama()

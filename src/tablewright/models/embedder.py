@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol, TypeAlias
 
 import httpx2
@@ -96,18 +97,13 @@ class WordLlamaEmbedder:
     dimensions = 256
 
     def __init__(self) -> None:
-        self._loading = asyncio.Lock()
-        self._model: Any = None
         self._sandbox: Sandbox | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         texts = [text[:MOST_CHARACTERS] for text in texts]
         if sum(map(len, texts)) > IN_PLACE:
             return await self._embed_in_worker(texts)
-        async with self._loading:
-            if self._model is None:
-                self._model = await run_model(load_wordllama)
-        return await run_model(embed_in_batches, self._model, texts)
+        return await run_model(lambda: embed_in_batches(load_wordllama(), texts))
 
     async def _embed_in_worker(self, texts: Sequence[str]) -> Vectors:
         if self._sandbox is None:
@@ -121,7 +117,6 @@ class WordLlamaEmbedder:
         return np.concatenate(found)
 
     async def close(self) -> None:
-        self._model = None
         if self._sandbox is not None:
             await self._sandbox.close()
 
@@ -151,15 +146,20 @@ def parts_of(texts: Sequence[str], characters: int, count: int) -> Iterator[rang
 
 def embed_texts(texts: list[str]) -> bytes:
     """Run in a worker process: the vectors, row after row."""
-    return embed_in_batches(loaded_once(), texts).tobytes()
-
-
-@cache
-def loaded_once() -> Any:
-    return load_wordllama()
+    return embed_in_batches(load_wordllama(), texts).tobytes()
 
 
 def load_wordllama() -> Any:
+    """One copy serves all: it takes 130 MB, and reading it stops every other thread for a tenth of a second."""
+    with _loading:
+        return _read_wordllama()
+
+
+_loading = Lock()
+
+
+@cache
+def _read_wordllama() -> Any:
     # It would set up logging for the whole program, which is not its business, and does not where there is a handler.
     logging.getLogger().addHandler(quiet := logging.NullHandler())
     wordllama = import_module("wordllama")
