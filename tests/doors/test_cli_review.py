@@ -192,6 +192,15 @@ def test_unless_the_person_says_so_nothing_is_applied(
     assert decided(shell, proposal) == ["open"] * 4
 
 
+@pytest.mark.parametrize("answer", ["y", "a", "u", "?"])
+def test_an_input_that_never_decides_anything_ends_the_dialogue(shell: Shell, answer: str) -> None:
+    """As `yes | tablewright proposals review` does."""
+    proposal = proposed(shell)
+    done = shell("proposal", "review", proposal, stdin=lines(*[answer] * 1_000), code=1)
+    assert "20 inputs in a row decided nothing. Nothing was applied" in " ".join(done.stderr.split())
+    assert decided(shell, proposal) == ["open"] * 4
+
+
 def test_ctrl_c_applies_nothing(shell: Shell) -> None:
     proposal = proposed(shell)
     process = subprocess.Popen(

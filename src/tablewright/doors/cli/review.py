@@ -40,6 +40,9 @@ u  undo the last answer
 q  quit, and apply what was answered; the rest stays open
 x  quit, and apply nothing"""
 
+MOST_EXPLAINED = 20
+"""Inputs in a row that decide nothing."""
+
 
 async def review_proposal(
     tablewright: Tablewright,
@@ -129,6 +132,8 @@ class Dialogue:
         self._table = table
         self._cells = cells
         self._answers: list[ReviewAnswer] = []
+        self._explained = 0
+        self._kept = f"Nothing was applied; proposal {head.id} is as it was."
 
     async def hold(self) -> list[ReviewAnswer]:
         """The answers, once the person says that they stand."""
@@ -141,7 +146,7 @@ class Dialogue:
                 case "u" if self._answers:
                     self._answers.pop()
                 case "u":
-                    say("There is no answer to undo.")
+                    self._explain("There is no answer to undo.")
 
     @property
     def _is_at_the_end(self) -> bool:
@@ -158,7 +163,7 @@ class Dialogue:
         )
         say(f"That was the last cell: {summary}, {left:,} left open.")
         while (key := self._ask("[q]uit and apply, [u]ndo, quit and drop all [x]:")) not in list("qux"):
-            say("Type q, u or x.")
+            self._explain("Type q, u or x.")
         return key
 
     async def _ask_about_the_next(self) -> str:
@@ -177,11 +182,13 @@ class Dialogue:
                 case "a" if has_value:
                     return self._answer(ReviewAnswer(verdict="accepted", cells=(at,)))
                 case "a":
-                    say("There is no value to accept: refuse, edit or skip.")
+                    self._explain("There is no value to accept: refuse, edit or skip.")
                 case "c" if can_clear:
                     return self._answer(ReviewAnswer(verdict="emptied", cells=(at,)))
                 case "c":
-                    say("There is nothing to clear: only a present value for which nothing was found can be cleared.")
+                    self._explain(
+                        "There is nothing to clear: only a present value for which nothing was found can be cleared."
+                    )
                 case "r":
                     return self._answer(ReviewAnswer(verdict="refused", cells=(at,)))
                 case "s":
@@ -195,13 +202,25 @@ class Dialogue:
                 case "u" | "q" | "x":
                     return key
                 case "?":
-                    say(HELP)
+                    self._explain(HELP)
                 case _:
-                    say("Type one of the letters in brackets; ? explains them.")
+                    self._explain("Type one of the letters in brackets; ? explains them.")
 
     def _answer(self, answer: ReviewAnswer) -> str:
         self._answers.append(answer)
+        self._explained = 0
         return ""
+
+    def _explain(self, text: str) -> None:
+        """A person learns from it. A program that answers the same for ever, such as `yes`, does not."""
+        self._explained += 1
+        if self._explained > MOST_EXPLAINED:
+            raise RunError(
+                f"{MOST_EXPLAINED} inputs in a row decided nothing.",
+                kept=self._kept,
+                advice="`tablewright proposals review --help` names the answers.",
+            )
+        say(text)
 
     async def _rest(self) -> tuple[CellAt, ...]:
         """What was not asked yet and has a value; an empty cell is not accepted unseen."""
@@ -220,7 +239,7 @@ class Dialogue:
                     text, field, run_id=self._head.run_id, attempt=operation.cell.attempt
                 )
             except UsageError as error:
-                say(str(error))
+                self._explain(str(error))
                 continue
             if cell_text(own) != text:
                 say(f"Read as {cell_text(own)} ({own.error}).")
@@ -244,19 +263,20 @@ class Dialogue:
         return WORDS.get(text.lower(), text)
 
     def _read(self, question: str) -> str:
-        kept = f"Nothing was applied; proposal {self._head.id} is as it was."
         try:
             with interruptible():
                 stderr().print(plain(question, 500), end=" ", highlight=False, soft_wrap=True)
                 line = sys.stdin.readline()
         except KeyboardInterrupt:
             stderr().print()
-            raise Cancelled("Stopped.", kept=kept) from None
+            raise Cancelled("Stopped.", kept=self._kept) from None
         except UnicodeDecodeError:
-            raise RunError("The answer is not readable text.", kept=kept) from None
+            raise RunError("The answer is not readable text.", kept=self._kept) from None
         if not line:
             stderr().print()
-            raise RunError("The answers ended before the review did.", kept=kept, advice="The last one is q or x.")
+            raise RunError(
+                "The answers ended before the review did.", kept=self._kept, advice="The last one is q or x."
+            )
         if not sys.stdin.isatty():
             stderr().print(plain(line.strip()), highlight=False, soft_wrap=True)
         return line.strip()
