@@ -13,7 +13,7 @@ from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.settings import Settings
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 
 from ..answering import Answering
 from ..models.endpoint import Endpoint, running_endpoint
@@ -47,13 +47,15 @@ async def weighed(folder: Path, relation: str, readings: Sequence[int]) -> tuple
             tools = await tablewright._open_tools(("web", "model"))
             assert tools.web is not None
             subject = Subject(name="Heron", column="Product")
-            notebook = Notebook(subject, (PRICE,), tools, tools.web, lambda step, *fields: steps.append(step))
+            investigation = RowInvestigation(
+                subject, (PRICE,), tools, tools.web, lambda step, *fields: steps.append(step)
+            )
             values = {"north.example": "€49", "south.example": "€54"}
             for size in readings:
                 group, pages = pages[:size], pages[size:]
-                notebook.take(PRICE, [read(n, each, values[each.domain]) for n, each in enumerate(group)], group)
-            await notebook.finding(PRICE)
-            found = await notebook.finding(PRICE)
+                investigation.take(PRICE, [read(n, each, values[each.domain]) for n, each in enumerate(group)], group)
+            await investigation.finding(PRICE)
+            found = await investigation.finding(PRICE)
         return found, asked(endpoint), steps
 
 

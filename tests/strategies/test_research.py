@@ -14,7 +14,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 
 from ..answering import Answering, answers, call, form, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply
@@ -365,10 +365,13 @@ async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: E
         assert tools.web is not None
         field = parse_field(FOUNDED)
         subject = Subject(name="Acme Turbines", column="Company")
-        notebook = Notebook(subject, (field,), tools, tools.web, lambda step, field="": None)
-        await notebook.search("Acme")
-        exploration = Exploration(notebook, field, (), ExplorationLimits(steps=2, searches=2, pages=0))
+        investigation = RowInvestigation(subject, (field,), tools, tools.web, lambda step, field="": None)
+        await investigation.search("Acme")
+        exploration = Exploration(investigation, field, (), ExplorationLimits(steps=2, searches=2, pages=0))
         for query in ("Acme one", "Acme two"):
             told = await exploration.search(query)
         assert told == "No more searches. Answer from what you have."
-        assert (len(notebook.queries), await exploration.open(1)) == (2, "No more pages. Answer from what you have.")
+        assert (len(investigation.queries), await exploration.open(1)) == (
+            2,
+            "No more pages. Answer from what you have.",
+        )

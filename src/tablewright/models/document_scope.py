@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from tablewright.domain.retrieved import is_document
 
 _about: ContextVar[tuple[str, ...]] = ContextVar("about", default=())
 
 
 @contextmanager
-def concerning(documents: Sequence[str]) -> Iterator[None]:
-    """Inside, models are asked about these documents."""
-    token = _about.set((*_about.get(), *documents))
+def concerning(origins: Iterable[str]) -> Iterator[None]:
+    """Inside, models are asked about the documents among these."""
+    token = _about.set((*_about.get(), *filter(is_document, origins)))
     try:
         yield
     finally:

@@ -64,8 +64,8 @@ class Explorer:
                 raise ModelRetry(str(more)) from None
 
     async def explore(self, exploration: Exploration) -> str:
-        """Why the model did not come to an end by itself, "" where it did; what it read is in the notebook."""
-        notebook, limits = exploration.notebook, exploration.limits
+        """Why the model did not come to an end by itself, "" where it did; what it read is in the investigation."""
+        investigation, limits = exploration.investigation, exploration.limits
         if (provenance := current_provenance()) is not None:
             provenance.note_row_shown()
         try:
@@ -77,8 +77,8 @@ class Explorer:
                 retries=limits.turns,
             )
         except ModelError as error:
-            notebook.over_budget |= isinstance(error, OverBudget)
-            notebook.degrade(exploration.field, error.what)
+            investigation.over_budget |= isinstance(error, OverBudget)
+            investigation.degrade(exploration.field, error.what)
             return error.what
         except UsageLimitExceeded:
             detail = f"The model did not come to an answer in {limits.turns} turns."
@@ -88,5 +88,5 @@ class Explorer:
             return ""
         finally:
             exploration.conclude()
-        notebook.note(Step(type="thinking", detail=detail))
+        investigation.note(Step(type="thinking", detail=detail))
         return detail

@@ -26,7 +26,7 @@ from tablewright.extraction.reader import ABOUT
 from tablewright.extraction.wanted import wanted
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.strategies.notebook import READ_ROW, Notebook
+from tablewright.strategies.investigation import READ_ROW, RowInvestigation
 from tablewright.strategies.packing import ROWS, Packer, Seat
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
@@ -91,13 +91,13 @@ class DocumentAnswers:
             if wanted := tuple(field for field in fields if row.cell(field.name).needs_work):
                 subject = subject_of(self._task.table, row, column, asked)
                 seat = Seat(self._packer) if self._packer is not None else None
-                notebook = Notebook(
+                investigation = RowInvestigation(
                     subject, wanted, self._tools, self._corpus.source, tell, seat=seat, examples=self._task.examples
                 )
                 found_in_it = {field.name for field in self._task.table.fields if field.question}
                 given = {name: text for name, text in subject.context.items() if name not in found_in_it}
                 itself = Subject(name="", context=given, column=subject.column)
-                parts.append(DocumentPart(self._corpus, subject, itself, notebook, most))
+                parts.append(DocumentPart(self._corpus, subject, itself, investigation, most))
         return DocumentsOfRow(parts)
 
 
@@ -114,58 +114,64 @@ class DocumentsOfRow:
 class DocumentPart:
     """The fields of a row that ask about one thing, and the documents about it; `itself` where it is a document."""
 
-    def __init__(self, corpus: Corpus, subject: Subject, itself: Subject, notebook: Notebook, most: int) -> None:
+    def __init__(
+        self, corpus: Corpus, subject: Subject, itself: Subject, investigation: RowInvestigation, most: int
+    ) -> None:
         self._corpus = corpus
         self._name = subject.name
         self._most = most
         self._itself = itself
-        self._notebook = notebook
+        self._investigation = investigation
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        seat = self._notebook.seat
+        seat = self._investigation.seat
         with seat.on_the_way() if seat is not None else nullcontext():
             return await self._attempt(feedback)
 
     async def _attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        notebook = self._notebook
-        fields = tuple(field for field in notebook.fields if feedback.wants(field.name))
+        investigation = self._investigation
+        fields = tuple(field for field in investigation.fields if feedback.wants(field.name))
         if not fields:
             return ()
-        notebook.notes = feedback.notes
-        notebook.avoid(feedback.avoid_urls)
+        investigation.notes = feedback.notes
+        investigation.avoid(feedback.avoid_urls)
         named = await self._corpus.named(self._name)
         if named:
-            notebook.subject = self._itself
-        pages = await notebook.open(named[: self._most]) if named else await searched(notebook, fields, self._most)
+            investigation.subject = self._itself
+        pages = (
+            await investigation.open(named[: self._most])
+            if named
+            else await searched(investigation, fields, self._most)
+        )
         if feedback.previous and not pages:
             return ()  # nothing that was not read before: what was found stands
-        if notebook.model is not None:
-            await notebook.read(fields, pages, decision=ReadDocument() if named else READ_ROW)
-            findings = await notebook.findings(fields)
+        if investigation.model is not None:
+            await investigation.read(fields, pages, decision=ReadDocument() if named else READ_ROW)
+            findings = await investigation.findings(fields)
         else:
-            findings = await without_model(self._corpus, notebook, fields, pages)
-        await notebook.rate(findings)
+            findings = await without_model(self._corpus, investigation, fields, pages)
+        await investigation.rate(findings)
         return findings
 
 
 async def without_model(
-    corpus: Corpus, notebook: Notebook, fields: tuple[Field, ...], pages: tuple[Retrieved, ...]
+    corpus: Corpus, investigation: RowInvestigation, fields: tuple[Field, ...], pages: tuple[Retrieved, ...]
 ) -> list[Finding]:
     """What a document states under a label that means the field counts, also where it states nothing; only the others
     are read for."""
-    subject = notebook.subject
+    subject = investigation.subject
     own = tuple(page for page in pages if about(subject, page.title, page.text) >= ABOUT)
     answers = await corpus.answers(fields, own)
     for field in fields:
-        notebook.take(field, answers[field.name].candidates, own)
+        investigation.take(field, answers[field.name].candidates, own)
     blank = {field.name: answers[field.name].blank for field in fields if answers[field.name].blank}
-    unsettled = tuple(field for field in fields if field.name not in blank and notebook.score(field) < SETTLED)
+    unsettled = tuple(field for field in fields if field.name not in blank and investigation.score(field) < SETTLED)
     asked = RowToRead(subject=subject, fields=unsettled, sources=pages)
     read = (await fall_back(ReadDocumentPlainly(), asked)).found
     for field in unsettled:
-        notebook.take(field, read.get(field.name, []), pages)
+        investigation.take(field, read.get(field.name, []), pages)
     return [
-        left_blank(field, blank[field.name]) if field.name in blank else await notebook.finding(field)
+        left_blank(field, blank[field.name]) if field.name in blank else await investigation.finding(field)
         for field in fields
     ]
 
@@ -208,14 +214,14 @@ def left_blank(field: Field, label: str) -> Finding:
     return Finding(field=field.name, reason="not_found", error=f"The form leaves it blank: “{label}”.")
 
 
-async def searched(notebook: Notebook, fields: tuple[Field, ...], most: int) -> tuple[Retrieved, ...]:
+async def searched(investigation: RowInvestigation, fields: tuple[Field, ...], most: int) -> tuple[Retrieved, ...]:
     """The documents that speak of the row: with the names of the fields, by its name alone and, on another look, with
     the words of each question."""
-    name = notebook.subject.name
+    name = investigation.subject.name
     queries = [f"{name} {' '.join(field.name for field in fields[:3])}", name]
-    if set(queries) <= set(notebook.queries):
+    if set(queries) <= set(investigation.queries):
         queries = [f"{name} {PLACEHOLDER.sub(' ', field.question)}" for field in fields if field.question]
     for query in queries:
-        if (query := " ".join(query.split())) not in notebook.queries:
-            await notebook.search(query)
-    return await notebook.open(await notebook.choose(fields, most))
+        if (query := " ".join(query.split())) not in investigation.queries:
+            await investigation.search(query)
+    return await investigation.open(await investigation.choose(fields, most))

@@ -15,7 +15,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
 from tablewright.extraction.candidate import Candidate
 from tablewright.sources.source import Hit
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 
 PAGE_SHARE = 6
 """Of the room that the model has for texts, a page takes at most one part in so many."""
@@ -50,23 +50,23 @@ class Exploration:
 
     def __init__(
         self,
-        notebook: Notebook,
+        investigation: RowInvestigation,
         field: Field,
         angles: Sequence[str],
         limits: ExplorationLimits,
         tried: Sequence[str] = (),
     ) -> None:
-        assert notebook.model is not None
-        self.notebook = notebook
+        assert investigation.model is not None
+        self.investigation = investigation
         self.field = field
         self.limits = limits
-        self._room = notebook.model.text_room // PAGE_SHARE
+        self._room = investigation.model.text_room // PAGE_SHARE
         self._angles = list(angles)
         self._tried = tuple(tried)
         self._numbered: list[str] = []
-        self._searches_before = max(0, len(notebook.queries) - 1)
+        self._searches_before = max(0, len(investigation.queries) - 1)
         """The search that begins this exploration counts; those of earlier attempts do not."""
-        self._pages_before = notebook.opened
+        self._pages_before = investigation.opened
         self._answer: tuple[list[Candidate], tuple[Retrieved, ...]] | None = None
         self._wasted = 0
         self._corrected = False
@@ -77,13 +77,13 @@ class Exploration:
     def prompt(self) -> str:
         """The question, and the results that may be opened."""
         asked = words.question(
-            self.notebook.subject,
+            self.investigation.subject,
             self.field,
-            self.notebook.examples_of(self.field),
-            self.notebook.notes,
+            self.investigation.examples_of(self.field),
+            self.investigation.notes,
             self._tried,
         )
-        return f"{asked}\n\nSearch results:\n{words.results(self._number(self.notebook.offers()))}"
+        return f"{asked}\n\nSearch results:\n{words.results(self._number(self.investigation.offers()))}"
 
     def _number(self, offers: Sequence[Offer]) -> list[tuple[int, Offer]]:
         self._numbered += [offer.origin for offer in offers if offer.origin not in self._numbered]
@@ -96,7 +96,7 @@ class Exploration:
     @property
     def may_open(self) -> bool:
         left = self._steps_left > 0 and self._pages < self.limits.pages
-        return self._has_patience and left and bool(self.notebook.offers())
+        return self._has_patience and left and bool(self.investigation.offers())
 
     @property
     def _has_patience(self) -> bool:
@@ -104,11 +104,11 @@ class Exploration:
 
     @property
     def _searches(self) -> int:
-        return len(self.notebook.queries) - self._searches_before
+        return len(self.investigation.queries) - self._searches_before
 
     @property
     def _pages(self) -> int:
-        return self.notebook.opened - self._pages_before
+        return self.investigation.opened - self._pages_before
 
     @property
     def _steps_left(self) -> int:
@@ -121,8 +121,8 @@ class Exploration:
         if not query or self._was_searched(query):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
-        new = await self.notebook.search(query)
-        why = self.notebook.unsent.get(query)
+        new = await self._search(query)
+        why = self.investigation.unsent.get(query)
         if why is None:
             return self._new_results(new)
         self._wasted += not new
@@ -136,10 +136,10 @@ class Exploration:
 
     def _new_results(self, new: Sequence[Hit]) -> str:
         origins = {hit.origin for hit in new}
-        return words.results(self._number([offer for offer in self.notebook.offers() if offer.origin in origins]))
+        return words.results(self._number([offer for offer in self.investigation.offers() if offer.origin in origins]))
 
     def _was_searched(self, query: str) -> bool:
-        return query.casefold() in {tried.casefold() for tried in self.notebook.queries}
+        return query.casefold() in {tried.casefold() for tried in self.investigation.queries}
 
     async def open(self, number: int) -> str:
         if not self.may_open:
@@ -148,39 +148,39 @@ class Exploration:
             self._wasted += 1
             return f"There is no result {number}. The results are numbered 1 to {len(self._numbered)}."
         origin = self._numbered[number - 1]
-        if origin not in {offer.origin for offer in self.notebook.offers()}:
+        if origin not in {offer.origin for offer in self.investigation.offers()}:
             self._wasted += 1
             return "That page was opened already. Open another, or answer."
         return await self._read([origin]) or "That page could not be read. Try another."
 
     async def _read(self, origins: Sequence[str]) -> str:
-        await self.notebook.open(origins)
-        name = self.notebook.subject.name
+        await self.investigation.open(origins)
+        name = self.investigation.subject.name
         return "\n\n".join(
             words.page(self._numbered.index(origin) + 1, page, self.field, self._room, name)
             for origin in origins
-            if (page := self.notebook.page_of(origin))
+            if (page := self.investigation.page_of(origin))
         )
 
     def _texts(self) -> tuple[Retrieved, ...]:
         """What each number stands for: the page where it was opened, else the search result."""
-        snippets = {snippet.origin: snippet for snippet in self.notebook.snippets()}
+        snippets = {snippet.origin: snippet for snippet in self.investigation.snippets()}
         nothing = Retrieved(origin="", text="")
-        return tuple(self.notebook.page_of(origin) or snippets.get(origin, nothing) for origin in self._numbered)
+        return tuple(self.investigation.page_of(origin) or snippets.get(origin, nothing) for origin in self._numbered)
 
     async def check(self, reply: Reply) -> Reply:
         """Takes what can be verified; a failed check goes back once, and before enough was read the model goes on."""
         texts = self._texts()
         candidates, problem = words.check(
-            self.field, texts, reply, strict=self.notebook.strict, today=date.today().isoformat()
+            self.field, texts, reply, strict=self.investigation.strict, today=date.today().isoformat()
         )
         if candidates:
             self._answer = candidates, texts
         if problem:
             again = "left out" if self._corrected else "asked again"
             detail = f"The model's answer fails a check, {again}: {problem}"
-            self.notebook.note(Step(type="thinking", detail=detail, data={"left_out": self._corrected}))
-            self.notebook.refuse(self.field, problem)
+            self.investigation.note(Step(type="thinking", detail=detail, data={"left_out": self._corrected}))
+            self.investigation.refuse(self.field, problem)
             if not self._corrected:
                 self._corrected = True
                 raise SentBack(f"It fails a check: {problem}")
@@ -194,7 +194,7 @@ class Exploration:
         """The last answer that could be verified is the one that counts: it came after the most reading."""
         if self._answer:
             candidates, texts = self._answer
-            self.notebook.take(self.field, candidates, texts)
+            self.investigation.take(self.field, candidates, texts)
 
     async def _deepen(self, *, found: bool) -> str:
         """What must still be read before the answer counts, as text for the model; "" where nothing more is to come."""
@@ -206,8 +206,8 @@ class Exploration:
             new += await self._next_angle()
         while self._searches < self.limits.angles and self._steps_left > 0 and self._angles:
             new += await self._next_angle()
-        wanted = max(0, min(max(1, self.limits.cross) - len(self.notebook.pages), self._steps_left))
-        offers = self.notebook.offers()[:wanted] if wanted else ()
+        wanted = max(0, min(max(1, self.limits.cross) - len(self.investigation.pages), self._steps_left))
+        offers = self.investigation.offers()[:wanted] if wanted else ()
         if not offers:
             return self._new_results(new) if new and not found else ""
         self._number(offers)
@@ -217,5 +217,10 @@ class Exploration:
         while self._angles and self._steps_left > 0:
             query = self._angles.pop(0)
             if not self._was_searched(query):
-                return await self.notebook.search(query)
+                return await self._search(query)
         return []
+
+    async def _search(self, query: str) -> list[Hit]:
+        """Return the results that were not known."""
+        known = set(self.investigation.hits)
+        return [hit for hit in await self.investigation.search(query) if hit.origin not in known]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from tablewright.domain.model import Field, Finding
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import Feedback
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.questions import OneByOne
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task
 from tablewright.strategies.subject import web_of
@@ -33,10 +33,10 @@ class LookupStrategy(Strategy):
         return OneByOne(task, tools, web_of(tools), look_up)
 
 
-async def look_up(field: Field, notebook: Notebook, queries: Sequence[str], feedback: Feedback) -> Finding:
+async def look_up(field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback) -> Finding:
     for query in queries[:SEARCHES]:
-        await notebook.search(query)
-        await notebook.read((field,), notebook.new_snippets())
-        if notebook.has(field):
+        await investigation.search(query)
+        await investigation.read((field,), investigation.new_snippets())
+        if investigation.has(field):
             break
-    return await notebook.finding(field)
+    return await investigation.finding(field)

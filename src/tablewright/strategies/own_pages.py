@@ -54,8 +54,8 @@ class OwnPagesFirst(Pipeline):
     async def run(self, message: Message, plan: PatternStage) -> None:
         is_further = message.feedback.attempt > 1 and self._how.searches
         if not is_further:
-            own = await message.notebook.open(self._how.pages.get(message.row.id, ()))
-            await message.notebook.read(message.fields, own)
+            own = await message.investigation.open(self._how.pages.get(message.row.id, ()))
+            await message.investigation.read(message.fields, own)
         if not self._how.searches:
             return
         if message.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
@@ -63,7 +63,7 @@ class OwnPagesFirst(Pipeline):
             return
         weak = message.fields if is_further else message.missing
         fields = self._worth(message, weak)
-        message.notebook.leave([field for field in weak if field not in fields])
+        message.investigation.leave([field for field in weak if field not in fields])
         message = msgspec.structs.replace(message, fields=fields)
         if not fields:
             return
@@ -77,6 +77,6 @@ class OwnPagesFirst(Pipeline):
         await ExtractStage()(message)
 
     def _worth(self, message: Message, weak: Sequence[Field]) -> tuple[Field, ...]:
-        found = message.notebook.so_far(message.notebook.fields)
+        found = message.investigation.so_far(message.investigation.fields)
         worth = self._how.worth_searching(message.row, found, [field.name for field in weak])
         return tuple(field for field in message.fields if field.name in worth)

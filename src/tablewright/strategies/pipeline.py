@@ -14,7 +14,7 @@ import msgspec
 from tablewright.domain.model import Finding, Row
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.packing import ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.stages import (
@@ -78,7 +78,7 @@ class Pipeline:
             subject = subject_of(self._task.table, row, column, asked)
             wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
             seat = Seat(self._packer) if self._packer is not None else None
-            notebook = Notebook(
+            investigation = RowInvestigation(
                 subject,
                 wanted,
                 self._tools,
@@ -88,7 +88,7 @@ class Pipeline:
                 examples=self._task.examples,
                 side_by_side=self._side_by_side,
             )
-            parts.append(RowPart(self, row, notebook, pattern))
+            parts.append(RowPart(self, row, investigation, pattern))
         return PipelineRow(parts)
 
     async def run(self, message: Message, plan: PatternStage) -> None:
@@ -105,10 +105,10 @@ class Pipeline:
         if message.is_again and message.feedback.is_last and self._tools.strong is not None:
             from tablewright.models.budget import dispensable
 
-            message.notebook.model = self._tools.strong
-            everything = tuple(message.notebook.pages)
+            message.investigation.model = self._tools.strong
+            everything = tuple(message.investigation.pages.values())
             with dispensable():
-                await message.notebook.read(asked, everything)
+                await message.investigation.read(asked, everything)
 
 
 class PipelineRow:
@@ -124,26 +124,26 @@ class PipelineRow:
 
 
 class RowPart:
-    """The fields of a row that ask about one thing, and the notebook on that."""
+    """The fields of a row that ask about one thing, and the investigation on that."""
 
-    def __init__(self, pipeline: Pipeline, row: Row, notebook: Notebook, plan: PatternStage) -> None:
+    def __init__(self, pipeline: Pipeline, row: Row, investigation: RowInvestigation, plan: PatternStage) -> None:
         self._pipeline = pipeline
         self._row = row
-        self._notebook = notebook
+        self._investigation = investigation
         self._plan = plan
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        notebook = self._notebook
-        fields = tuple(field for field in notebook.fields if feedback.wants(field.name))
+        investigation = self._investigation
+        fields = tuple(field for field in investigation.fields if feedback.wants(field.name))
         if not fields:
             return ()
-        if not notebook.subject.name:
-            empty = f"{notebook.subject.column} is empty"
+        if not investigation.subject.name:
+            empty = f"{investigation.subject.column} is empty"
             return [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
-        notebook.notes = feedback.notes
-        message = Message(row=self._row, fields=fields, feedback=feedback, notebook=notebook)
-        with notebook.seat.on_the_way() if notebook.seat is not None else nullcontext():
+        investigation.notes = feedback.notes
+        message = Message(row=self._row, fields=fields, feedback=feedback, investigation=investigation)
+        with investigation.seat.on_the_way() if investigation.seat is not None else nullcontext():
             await self._pipeline.run(message, self._plan)
-        findings = await notebook.findings(fields)
-        await notebook.rate(findings)
+        findings = await investigation.findings(fields)
+        await investigation.rate(findings)
         return findings

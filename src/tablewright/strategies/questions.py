@@ -1,4 +1,4 @@
-"""Strategies that answer one question at a time: each field of a row has its own notebook, trace and queries."""
+"""Strategies that answer one question at a time: each field of a row has its own investigation, trace and queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.domain.model import Field, Finding, Row
 from tablewright.sources.source import Source
 from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.packing import Packer, Seat
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.strategy import Task, Tell
@@ -24,7 +24,7 @@ from tablewright.strategies.subject import (
 )
 from tablewright.strategies.tools import Tools
 
-AnswerField: TypeAlias = Callable[[Field, Notebook, Sequence[str], Feedback], Awaitable[Finding]]
+AnswerField: TypeAlias = Callable[[Field, RowInvestigation, Sequence[str], Feedback], Awaitable[Finding]]
 """Answers one field of one row, with these queries to try in this order."""
 
 
@@ -47,11 +47,11 @@ class OneByOne:
 
     def begin(self, row: Row, tell: Tell) -> QuestionsOfRow:
         asked = {field.name for field in self.task.fields}
-        notebooks = {}
+        investigations = {}
         for field in self.task.fields:
             if row.cell(field.name).needs_work:
                 subject = subject_of(self.task.table, row, self._columns[field.name], asked)
-                notebooks[field.name] = Notebook(
+                investigations[field.name] = RowInvestigation(
                     subject,
                     (field,),
                     self.tools,
@@ -61,17 +61,17 @@ class OneByOne:
                     seat=Seat(self._packer) if self._packer is not None else None,
                     examples=self.task.examples,
                 )
-        return QuestionsOfRow(self, row, notebooks)
+        return QuestionsOfRow(self, row, investigations)
 
-    async def queries(self, field: Field, notebook: Notebook, row: Row, feedback: Feedback) -> list[str]:
+    async def queries(self, field: Field, investigation: RowInvestigation, row: Row, feedback: Feedback) -> list[str]:
         """Different ways to ask a search engine for one field of one row, the most promising first."""
         weak = [column for column in feedback.weak if column.name == field.name]
         asked = PlanPatterns(
-            key=notebook.subject.column,
+            key=investigation.subject.column,
             fields=(field,),
-            columns=other_columns(self.task, notebook.subject.column),
-            telling=telling_columns(notebook.subject, (field,)),
-            sample=notebook.subject,
+            columns=other_columns(self.task, investigation.subject.column),
+            telling=telling_columns(investigation.subject, (field,)),
+            sample=investigation.subject,
             table=self.task.table.name,
             attempt=feedback.attempt,
             avoid=feedback.avoid_patterns,
@@ -81,37 +81,39 @@ class OneByOne:
                 name: note for name, note in feedback.notes.items() if feedback.avoid_patterns and name == field.name
             },
         )
-        patterns = await self._generator.plan(asked, notebook.note)
-        notebook.planned |= {query: p for p in patterns for query in queries_for((p,), notebook.subject, row, (field,))}
-        queries = queries_for(patterns, notebook.subject, row, (field,))
+        patterns = await self._generator.plan(asked, investigation.note)
+        investigation.patterns |= {
+            query: p for p in patterns for query in queries_for((p,), investigation.subject, row, (field,))
+        }
+        queries = queries_for(patterns, investigation.subject, row, (field,))
         allow_queries(queries, planned_anew=bool(asked.avoid))
-        tried = {*notebook.queries, *feedback.avoid_queries}
+        tried = {*investigation.queries, *feedback.avoid_queries}
         return [query for query in queries if query not in tried]
 
 
 class QuestionsOfRow:
-    """One row under work: a notebook for each field, kept between attempts."""
+    """One row under work: a investigation for each field, kept between attempts."""
 
     remembers = True
 
-    def __init__(self, answer: OneByOne, row: Row, notebooks: dict[str, Notebook]) -> None:
+    def __init__(self, answer: OneByOne, row: Row, investigations: dict[str, RowInvestigation]) -> None:
         self._answer = answer
         self._row = row
-        self._notebooks = notebooks
+        self._investigations = investigations
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         findings = []
-        for name, notebook in self._notebooks.items():
+        for name, investigation in self._investigations.items():
             if not feedback.wants(name):
                 continue
-            (field,) = notebook.fields
-            if not notebook.subject.name:
-                empty = f"{notebook.subject.column} is empty"
+            (field,) = investigation.fields
+            if not investigation.subject.name:
+                empty = f"{investigation.subject.column} is empty"
                 findings.append(Finding(field=name, reason="not_applicable", error=empty))
                 continue
-            notebook.notes = feedback.notes
-            notebook.avoid(feedback.avoid_urls)
-            with notebook.seat.on_the_way() if notebook.seat is not None else nullcontext():
-                queries = await self._answer.queries(field, notebook, self._row, feedback)
-                findings.append(await self._answer.answer_field(field, notebook, queries, feedback))
+            investigation.notes = feedback.notes
+            investigation.avoid(feedback.avoid_urls)
+            with investigation.seat.on_the_way() if investigation.seat is not None else nullcontext():
+                queries = await self._answer.queries(field, investigation, self._row, feedback)
+                findings.append(await self._answer.answer_field(field, investigation, queries, feedback))
         return findings

@@ -15,7 +15,7 @@ from tablewright.domain.model import Field, Finding
 from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.feedback import Feedback
-from tablewright.strategies.notebook import SURE_ENOUGH, Notebook
+from tablewright.strategies.investigation import SURE_ENOUGH, RowInvestigation
 from tablewright.strategies.questions import OneByOne
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
 from tablewright.strategies.subject import web_of
@@ -70,18 +70,20 @@ class ResearchStrategy(Strategy):
         limits = limits_of(task)
         explorer = explorer_with(tools.model, INSTRUCTIONS[thoroughness])
 
-        async def research(field: Field, notebook: Notebook, queries: Sequence[str], feedback: Feedback) -> Finding:
+        async def research(
+            field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
+        ) -> Finding:
             if queries:
-                await notebook.search(queries[0])
+                await investigation.search(queries[0])
             if explorer is None or tools.cascade:
-                await explore(notebook, field, queries, limits)
-            if explorer is not None and not (tools.cascade and notebook.score(field) >= SURE_ENOUGH):
-                await steered(explorer, notebook, field, queries, limits, feedback)
-            if explorer is None and not notebook.has(field):
-                await notebook.read((field,), notebook.snippets())
-            finding = await notebook.finding(field)
+                await explore(investigation, field, queries, limits)
+            if explorer is not None and not (tools.cascade and investigation.score(field) >= SURE_ENOUGH):
+                await steered(explorer, investigation, field, queries, limits, feedback)
+            if explorer is None and not investigation.has(field):
+                await investigation.read((field,), investigation.snippets())
+            finding = await investigation.finding(field)
             if thoroughness == THOROUGH:
-                await notebook.rate([finding], ask=True)
+                await investigation.rate([finding], ask=True)
             return finding
 
         return OneByOne(task, tools, web_of(tools), research)
@@ -106,7 +108,7 @@ def explorer_with(model: LanguageModel | None, instructions: str) -> Explorer | 
 
 async def steered(
     explorer: Explorer,
-    notebook: Notebook,
+    investigation: RowInvestigation,
     field: Field,
     queries: Sequence[str],
     limits: ExplorationLimits,
@@ -114,29 +116,31 @@ async def steered(
 ) -> None:
     """On the model's own path. Where it runs out of turns it reads once more what it has opened; where it cannot be
     asked, the search goes on without it."""
-    exploration = Exploration(notebook, field, queries[1:], limits, feedback.avoid_queries)
+    exploration = Exploration(investigation, field, queries[1:], limits, feedback.avoid_queries)
     problem = await explorer.explore(exploration)
-    if not problem or notebook.has(field):
+    if not problem or investigation.has(field):
         return
-    if notebook.is_degraded(field):
-        await explore(notebook, field, queries, limits)
+    if investigation.is_degraded(field):
+        await explore(investigation, field, queries, limits)
     else:
-        await notebook.read((field,), tuple(notebook.pages))
+        await investigation.read((field,), tuple(investigation.pages.values()))
 
 
-async def explore(notebook: Notebook, field: Field, queries: Sequence[str], limits: ExplorationLimits) -> None:
+async def explore(
+    investigation: RowInvestigation, field: Field, queries: Sequence[str], limits: ExplorationLimits
+) -> None:
     """The path without a model: from each angle the likeliest pages, until it is found, and compared if asked for."""
-    last_step, last_page = notebook.steps + limits.steps - 1, notebook.opened + limits.pages
+    last_step, last_page = investigation.steps + limits.steps - 1, investigation.opened + limits.pages
     for query in queries:
-        if notebook.steps >= last_step or _is_done(notebook, field, limits):
+        if investigation.steps >= last_step or _is_done(investigation, field, limits):
             return
-        if query not in notebook.queries:
-            await notebook.search(query)
-        room = min(PAGES_A_SEARCH, last_step - notebook.steps, last_page - notebook.opened)
-        pages = await notebook.open(notebook.likely((field,), max(0, room)))
-        await notebook.read((field,), pages, ask=False)
+        if query not in investigation.queries:
+            await investigation.search(query)
+        room = min(PAGES_A_SEARCH, last_step - investigation.steps, last_page - investigation.opened)
+        pages = await investigation.open(investigation.likely((field,), max(0, room)))
+        await investigation.read((field,), pages, ask=False)
 
 
-def _is_done(notebook: Notebook, field: Field, limits: ExplorationLimits) -> bool:
-    asked = len(notebook.queries) >= limits.angles and len(notebook.pages) >= limits.cross
-    return notebook.has(field) and asked
+def _is_done(investigation: RowInvestigation, field: Field, limits: ExplorationLimits) -> bool:
+    asked = len(investigation.queries) >= limits.angles and len(investigation.pages) >= limits.cross
+    return investigation.has(field) and asked

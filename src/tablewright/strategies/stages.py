@@ -16,7 +16,7 @@ from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.domain.model import Field, Noun, Row
 from tablewright.domain.retrieved import Retrieved
 from tablewright.strategies.feedback import Feedback
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.subject import allow_queries, queries_for, telling_columns
 
@@ -29,12 +29,12 @@ SEARCHES_AGAIN = 3
 
 class Message(Noun, frozen=True, gc=True):
     """What travels from stage to stage: the row, the fields to fill, what the last attempt taught, and what the stages
-    before have come to. The notebook is the row's own, and remembers earlier attempts."""
+    before have come to. The investigation is the row's own, and remembers earlier attempts."""
 
     row: Row
     fields: tuple[Field, ...]
     feedback: Feedback
-    notebook: Notebook
+    investigation: RowInvestigation
     patterns: tuple[str, ...] = ()
     searched: int = 0
     """How many of the patterns were searched for."""
@@ -50,7 +50,7 @@ class Message(Noun, frozen=True, gc=True):
 
     @property
     def missing(self) -> tuple[Field, ...]:
-        return tuple(field for field in self.fields if not self.notebook.has(field))
+        return tuple(field for field in self.fields if not self.investigation.has(field))
 
 
 Stage: TypeAlias = Callable[[Message], Awaitable[Message]]
@@ -74,13 +74,13 @@ class PatternStage:
         self._of_column: dict[str, set[str]] = {field.name: set() for field in fields}
 
     async def __call__(self, message: Message) -> Message:
-        notebook = message.notebook
+        investigation = message.investigation
         if not message.is_again:
-            self._first = await self._generator.plan(self._asked(message, self.fields), notebook.note)
+            self._first = await self._generator.plan(self._asked(message, self.fields), investigation.note)
             return msgspec.structs.replace(message, patterns=self._first)
         plans = []
         for fields in self._apart(message):
-            plan = await self._generator.plan(self._asked(message, fields), notebook.note)
+            plan = await self._generator.plan(self._asked(message, fields), investigation.note)
             for field in fields:
                 self._of_column[field.name].update(plan)
             plans.append(plan)
@@ -95,7 +95,7 @@ class PatternStage:
         return [(field,) for field in message.fields]
 
     def _asked(self, message: Message, fields: tuple[Field, ...]) -> PlanPatterns:
-        subject, feedback = message.notebook.subject, message.feedback
+        subject, feedback = message.investigation.subject, message.feedback
         shared = {column: text for column, text in subject.context.items() if column in self._columns}
         subject = msgspec.structs.replace(subject, context=shared)
         names = {field.name for field in fields}
@@ -125,15 +125,16 @@ class SearchStage:
     did not say, every new query."""
 
     async def __call__(self, message: Message) -> Message:
-        notebook = message.notebook
+        investigation = message.investigation
         searched = message.searched
-        planned = queries_for(message.patterns[searched:], notebook.subject, message.row, notebook.fields)
+        planned = queries_for(message.patterns[searched:], investigation.subject, message.row, investigation.fields)
         allow_queries(planned, planned_anew=message.is_again)
         for pattern in message.patterns[searched:]:
             searched += 1
-            for query in queries_for((pattern,), notebook.subject, message.row, notebook.fields):
-                if query not in notebook.queries and query not in message.feedback.avoid_queries:
-                    await notebook.search(query, pattern)
+            for query in queries_for((pattern,), investigation.subject, message.row, investigation.fields):
+                if query not in investigation.queries and query not in message.feedback.avoid_queries:
+                    investigation.patterns[query] = pattern
+                    await investigation.search(query)
             if not message.searched and not message.is_again and enough(message):
                 break
         return msgspec.structs.replace(message, searched=searched)
@@ -141,24 +142,24 @@ class SearchStage:
 
 def enough(message: Message) -> bool:
     """With a model, results that it can choose from; without one, some of them must be seen to be about the row."""
-    offers = message.notebook.offers()
-    if message.notebook.model is not None:
+    offers = message.investigation.offers()
+    if message.investigation.model is not None:
         return len(offers) >= ENOUGH_HITS
-    asked = ChoosePages(subject=message.notebook.subject, fields=message.fields, offers=offers, most=PAGES)
-    return len(message.notebook.hits) >= ENOUGH_HITS and bool(Choose().fallback(asked))
+    asked = ChoosePages(subject=message.investigation.subject, fields=message.fields, offers=offers, most=PAGES)
+    return len(message.investigation.hits) >= ENOUGH_HITS and bool(Choose().fallback(asked))
 
 
 class DecisionStage:
     """The pages to open, judged by title, address and snippet; none that was tried."""
 
     async def __call__(self, message: Message) -> Message:
-        message.notebook.avoid(message.feedback.avoid_urls)
-        return msgspec.structs.replace(message, chosen=await message.notebook.choose(message.fields, PAGES))
+        message.investigation.avoid(message.feedback.avoid_urls)
+        return msgspec.structs.replace(message, chosen=await message.investigation.choose(message.fields, PAGES))
 
 
 class CrawlStage:
     async def __call__(self, message: Message) -> Message:
-        return msgspec.structs.replace(message, pages=await message.notebook.open(message.chosen))
+        return msgspec.structs.replace(message, pages=await message.investigation.open(message.chosen))
 
 
 class ExtractStage:
@@ -166,12 +167,12 @@ class ExtractStage:
     read instead; without a model, any search result for what no page says."""
 
     async def __call__(self, message: Message) -> Message:
-        notebook = message.notebook
-        if notebook.model is None:
-            await notebook.read(message.fields, message.pages)
-            await notebook.read(message.missing, notebook.new_snippets())
+        investigation = message.investigation
+        if investigation.model is None:
+            await investigation.read(message.fields, message.pages)
+            await investigation.read(message.missing, investigation.new_snippets())
             return message
         unread = {*message.chosen} - {page.origin for page in message.pages}
-        snippets = tuple(snippet for snippet in notebook.snippets() if snippet.origin in unread)
-        await notebook.read(message.fields, (*message.pages, *snippets))
+        snippets = tuple(snippet for snippet in investigation.snippets() if snippet.origin in unread)
+        await investigation.read(message.fields, (*message.pages, *snippets))
         return message

@@ -156,7 +156,7 @@ class ListGatherer:
         found: list[ListedThings] = []
         for lines in chunks(lines_of(page.text), model.text_room if model is not None else PLAIN_ROOM):
             asked = PageToRead(plan=listing.plan, source=page, lines=lines, links=links)
-            with concerning([origin] if is_document(origin) else []):
+            with concerning([origin]):
                 outcome: Outcome[ListedThings] = await decide(ReadLists(), asked, model, self._note)
             if outcome.over_budget:
                 raise OverBudget(outcome.degraded)

@@ -16,7 +16,7 @@ from tablewright.decisions.take_notes import Taken
 from tablewright.decisions.write_report import disputes_of, opposed
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
-from tablewright.domain.retrieved import Retrieved, is_document
+from tablewright.domain.retrieved import Retrieved
 from tablewright.journeys.research.memo import carried_over
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.progress import ResearchProgress
@@ -141,7 +141,7 @@ async def judge(
         pages=tuple(others),
         room=tools.model.text_room,
     )
-    with concerning([page.origin for page in others if is_document(page.origin)]):
+    with concerning([page.origin for page in others]):
         outcome = await decide(CheckClaim(), asked, tools.model, underway.note)
     if outcome.degraded:
         return JudgedClaim(reason=outcome.degraded)

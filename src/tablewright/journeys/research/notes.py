@@ -47,7 +47,7 @@ async def read_pages(
             if limits.spent:
                 return Notes(), limits.spent
             asked = PagesForNotes(brief=brief, pages=batch, room=room)
-            with concerning([page.origin for page in batch if is_document(page.origin)]):
+            with concerning([page.origin for page in batch]):
                 outcome = await decide(TakeNotes(), asked, tools.model, tell)
                 if outcome.degraded:
                     return Notes(), outcome.degraded

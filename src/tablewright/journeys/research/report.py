@@ -48,7 +48,6 @@ from tablewright.domain.research import (
     SourceNote,
     Unfound,
 )
-from tablewright.domain.retrieved import is_document
 from tablewright.domain.text import cell_text, shortened
 from tablewright.errors import ModelError
 from tablewright.formats.reports import wording
@@ -157,10 +156,9 @@ class ReportWriter:
     async def _draft(self, asked: ReportToWrite) -> WrittenReport:
         if not asked.notes or self._model is None or self._limits.money_spent:
             return WriteReport().fallback(asked)
-        documents = [note.evidence.origin for note in asked.notes if is_document(note.evidence.origin)]
         try:
             async with asyncio.timeout(self._limits.seconds_to_write):
-                with concerning(documents):
+                with concerning(note.evidence.origin for note in asked.notes):
                     draft = await (self._whole(asked) if fits(asked.notes, asked.room) else self._in_parts(asked))
         except TimeoutError:
             draft = None

@@ -1,12 +1,11 @@
-"""A notebook: what was searched, found, opened, refused and read for one row, and what follows from it.
+"""Investigating a row: what was gathered and read for it, and what follows from that.
 
-Every strategy that works with the web keeps one. Its steps read like a person's notes; its findings come only from what
-is in it, each checked by the evidence rule.
+Every strategy that works with the web has one for each row, or for each question about it. Its steps read like a
+person's notes; its findings come only from what was read, each checked by the evidence rule.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -15,22 +14,21 @@ import msgspec
 
 from tablewright.citations.quotes import cite_span
 from tablewright.decisions.cell_answer import NONE, UNCLEAR
-from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
-from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
+from tablewright.decisions.choose_pages import Choose, ChoosePages
+from tablewright.decisions.decision import Decision, Outcome, fall_back
 from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
-from tablewright.domain.retrieved import Refusal, Retrieved, content_hash, is_document
+from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.domain.text import plural, shortened, show
-from tablewright.errors import OverBudget, SearchError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.identity import NAMESAKE, contradiction, fits
 from tablewright.extraction.reader import ABOUT
-from tablewright.models.document_scope import concerning
+from tablewright.gathering import Gathering
 from tablewright.sources.fetch.domain import registrable_domain
-from tablewright.sources.source import Hit, Query, Source
+from tablewright.sources.source import Hit, Source
 from tablewright.strategies.disagreements import Disagreements
 from tablewright.strategies.findings import ReadCandidate, checked, weigh
 from tablewright.strategies.packing import Seat
@@ -51,7 +49,7 @@ NOTHING: Mapping[str, tuple[str, ...]] = {}
 READ_ROW = ReadRow()
 
 
-class Notebook:
+class RowInvestigation(Gathering):
     """`only` narrows the trace to these fields, for work that is done for them alone.
 
     With a `seat`, pages are read together with those of other rows."""
@@ -69,119 +67,46 @@ class Notebook:
         examples: Mapping[str, tuple[str, ...]] = NOTHING,
         side_by_side: Collection[str] = (),
     ) -> None:
+        super().__init__(web, tools.model, self.note)
         self.subject = subject
         self.fields = tuple(fields)
-        self.model = tools.model
-        self.queries: list[str] = []
-        self.unsent: dict[str, str] = {}
-        """Queries that were not sent to the web, and why."""
-        self.hits: dict[str, Hit] = {}
-        self.pages: list[Retrieved] = []
-        self.over_budget = False
         self.notes: Mapping[str, str] = {}
-        self.planned: dict[str, str] = {}
-        """By query, the pattern it was made of."""
         self._examples = examples
         self.strict = tools.strict
         self._cascade = tools.cascade
         self._prefers = tools.prefers
         self.seat = seat
-        self._web = web
-        self._tell = tell
+        self._tell_of = tell
         self._only = tuple(only)
-        self._avoided: frozenset[str] = frozenset()
-        self._tried: set[str] = set()
-        self._led_to: dict[str, str] = {}
-        """By the address of a result, that of the page it led to."""
-        self._declined: set[str] = set()
         self._snippets_read: set[str] = set()
-        self._refusals: list[Refusal] = []
         self._namesakes: dict[str, str] = {}
         self._read_before: dict[str, Retrieved] = {}
         self._unverified: dict[str, str] = {}
         self._degraded: dict[str, str] = {}
         self._reads: dict[str, list[ReadCandidate]] = {field.name: [] for field in fields}
         self._disagreements = Disagreements(subject, side_by_side)
-        self._failed_search = ""
         self._left: set[str] = set()
         self._absent: dict[str, Evidence] = {}
         """By column, where a text says that the row has no such thing."""
 
     def note(self, step: Step, *fields: str) -> None:
-        self._tell(step, *(fields or self._only))
-
-    @property
-    def opened(self) -> int:
-        """Pages asked for, whether they could be read or not."""
-        return len(self._tried)
+        self._tell_of(step, *(fields or self._only))
 
     @property
     def steps(self) -> int:
         """Searches made and pages asked for."""
         return len(self.queries) + self.opened
 
-    async def decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:
-        """By the model, together with other rows where there is a seat. What is answered about the user's documents is
-        forgotten with them."""
-        own = [origin for origin in {*self.hits, *(page.origin for page in self.pages)} if is_document(origin)]
-        with concerning(sorted(own)):
-            if self.seat is not None and self.seat.model is self.model:
-                outcome = await self.seat.decide(decision, asked, self.note)
-            else:
-                outcome = await decide(decision, asked, self.model, self.note)
-        self.over_budget |= outcome.over_budget
-        return outcome
+    async def _ask(self, task: Decision[Any, Any], request: Any) -> Outcome[Any]:
+        """By the model, together with other rows where there is a seat."""
+        if self.seat is not None and self.seat.model is self.model:
+            return await self.seat.decide(task, request, self.note)
+        return await super()._ask(task, request)
 
-    # ── searching and opening ────────────────────────────────────────────────────────────────────────────────────────
-
-    def avoid(self, origins: Collection[str]) -> None:
-        """These are not opened any more."""
-        self._avoided = frozenset(origins)
-
-    async def search(self, query: str, pattern: str = "") -> list[Hit]:
-        """The results that were not known yet. `pattern` is what the query was made of, for the record."""
-        self.queries.append(query)
-        pattern = pattern or self.planned.get(query, "")
-        try:
-            found = await self._web.search(Query(text=query))
-        except SearchError as error:
-            self._failed_search = error.what
-            self.over_budget |= isinstance(error, OverBudget)
-            self.note(Step(type="error", detail=f"Search for “{query}” failed: {error.what}", data={"query": query}))
-            return []
-        if found.refused:
-            self.unsent[query] = found.refused
-            detail = f"Did not send the search “{query}” to the web: {found.refused}"
-            self.note(Step(type="thinking", detail=detail, data={"refused_query": query}))
-            if not found.queries:
-                return []
-        new = [hit for hit in found.hits if hit.origin not in self.hits]
-        self.hits |= {hit.origin: hit for hit in new}
-        sent = "”, then “".join(found.queries) or query
-        count = len(found.hits)
-        results = "nothing found" if not count else "1 result" if count == 1 else f"{count} results"
-        self.note(
-            Step(
-                type="search",
-                detail=f"Searched “{sent}”: {results}.",
-                data={"query": query, "results": count, **({"pattern": pattern} if pattern else {})},
-            )
-        )
-        return new
+    # ── choosing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _fit(self, hit: Hit) -> float:
         return about(self.subject, hit.title, hit.snippet)
-
-    def offers(self) -> tuple[Offer, ...]:
-        """The results that may still be opened: not tried, not to be avoided, not declined when they were offered, be
-        it under another address."""
-        gone = self._tried | self._avoided | self._declined
-        seen = {(hit.title, hit.snippet) for hit in self.hits.values() if hit.origin in gone and hit.snippet}
-        return tuple(
-            Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
-            for hit in self.hits.values()
-            if hit.origin not in gone and (hit.title, hit.snippet) not in seen
-        )
 
     async def choose(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
         """The results worth opening, the best first. What a model declines is not offered to it again."""
@@ -194,7 +119,7 @@ class Notebook:
             offers=offers,
             most=most,
             notes=self.notes,
-            read=tuple(page.origin for page in self.pages),
+            read=tuple(self.pages),
         )
         outcome = await self.decide(Choose(), choice)
         chosen: tuple[str, ...] = outcome.decided
@@ -204,48 +129,14 @@ class Notebook:
 
     def likely(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
         """As `choose`, without a model; of sites that were not read yet first."""
-        seen = {page.domain for page in self.pages}
+        seen = {page.domain for page in self.pages.values()}
         offers = self.offers()
         ranked = Choose().fallback(ChoosePages(subject=self.subject, fields=fields, offers=offers, most=len(offers)))
         return tuple(sorted(ranked, key=lambda origin: registrable_domain(origin) in seen))[:most]
 
-    async def open(self, origins: Sequence[str]) -> tuple[Retrieved, ...]:
-        """The pages that could be read; the others are noted with the reason."""
-        wanted = [origin for origin in origins if origin not in self._tried]
-        self._tried.update(wanted)
-        pages: list[Retrieved] = []
-        for origin, page in zip(wanted, await asyncio.gather(*map(self._web.open, wanted)), strict=True):
-            if isinstance(page, Refusal):
-                self._refusals.append(page)
-                self.note(
-                    Step(
-                        type="error",
-                        detail=f"Could not read {origin}: {page.detail}",
-                        data={"url": origin, "reason": page.reason},
-                    )
-                )
-                continue
-            self._led_to[origin] = page.origin
-            if page.origin not in {each.origin for each in (*self.pages, *pages)}:
-                pages.append(page)
-                self.note(
-                    Step(
-                        type="fetch",
-                        detail=f"Read “{page.title or origin}”{f' ({page.domain})' if page.domain else ''}.",
-                        data={"url": page.origin},
-                    )
-                )
-        self.pages += pages
-        return tuple(pages)
-
-    def page_of(self, origin: str) -> Retrieved | None:
-        """The page that a result led to, be it by a redirect."""
-        led_to = self._led_to.get(origin, origin)
-        return next((page for page in self.pages if page.origin == led_to), None)
-
     def snippets(self) -> tuple[Retrieved, ...]:
         """The results whose pages were not read: those that refused, and those that were not opened."""
-        read = {*self._led_to, *(page.origin for page in self.pages)}
+        read = {*self._led_to, *self.pages}
         return tuple(
             Retrieved(
                 origin=hit.origin,
@@ -265,11 +156,6 @@ class Notebook:
         new = tuple(snippet for snippet in self.snippets() if snippet.content_hash not in self._snippets_read)
         self._snippets_read.update(snippet.content_hash for snippet in new)
         return new
-
-    def take_over(self, pages: Sequence[Retrieved]) -> None:
-        """What others have opened already."""
-        self.pages += pages
-        self._tried.update(page.origin for page in pages)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -383,7 +269,7 @@ class Notebook:
         """Without a model, which says of each text whether it is about the row: pages that say something else of
         themselves than the row does, where others say the same. The user's own documents are about what the user
         has."""
-        pages = [page for page in self.pages if page.kind != "document"]
+        pages = [page for page in self.pages.values() if page.kind != "document"]
         for page, fit in zip(pages, fits(self.subject, pages), strict=True):
             if fit > NAMESAKE or page.origin in self._namesakes:
                 continue
@@ -504,7 +390,7 @@ class Notebook:
         if there := self._absent.get(field.name):
             said = f"{there.domain or there.title} says that there is none: “{shortened(there.quote, QUOTED)}”"
             return Finding(field=field.name, reason="not_applicable", error=said, evidence=(there,))
-        blocked = [refusal for refusal in self._refusals if refusal.reason == "blocked"]
+        blocked = [refusal for refusal in self.refusals.values() if refusal.reason == "blocked"]
         reason: Reason = "blocked" if blocked else "not_found"
         if self.over_budget:
             reason = "over_budget"
@@ -518,24 +404,24 @@ class Notebook:
     def _nothing_answered(self) -> bool:
         """Whether the search failed, or every page that was opened: then nothing is known of what is there."""
         if not self.hits:
-            return bool(self._failed_search or self.unsent)
-        return bool(self._refusals) and not self.pages and all(refusal.is_outage for refusal in self._refusals)
+            return bool(self.failed_searches or self.unsent)
+        return bool(self.refusals) and not self.pages and all(each.is_outage for each in self.refusals.values())
 
     def _looked_at(self) -> str:
         """Where it was looked for, and why that was not enough."""
-        if self._failed_search and not self.hits:
-            return f"The search failed: {self._failed_search}"
+        if self.failed_searches and not self.hits:
+            return f"The search failed: {[*self.failed_searches.values()][-1]}"
         if self.unsent and not self.hits:
             return f"A search was not sent: {next(iter(self.unsent.values()))}"
-        if not self.hits and not self._tried:
+        if not self.hits and not self.opened:
             return f"No search result for {' or '.join(repr(query) for query in self.queries)}."
-        said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self._refusals]
-        if own := [page for page in self.pages if page.origin not in self._namesakes]:
+        said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self.refusals.values()]
+        if own := [page for page in self.pages.values() if page.origin not in self._namesakes]:
             said.append(f"Read without finding it: {read_places(own)}.")
-        if others := [page for page in self.pages if page.origin in self._namesakes]:
+        if others := [page for page in self.pages.values() if page.origin in self._namesakes]:
             why = self._namesakes[others[0].origin].rstrip(".")
             said.append(f"About something else: {read_places(others)} ({why}).")
-        if not self._tried and (self._snippets_read or any(self._fit(hit) >= ABOUT for hit in self.hits.values())):
+        if not self.opened and (self._snippets_read or any(self._fit(hit) >= ABOUT for hit in self.hits.values())):
             said.append(f"None of {len(self.hits)} search results says it in its snippet.")
         return " ".join(said) or f"None of {len(self.hits)} search results is about {self.subject.name}."
 
