@@ -10,6 +10,7 @@ from tablewright.domain.form import Where
 from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.grid_rows import RowQuery, find_rows
+from tablewright.doors.web.table_columns import statistics
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_table_paste import paste
@@ -299,6 +300,19 @@ async def test_the_filter_does_not_compare_amounts_of_other_currencies_and_says_
         await expect(page.locator("#tw-found")).to_have_text(
             "1 row · 3 rows not compared: their amounts are in other currencies (KWD, USD)"
         )
+
+
+async def test_amounts_are_sorted_and_added_for_each_currency_apart(site: Site, tmp_path: Path) -> None:
+    prices = "Name,Price\nAnn,50 USD\nBob,9000 JPY\nCid,55 GBP\nDot,70 GBP\nEve,\nFay,8 USD\n"
+    table_id = await new_table(site, tmp_path, prices, "Prices to sort")
+    async with site.open() as tablewright:
+        await tablewright.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
+        table = await tablewright.table(table_id)
+        up = await find_rows(tablewright, RowQuery(table_id=table_id, sort="Price"))
+        assert [*up.row_ids] == [3, 4, 2, 6, 1, 5]
+        figures = dict(await statistics(tablewright, table, table.fields[1]))
+    assert figures["Sum"] == "125 GBP\n9000 JPY\n58 USD"
+    assert figures["Largest"] == "70 GBP\n9000 JPY\n50 USD"
 
 
 async def test_a_view_of_a_person_is_theirs_and_one_with_a_name_goes_with_the_table(site: Site, tmp_path: Path) -> None:

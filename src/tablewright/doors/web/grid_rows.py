@@ -196,7 +196,7 @@ async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> MatchingRows:
 
 async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequence[RowId]) -> list[RowId]:
     """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
-    keys: dict[RowId, tuple[int, float, str]] = {}
+    keys: dict[RowId, tuple[int, str, float, str]] = {}
     written: dict[RowId, str] = {}
     staying: set[RowId] = set()
 
@@ -230,9 +230,12 @@ async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequenc
     return await asyncio.to_thread(ordered)
 
 
-def sort_key(cell: Cell) -> tuple[int, float, str]:
+def sort_key(cell: Cell) -> tuple[int, str, float, str]:
+    """Numbers come before texts. Amounts are compared within their currency, because nothing is converted."""
     value = ordered(cell.value)
-    return (1, 0.0, value) if isinstance(value, str) else (0, value, "")
+    if isinstance(value, str):
+        return (1, "", 0.0, value)
+    return (0, cell.value.currency if isinstance(cell.value, Money) else "", value, "")
 
 
 class Laid(Noun, frozen=True):

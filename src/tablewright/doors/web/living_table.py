@@ -67,10 +67,10 @@ class LivingTable:
             rows = [*filled, *(row for row in rows if row.cell(self._sort).value is None)]
         return rows
 
-    def _key(self, row: Row) -> tuple[int, float, str]:
+    def _key(self, row: Row) -> tuple[int, str, float, str]:
         """Prices in different currencies by what they are worth."""
         euros = self.ranking.euros.get(row.id) if self._sort == PRICE else None
-        return (0, euros, "") if euros is not None else sort_key(row.cell(self._sort))
+        return (0, "", euros, "") if euros is not None else sort_key(row.cell(self._sort))
 
     async def _sort_by(self, name: str) -> None:
         """Up, down, and back to the order of the ranking."""

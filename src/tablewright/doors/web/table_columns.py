@@ -13,7 +13,7 @@ from tablewright.app import Change, Tablewright
 from tablewright.conditions.column_filter import COMPARISONS, filter_on, ordered
 from tablewright.domain.edits import RemoveField
 from tablewright.domain.form import Where
-from tablewright.domain.model import Cell, Field, RowId, Table
+from tablewright.domain.model import Cell, Field, Money, RowId, Table
 from tablewright.domain.text import cell_text, shortened, show_float
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.grid_rows import mark
@@ -153,14 +153,16 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
     """What the values of a column come to, a figure a line."""
     marks: Counter[str] = Counter()
     texts: Counter[str] = Counter()
-    figures: list[float] = []
+    figures: dict[str, list[float]] = {}
+    """Of each currency apart, because nothing is converted; else of the unit of the column."""
 
     def take(_: RowId, cell: Cell) -> None:
         marks[mark(cell)] += 1
         if cell.value is not None:
             texts[cell_text(cell)] += 1
             if isinstance(value := ordered(cell.value), float):
-                figures.append(value)
+                unit = cell.value.currency if isinstance(cell.value, Money) else ""
+                figures.setdefault(unit or field.unit, []).append(value)
 
     await tablewright.column(table.id, field.name, take)
     filled = texts.total()
@@ -169,7 +171,9 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
         (t("Distinct values"), f"{len(texts):,}"),
     ]
     if figures and field.type in ("number", "money"):
-        lines += [(t(name), with_unit(show_float(round(of(figures), 4)), field.unit)) for name, of in FIGURES.items()]
+        for name, of in FIGURES.items():
+            shown = [with_unit(show_float(round(of(some), 4)), unit) for unit, some in sorted(figures.items())]
+            lines.append((t(name), "\n".join(shown)))
     elif texts:
         common = texts.most_common(MOST_COMMON)
         lines.append((t("Most common"), "\n".join(f"{shortened(value, 60)}: {count:,}" for value, count in common)))
