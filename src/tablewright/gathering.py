@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
@@ -22,17 +22,22 @@ from tablewright.sources.source import Hit, Query, Source
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
+Decided = TypeVar("Decided")
 SEARCHES_AT_ONCE = 4
 """Of one piece of work."""
 RESULTS = 10
+NO_TEXT = "the page has no text"
 
 
 class Gathering:
+    search_seconds: float | None = None
+    """After which a search counts as failed; None: when the web says so."""
+
     def __init__(self, web: Source, model: LanguageModel | None, tell: Tell) -> None:
         self.model = model
         self.queries: list[str] = []
-        self.failed_searches: dict[str, str] = {}
-        """Queries that no search engine answered, and why."""
+        self.failed_searches: dict[str, SearchError] = {}
+        """Queries that no search engine answered."""
         self.unsent: dict[str, str] = {}
         """Queries that were not sent to the web, and why."""
         self.hits: dict[str, Hit] = {}
@@ -61,27 +66,47 @@ class Gathering:
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def search(self, query: str, *, limit: int = RESULTS, tell: Tell | None = None) -> list[Hit]:
+    async def search(self, query: str, *, tell: Tell | None = None) -> list[Hit]:
         """Return all results, those that are known included. `tell` is told of it instead of whoever watches the whole
         work."""
-        tell = tell or self._tell
+        return self._remember(await self._search(query, RESULTS, tell or self._tell))
+
+    async def search_all(self, queries: Sequence[str], *, limit: int = RESULTS) -> list[Hit]:
+        """Search side by side; return the results in the order of the queries, each once."""
+        found = await asyncio.gather(*(self._search(query, limit, self._tell) for query in queries))
+        return self._remember(hit for hits in found for hit in hits)
+
+    def problems(self, queries: Iterable[str]) -> dict[str, str]:
+        """Return those of the queries that failed or were not sent to the web, and why."""
+        failed = {query: error.what for query, error in self.failed_searches.items()}
+        return {query: why for query in queries if (why := failed.get(query) or self.unsent.get(query))}
+
+    def _remember(self, hits: Iterable[Hit]) -> list[Hit]:
+        found: dict[str, Hit] = {}
+        for hit in hits:
+            found.setdefault(hit.origin, hit)
+            self.hits.setdefault(hit.origin, hit)
+        return list(found.values())
+
+    async def _search(self, query: str, limit: int, tell: Tell) -> tuple[Hit, ...]:
         self.queries.append(query)
         try:
-            async with self._turns:
+            async with self._turns, asyncio.timeout(self.search_seconds):
                 found = await self._web.search(Query(text=query, limit=limit))
-        except SearchError as error:
-            self.failed_searches[query] = error.what
+        except (SearchError, TimeoutError) as problem:
+            error = problem if isinstance(problem, SearchError) else SearchError(self._too_slow())
+            self.failed_searches[query] = error
             self.over_budget |= isinstance(error, OverBudget)
             tell(Step(type="error", detail=f"Search for “{query}” failed: {error.what}", data={"query": query}))
-            return []
+            return ()
+        self.failed_searches.pop(query, None)
+        self.unsent.pop(query, None)
         if found.refused:
             self.unsent[query] = found.refused
             detail = f"Did not send the search “{query}” to the web: {found.refused}"
             tell(Step(type="thinking", detail=detail, data={"refused_query": query}))
             if not found.queries:
-                return []
-        for hit in found.hits:
-            self.hits.setdefault(hit.origin, hit)
+                return ()
         sent = "”, then “".join(found.queries) or query
         count = len(found.hits)
         results = f"{count} {plural('result', count)}" if count else "nothing found"
@@ -89,7 +114,10 @@ class Gathering:
         if pattern := self.patterns.get(query):
             data["pattern"] = pattern
         tell(Step(type="search", detail=f"Searched “{sent}”: {results}.", data=data))
-        return list(found.hits)
+        return found.hits
+
+    def _too_slow(self) -> str:
+        return f"It took longer than {self.search_seconds:g} seconds."
 
     # ── choosing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -104,7 +132,9 @@ class Gathering:
             if hit.origin not in gone and (hit.title, hit.snippet) not in seen
         )
 
-    async def decide(self, task: Decision[Any, Any], request: Any, about: Iterable[str] | None = None) -> Outcome[Any]:
+    async def decide(
+        self, task: Decision[Any, Decided], request: Any, about: Iterable[str] | None = None
+    ) -> Outcome[Decided]:
         """What is answered about the user's documents is forgotten with them: those among `about`, or all that were
         found."""
         with concerning(sorted({*self.hits, *self.pages}) if about is None else about):
@@ -112,7 +142,7 @@ class Gathering:
         self.over_budget |= outcome.over_budget
         return outcome
 
-    async def _ask(self, task: Decision[Any, Any], request: Any) -> Outcome[Any]:
+    async def _ask(self, task: Decision[Any, Decided], request: Any) -> Outcome[Decided]:
         return await decide(task, request, self.model, self._tell)
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -123,6 +153,8 @@ class Gathering:
         wanted = [origin for origin in dict.fromkeys(origins) if self.result_of(origin) is None]
         pages: list[Retrieved] = []
         for origin, page in zip(wanted, await asyncio.gather(*map(self._web.open, wanted)), strict=True):
+            if isinstance(page, Retrieved) and not page.text.strip():
+                page = Refusal(origin=origin, reason="error", detail=NO_TEXT, status=200)
             if isinstance(page, Refusal):
                 self.refusals[origin] = page
                 detail = f"Could not read {origin}: {page.detail}"

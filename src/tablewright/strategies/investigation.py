@@ -26,7 +26,7 @@ from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.identity import NAMESAKE, contradiction, fits
 from tablewright.extraction.reader import ABOUT
-from tablewright.gathering import Gathering
+from tablewright.gathering import Decided, Gathering
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Source
 from tablewright.strategies.disagreements import Disagreements
@@ -97,7 +97,7 @@ class RowInvestigation(Gathering):
         """Searches made and pages asked for."""
         return len(self.queries) + self.opened
 
-    async def _ask(self, task: Decision[Any, Any], request: Any) -> Outcome[Any]:
+    async def _ask(self, task: Decision[Any, Decided], request: Any) -> Outcome[Decided]:
         """By the model, together with other rows where there is a seat."""
         if self.seat is not None and self.seat.model is self.model:
             return await self.seat.decide(task, request, self.note)
@@ -410,7 +410,7 @@ class RowInvestigation(Gathering):
     def _looked_at(self) -> str:
         """Where it was looked for, and why that was not enough."""
         if self.failed_searches and not self.hits:
-            return f"The search failed: {[*self.failed_searches.values()][-1]}"
+            return f"The search failed: {[*self.failed_searches.values()][-1].what}"
         if self.unsent and not self.hits:
             return f"A search was not sent: {next(iter(self.unsent.values()))}"
         if not self.hits and not self.opened:

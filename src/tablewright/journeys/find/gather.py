@@ -10,18 +10,17 @@ import msgspec
 
 from tablewright.decisions.choose_lists import ChooseLists, ListsToChoose
 from tablewright.decisions.choose_pages import Offer
-from tablewright.decisions.decision import Outcome, Tell, decide
+from tablewright.decisions.decision import Outcome, Tell
 from tablewright.decisions.more_searches import MoreSearches, SearchSoFar
 from tablewright.decisions.read_lists import ListedThings, PageToRead, ReadLists
 from tablewright.domain.links import continuations
 from tablewright.domain.listing import FindEvent, Listing, ListSource, ReadStatus, Sighting
-from tablewright.domain.retrieved import Refusal, Retrieved, is_document
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import ModelError, OverBudget, SearchError
 from tablewright.extraction.page_lines import chunks, lines_of
+from tablewright.gathering import Gathering
 from tablewright.journeys.find.things import ListedThing, label_of
-from tablewright.models.document_scope import concerning
 from tablewright.sources.fetch.domain import registrable_domain
-from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 
@@ -40,14 +39,12 @@ PLAIN_ROOM = 400_000
 Keep: TypeAlias = Callable[[Listing], Awaitable[Listing]]
 
 
-class ListGatherer:
+class ListGatherer(Gathering):
     def __init__(self, tools: Tools, keep: Keep, tell: Callable[[FindEvent], None], note: Tell) -> None:
         """`keep` is called with what the search has come to, as soon as there is something new."""
+        super().__init__(web_of(tools), tools.model, note)
         self._keep = keep
-        self._tools = tools
-        self._web = web_of(tools)
-        self._tell = tell
-        self._note = note
+        self._report = tell
         self._followed = 0
 
     async def next_queries(
@@ -67,52 +64,41 @@ class ListGatherer:
             aside=len(listing.aside),
             insists=insists,
         )
-        return (await decide(MoreSearches(), asked, self._tools.model, self._note)).decided
+        return (await self.decide(MoreSearches(), asked, ())).decided
 
-    async def search(self, listing: Listing, queries: Sequence[str]) -> Listing:
+    async def search_lists(self, listing: Listing, queries: Sequence[str]) -> Listing:
         """The searches, and which of their results are to be opened."""
-        self._tell(FindEvent(stage="searching", detail="; ".join(queries)))
-        results = await asyncio.gather(*map(self._search, queries))
-        failed = {query: error for query, (_, error) in zip(queries, results, strict=True) if error}
-        known = {*listing.waiting, *(source.origin for source in listing.sources)}
-        hits = {hit.origin: hit for found, _ in results for hit in found if hit.origin not in known}
+        self._report(FindEvent(stage="searching", detail="; ".join(queries)))
+        hits = await self.search_all(queries, limit=RESULTS)
+        for error in self.failed_searches.values():
+            if isinstance(error, OverBudget):
+                raise error
+        failed = self.problems(queries)
+        self.avoid({*listing.waiting, *(source.origin for source in listing.sources)})
+        offers = self.offers(hits)
         done = [query for query in queries if query not in failed]
         listing = msgspec.structs.replace(
             listing,
             queries=tuple(dict.fromkeys((*listing.queries, *done))),
             failed_queries={name: why for name, why in listing.failed_queries.items() if name not in done} | failed,
         )
-        if failed and not (done or hits or listing.sources or listing.waiting):
+        if failed and not (done or offers or listing.sources or listing.waiting):
             await self._keep(listing)
             raise SearchError(
                 f"No search worked: {next(iter(failed.values()))}",
                 kept="The plan of the table is kept.",
                 advice=f"`tablewright find --more {listing.table_id}` continues once the search answers.",
             )
-        chosen = await self._choose(listing, list(hits.values())) if hits else ()
+        chosen = await self._choose(listing, offers) if offers else ()
         return await self._keep(
             msgspec.structs.replace(listing, waiting=tuple(dict.fromkeys((*listing.waiting, *chosen))))
         )
 
-    async def _search(self, query: str) -> tuple[Sequence[Hit], str]:
-        try:
-            found = await self._web.search(Query(text=query, limit=RESULTS))
-            return found.hits, found.refused  # documents may have been searched all the same
-        except OverBudget:
-            raise
-        except SearchError as error:
-            return (), error.what
-
-    async def _choose(self, listing: Listing, hits: Sequence[Hit]) -> tuple[str, ...]:
-        asked = ListsToChoose(
-            plan=listing.plan,
-            offers=tuple(Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet) for hit in hits),
-            read=tuple(source.origin for source in listing.sources),
-            most=PAGES,
-        )
-        self._tell(FindEvent(stage="choosing", detail=f"{len(hits)} search results"))
-        with concerning([hit.origin for hit in hits if is_document(hit.origin)]):
-            return (await decide(ChooseLists(), asked, self._tools.model, self._note)).decided
+    async def _choose(self, listing: Listing, offers: tuple[Offer, ...]) -> tuple[str, ...]:
+        read = tuple(source.origin for source in listing.sources)
+        asked = ListsToChoose(plan=listing.plan, offers=offers, read=read, most=PAGES)
+        self._report(FindEvent(stage="choosing", detail=f"{len(offers)} search results"))
+        return (await self.decide(ChooseLists(), asked, [offer.origin for offer in offers])).decided
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -121,13 +107,14 @@ class ListGatherer:
         total = len(listing.sources) + len(listing.waiting)
         while listing.waiting:
             some = listing.waiting[:AT_ONCE]
-            self._tell(
+            self._report(
                 FindEvent(stage="reading", detail="; ".join(some), done=len(listing.sources), total=max(total, 1))
             )
             read = await asyncio.gather(*(self._read(listing, origin) for origin in some))
             sources = {source.origin: source for source in (*listing.sources, *(source for source, _ in read))}
             known = {*sources, *listing.waiting}
-            following = [url for _, each in read for url in each if url not in known][: NEXT_PAGES - self._followed]
+            following = [url for _, each in read for url in each if url not in known and self.result_of(url) is None]
+            following = following[: NEXT_PAGES - self._followed]
             self._followed += len(following)
             total += len(following)
             listing = await self._keep(
@@ -147,17 +134,20 @@ class ListGatherer:
 
     async def _read(self, listing: Listing, origin: str) -> tuple[ListSource, tuple[str, ...]]:
         """What a page lists, and the pages that go on with it."""
-        page = await self._web.open(origin)
+        is_new = bool(await self.open([origin]))
+        page = self.result_of(origin)
+        assert page is not None
         if isinstance(page, Refusal):
             domain = registrable_domain(origin)
             return ListSource(origin=origin, domain=domain, status=page.reason, detail=page.detail), ()
-        model = self._tools.model
+        if not is_new:
+            return source_of(page, origin, (), status="nothing", detail=f"the same page as {page.origin}"), ()
+        model = self.model
         links = continuations(origin, page.links, LINKS)
         found: list[ListedThings] = []
         for lines in chunks(lines_of(page.text), model.text_room if model is not None else PLAIN_ROOM):
             asked = PageToRead(plan=listing.plan, source=page, lines=lines, links=links)
-            with concerning([origin]):
-                outcome: Outcome[ListedThings] = await decide(ReadLists(), asked, model, self._note)
+            outcome: Outcome[ListedThings] = await self.decide(ReadLists(), asked, [origin])
             if outcome.over_budget:
                 raise OverBudget(outcome.degraded)
             if outcome.degraded:
@@ -185,4 +175,4 @@ def outcome_text(source: ListSource) -> str:
     """What a page came to, in words."""
     if source.status == "read":
         return f"{len(source.sightings)} of the things"
-    return "none of the things" if source.status == "nothing" else f"{source.status}: {source.detail}"
+    return source.detail or "none of the things" if source.status == "nothing" else f"{source.status}: {source.detail}"

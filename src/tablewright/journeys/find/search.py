@@ -139,7 +139,7 @@ class Search:
                 queries = await self._gatherer.next_queries(self._listing, before, insists=insists)
                 if not queries:
                     break
-                await self._gatherer.search(self._listing, queries)
+                await self._gatherer.search_lists(self._listing, queries)
             await self._gatherer.read_waiting(self._listing)
             if await self._is_enough():
                 return

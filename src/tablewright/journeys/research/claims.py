@@ -17,10 +17,10 @@ from tablewright.decisions.write_report import disputes_of, opposed
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.domain.retrieved import Retrieved
+from tablewright.journeys.research.library import failures
 from tablewright.journeys.research.memo import carried_over
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.progress import ResearchProgress
-from tablewright.journeys.research.worker import failures
 from tablewright.models.document_scope import concerning
 from tablewright.store.text_index import rarity
 from tablewright.text.words import roots

@@ -23,10 +23,10 @@ from tablewright.domain.research import (
 from tablewright.domain.text import plural
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
+from tablewright.journeys.research.library import failures
 from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import ResearchProgress
-from tablewright.journeys.research.worker import failures
 
 URGENT, LOWEST = 1, 3
 """Priorities of gaps: without which there is no answer, and of any."""
@@ -56,7 +56,7 @@ class ResearchGatherer:
         underway, brief = self._underway, self._underway.brief
         underway.tell("round", detail=brief.things or brief.question)
         found = await catalog.find(underway.research.table_id, underway.limits)
-        await underway.library.reopen(underway.store, underway.tools, [found.result])
+        await underway.library.reopen(underway.store, [found.result])
         notes, different = found.notes_beside(())
         shown = candidates(found.table, brief)
         reflection = await self._reflect(notes, found.tasks, shown, different)

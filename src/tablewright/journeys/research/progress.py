@@ -24,9 +24,9 @@ from tablewright.domain.research import (
 )
 from tablewright.domain.text import plural
 from tablewright.errors import RunError
+from tablewright.journeys.research.library import Library
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.memo import build_memo
-from tablewright.journeys.research.worker import Library, SearchWorkers
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 
@@ -45,10 +45,7 @@ class ResearchProgress:
         self.watch = watch
         self.round = 0
         self.kind: TaskKind | None = None
-        self.library = Library()
-        self._workers = SearchWorkers(
-            tools, research.brief, self.library, limits, searched=self._searched, tell=self.note
-        )
+        self.library = Library(tools, research.brief, limits, searched=self._searched, tell=self.note)
 
     @property
     def brief(self) -> Brief:
@@ -82,7 +79,7 @@ class ResearchProgress:
     async def search(self, tasks: Sequence[ResearchTask]) -> list[Note]:
         """Raises where every search failed, or nothing that was found could be opened: that is not "not found"."""
         self.tell("round", detail=f"{len(tasks)} {plural('search', len(tasks))}", total=len(tasks))
-        results = await self._workers.run(tasks)
+        results = await self.library.search_for(tasks)
         if self.limits.spent or not tasks or tasks[0].kind == "verify":
             return results
         errors = [result.error for result in results if result.error]

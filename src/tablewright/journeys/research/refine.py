@@ -21,10 +21,10 @@ from tablewright.domain.research import (
 )
 from tablewright.errors import ModelError, SearchError, UsageError
 from tablewright.formats.reports.wording import Words
+from tablewright.journeys.research.library import Library, failures
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.report import ReportWriter
-from tablewright.journeys.research.worker import Library, SearchWorkers, failures
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -46,15 +46,15 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
         raise ModelError(f"The question could not be planned: {outcome.degraded}", kept="Nothing was changed.")
     limits = ResearchLimits(tools.budget, None)
     limits.words = Words(outcome.decided.language)
-    library = Library()
-    await library.reopen(store, tools, [result for each in research.rounds for result in each.notes])
     brief: Brief = outcome.decided
+    library = Library(tools, brief, limits, searched=lambda _: None, tell=tell)
+    await library.reopen(store, [result for each in research.rounds for result in each.notes])
     notes = (await read_pages(tools, brief, list(library.pages.values()), limits, tell)).taken
     report = await _report(store, tools, limits, brief, notes, tell)
     searched = not report.references or bool(report.unfound)
     if searched:
         before = set(library.pages)
-        results = await _search(tools, library, limits, brief, tell)
+        results = await _search(library, limits, brief)
         new = [page for origin, page in library.pages.items() if origin not in before]
         notes += (await read_pages(tools, brief, new, limits, tell)).taken
         report = await _report(store, tools, limits, brief, notes, tell, results)
@@ -70,13 +70,12 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     return answered
 
 
-async def _search(tools: Tools, library: Library, limits: ResearchLimits, brief: Brief, tell: Tell) -> list[Note]:
+async def _search(library: Library, limits: ResearchLimits, brief: Brief) -> list[Note]:
     tasks = [
         ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
         for number, query in enumerate(brief.queries, start=1)
     ]
-    workers = SearchWorkers(tools, brief, library, limits, searched=lambda _: None, tell=tell)
-    results = await workers.run(tasks)
+    results = await library.search_for(tasks)
     failed = failures(results, Words())
     if len(failed) == len(tasks) and not limits.spent:
         raise SearchError(failed[0], kept="The report is as it was.", advice="Ask again later.")

@@ -68,7 +68,7 @@ class Rounds:
             # With more time or money, a round in which a limit was reached is done again, and those after it.
             whole = tuple(takewhile(lambda each: not each.stopped, underway.research.rounds))
             underway.research = msgspec.structs.replace(underway.research, rounds=whole)
-        await underway.library.reopen(underway.store, underway.tools, underway.results)
+        await underway.library.reopen(underway.store, underway.results)
         underway.tell("brief", detail=underway.brief.asked or underway.brief.reason)
         gatherer = ResearchGatherer(underway, self._catalog)
         works: dict[TaskKind, Callable[[], Awaitable[Round]]] = {

@@ -6,7 +6,6 @@ searched for once more. The model decides each step, code proves its quotes and 
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
@@ -15,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.decisions.choose_pages import Offer
-from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.decision import Tell
 from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged, one_a_page
 from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
 from tablewright.decisions.shortlist.turn import standing_fields
@@ -24,13 +23,13 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
 from tablewright.domain.text import plural
-from tablewright.errors import SearchError
+from tablewright.gathering import Gathering
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.messages.messages import message
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
-from tablewright.sources.source import Hit, Query
+from tablewright.sources.source import Hit
 from tablewright.strategies.subject import allow_queries, web_of
 from tablewright.strategies.tools import Tools
 from tablewright.text.personal import without_personal_data
@@ -39,7 +38,6 @@ from tablewright.values.money import BUNDLED
 ROUNDS = 2
 PAGES = 30
 """Opened in the first round; a further one opens half as many."""
-AT_ONCE = 4
 MOST_QUERIES = 6
 """Further searches that a reader of pages may ask for."""
 WITHOUT_MODEL = 20_000
@@ -71,7 +69,7 @@ async def explore(
     tell: Tell,
 ) -> Explored:
     """New ones only: what is `known` is left out. Where nothing is found it is looked for once more, more broadly."""
-    search = _Search(requirements, tools, limits, known, tried, language, tell)
+    search = ProductExploration(requirements, tools, limits, known, tried, language, tell)
     with telling(Provenance(requirements, list(known), list(tried), like)):
         await search.plan(like=like, broader=False)
         if not search.products:
@@ -81,8 +79,8 @@ async def explore(
     return search.outcome(products, most)
 
 
-class _Search:
-    """What was sent and opened so far, so that all of it together stays within its limits."""
+class ProductExploration(Gathering):
+    """What was searched and opened so far, so that all of it together stays within its limits."""
 
     def __init__(
         self,
@@ -94,23 +92,14 @@ class _Search:
         language: str,
         tell: Tell,
     ) -> None:
+        super().__init__(web_of(tools), tools.model, tell)
+        self.search_seconds = limits.search_seconds
         self.products: list[Product] = []
         self._requirements = requirements
-        self._tools = tools
         self._limits = limits
         self._known = {row_key(name): name for name in known}
         self._tried = tried
         self._language = language
-        self._tell = tell
-        self._web = web_of(tools)
-        self._sent: list[str] = []
-        self._failed: list[str] = []
-        self._hits: dict[str, Hit] = {}
-        self._pages: dict[str, Retrieved] = {}
-        self._news: dict[str, Hit] = {}
-        """What the last queries found, also where earlier ones had found it: it may be wanted now."""
-        self._closed: dict[str, Hit] = {}
-        """Pages that could not be opened; the maker's own may be among them."""
         self._degraded: dict[str, None] = {}
         self._places: dict[str, int] = {}
         """The best place of each product among those of the pages that were read with it."""
@@ -119,26 +108,27 @@ class _Search:
         self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
     async def plan(self, *, like: str, broader: bool) -> None:
-        most = self._limits.queries - len(self._sent) if broader else self._limits.queries
+        most = self._limits.queries - len(self.queries) if broader else self._limits.queries
         asked = SearchesToPlan(
             requirements=self._requirements,
             least=min(10, max(1, most)),
             most=max(most, 3),
-            sent=(*self._tried, *self._sent),
+            sent=(*self._tried, *self.queries),
             known=tuple(self._known.values()),
             like=like,
             broader=broader,
         )
         self._tell(Step(type="thinking", detail="Planning the searches."))
-        planned = await decide(PlanSearches(), asked, self._tools.model, self._tell)
+        planned = await self.decide(PlanSearches(), asked, ())
         queries: Sequence[str] = planned.decided
         allow_queries(queries, planned_anew=True)
         self._note(planned.degraded)
         for round in range(ROUNDS):
-            await self._send(queries)
-            pages = await self._open(PAGES if round == 0 else PAGES // 2)
+            # All results, also those that earlier queries had found: they may be wanted now.
+            hits = await self.search_all(list(filter(None, map(without_personal_data, queries))))
+            pages = await self._open_best(hits, PAGES if round == 0 else PAGES // 2)
             queries = await self._read(pages, is_last=round == ROUNDS - 1)
-            if self._tools.model is None or not queries or self._is_enough:
+            if self.model is None or not queries or self._is_enough:
                 break
 
     def _note(self, degraded: str) -> None:
@@ -152,62 +142,20 @@ class _Search:
     def _is_enough(self) -> bool:
         return len(self.products) >= self._limits.products and all(each.official_url for each in self.products)
 
-    async def _send(self, queries: Sequence[str]) -> None:
-        """Side by side; what they find is taken in the order of the queries."""
-        turns = asyncio.Semaphore(AT_ONCE)
+    def _too_slow(self) -> str:
+        return self._message("too slow", seconds=round(self._limits.search_seconds))
 
-        async def one(query: str) -> tuple[Hit, ...] | str:
-            async with turns:
-                try:
-                    async with asyncio.timeout(self._limits.search_seconds):
-                        found = await self._web.search(Query(text=query))
-                except SearchError as error:
-                    return error.what
-                except TimeoutError:
-                    return self._message("too slow", seconds=round(self._limits.search_seconds))
-                if found.refused:
-                    detail = f"Did not send the search “{query}” to the web: {found.refused}"
-                    self._tell(Step(type="thinking", detail=detail, data={"refused_query": query}))
-                    if not found.hits:
-                        return found.refused
-                count = len(found.hits)
-                detail = f"Searched “{query}”: {count} {plural('result', count)}."
-                self._tell(Step(type="search", detail=detail, data={"query": query, "results": count}))
-                return found.hits
-
-        sent = list(filter(None, map(without_personal_data, queries)))
-        self._sent += sent
-        self._news = {}
-        for found in await asyncio.gather(*map(one, sent)):
-            if isinstance(found, str):
-                self._failed.append(found)
-            else:
-                self._news |= {hit.origin: hit for hit in found if hit.origin not in self._news}
-        self._hits |= {origin: hit for origin, hit in self._news.items() if origin not in self._hits}
-
-    async def _open(self, most: int) -> list[Retrieved]:
-        seen = self._pages.keys() | self._closed.keys()
-        offers = tuple(offered(hit) for origin, hit in self._news.items() if origin not in seen)
-        if not offers:
-            return []
+    async def _open_best(self, hits: Sequence[Hit], most: int) -> tuple[Retrieved, ...]:
+        if not (offers := self.offers(hits)):
+            return ()
         lacking = tuple(each.name for each in self.products if not each.official_url)
         asked = ResultsToPick(requirements=self._requirements, offers=offers, most=most, lacking=lacking)
-        origins: Sequence[str] = (await decide(PickResults(), asked, self._tools.model, self._tell)).decided
-        return await self._opened(origins)
-
-    async def _opened(self, origins: Sequence[str]) -> list[Retrieved]:
-        new = [origin for origin in dict.fromkeys(origins) if origin not in self._pages]
-        opened = await asyncio.gather(*map(self._web.open, new))
-        pages = [page for page in opened if isinstance(page, Retrieved) and page.text.strip()]
-        self._pages |= {page.origin: page for page in pages}
-        shut = [origin for origin, page in zip(new, opened, strict=True) if page not in pages]
-        self._closed |= {origin: self._hits[origin] for origin in shut if origin in self._hits}
-        return pages
+        return await self.open((await self.decide(PickResults(), asked, [offer.origin for offer in offers])).decided)
 
     async def _read(self, pages: Sequence[Retrieved], *, is_last: bool) -> tuple[str, ...]:
         """As many whole pages at once as the model takes in; the next ones know what was found before."""
         queries: list[str] = []
-        room = self._tools.model.text_room if self._tools.model is not None else WITHOUT_MODEL
+        room = self.model.text_room if self.model is not None else WITHOUT_MODEL
         left = max(0, self._limits.queries - 2)
         for batch in batches(pages, room):
             detail = f"Looking for products in {len(batch)} {plural('page', len(batch))}."
@@ -218,10 +166,10 @@ class _Search:
                 known=(*self._known.values(), *(each.name for each in self.products)),
                 room=room,
                 queries=0 if is_last else MOST_QUERIES,
-                closed=tuple(map(offered, self._closed.values())),
-                addresses=frozenset(self._hits),
+                closed=tuple(offered(self.hits[origin]) for origin in self.refusals if origin in self.hits),
+                addresses=frozenset(self.hits),
             )
-            outcome = await decide(FindProducts(), asked, self._tools.model, self._tell)
+            outcome = await self.decide(FindProducts(), asked, [page.origin for page in batch])
             found: FoundProducts = outcome.decided
             self._note(outcome.degraded)
             new = [each for each in found.products if row_key(each.name) not in self._known]
@@ -251,14 +199,15 @@ class _Search:
         return [self.products[number] for number in sorted(order[:most])]
 
     async def open_official(self, products: Sequence[Product]) -> None:
-        await self._opened([each.official_url for each in products if each.official_url])
+        await self.open([each.official_url for each in products if each.official_url])
 
     def outcome(self, products: Sequence[Product], most: int) -> Explored:
         notes = list(self._degraded)
-        failed = self._failed[0] if self._failed and not self._hits else ""
-        if self._failed and not failed:
-            count = len(self._failed)
-            notes.append(self._message("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
+        problems = list(self.problems(self.queries).values())
+        failed = problems[0] if problems and not self.hits else ""
+        if problems and not failed:
+            count = len(problems)
+            notes.append(self._message("searches failed", count=count, all=len(self.queries), why=problems[0]))
         left_out = len(self.products) - len(products)
         if left_out and not most:
             further = self._message("limited further", count=left_out)
@@ -267,8 +216,8 @@ class _Search:
             notes.append(self._message("only found", count=len(products)))
         return Explored(
             products=tuple(products),
-            queries=tuple(self._sent),
-            pages=tuple(self._pages.values()),
+            queries=tuple(self.queries),
+            pages=tuple(self.pages.values()),
             notes=tuple(notes),
             failed=failed,
             left_out=left_out,

@@ -11,10 +11,9 @@ from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import Requirements, ShopListing
-from tablewright.errors import SearchError
+from tablewright.gathering import Gathering
 from tablewright.journeys.shortlist.ranking import missed_by, states_asked_for
 from tablewright.sources.provenance import Provenance, telling
-from tablewright.sources.source import Query
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
@@ -53,19 +52,14 @@ async def _listings(
     region = requirements.region
     wanted = states_asked_for(requirements.wishes) or {"new"}
     web = web_of(tools)
-    origins = dict.fromkeys(known)
-    failed: list[SearchError] = []
-    queries = [f"buy {name} {region}", f"{name} price {region}"]
-    for query in queries:
-        try:
-            found = await web.search(Query(text=without_personal_data(query)))
-        except SearchError as error:
-            failed.append(error)
-            continue
-        origins |= dict.fromkeys(hit.origin for hit in found.hits)
+    gathering = Gathering(web, tools.model, tell)
+    queries = [without_personal_data(query) for query in (f"buy {name} {region}", f"{name} price {region}")]
+    hits = await gathering.search_all(queries)
+    origins = list(dict.fromkeys((*known, *(hit.origin for hit in hits))))
+    failed = list(gathering.failed_searches.values())
     if len(failed) == len(queries) and not origins:
         raise failed[0]
-    opened = await asyncio.gather(*map(web.open_again, list(origins)[:OPENED]))
+    opened = await asyncio.gather(*map(web.open_again, origins[:OPENED]))
     pages = tuple(page for page in opened if isinstance(page, Retrieved))
     if not pages:
         return ()

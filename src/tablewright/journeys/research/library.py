@@ -1,0 +1,206 @@
+"""The library of a piece of research: its tasks are searched side by side, and every page is there for all.
+
+Each task leaves a note of which pages it read, which it could not, and which steps it took; no prose and no cell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+from typing import TypeVar
+
+from tablewright.citations.untrusted import looks_like_prompt_injection
+from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
+from tablewright.decisions.decision import Tell
+from tablewright.domain.model import Step
+from tablewright.domain.research import Brief, Note, ResearchTask, SeenSource
+from tablewright.domain.retrieved import Refusal, Retrieved, is_document
+from tablewright.formats.reports.wording import Words
+from tablewright.gathering import NO_TEXT, Gathering
+from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.provenance import note_private, note_read_before
+from tablewright.sources.source import Hit
+from tablewright.store.store import Store
+from tablewright.strategies.subject import web_of
+from tablewright.strategies.tools import Tools
+
+Done = TypeVar("Done")
+OF_A_DOMAIN = 2
+AT_ONCE = 4
+
+
+class Library(Gathering):
+    """All pages that a piece of research has read, in the order in which they came. Search results are leads, never
+    sources: what is cited was opened."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        brief: Brief,
+        limits: ResearchLimits,
+        *,
+        searched: Callable[[ResearchTask], None],
+        tell: Tell,
+    ) -> None:
+        """`searched` is called as each search is done."""
+        super().__init__(web_of(tools), tools.model, tell)
+        self._brief = brief
+        self._limits = limits
+        self._searched = searched
+        self._of_task: dict[str, tuple[str, ...]] = {}
+        self._refused_before: set[str] = set()
+
+    def read_by(self, tasks: Collection[str]) -> list[Retrieved]:
+        origins = dict.fromkeys(origin for task in tasks for origin in self._of_task.get(task, ()))
+        return [page for origin in origins if (page := self.page_of(origin)) is not None]
+
+    async def reopen(self, store: Store, notes: Sequence[Note]) -> None:
+        """As it was: from what is stored, without asking anybody."""
+        for note in notes:
+            for source in note.sources:
+                if source.status != "read":
+                    self._refused_before.add(source.url)
+                elif is_document(source.url) or source.content_hash:
+                    page: Retrieved | Refusal | None = None
+                    if is_document(source.url):
+                        note_private()
+                    else:
+                        page = await store.pages.version(source.url, source.content_hash)
+                    page = page or await self._web.open(source.url)
+                    if isinstance(page, Retrieved):
+                        note_read_before(page)
+                        self._led_to[source.url] = page.origin
+                        self.pages.setdefault(page.origin, page)
+            self._keep(note)
+
+    def _keep(self, note: Note) -> None:
+        self._of_task[note.task.id] = tuple(source.url for source in note.sources if source.status == "read")
+
+    async def search_for(self, tasks: Sequence[ResearchTask]) -> list[Note]:
+        """All searches side by side, then the results that are worth opening; the pages are put into the library in the
+        order of the tasks."""
+        before = dict(self.pages)
+        steps: dict[str, list[Step]] = {task.id: [] for task in tasks}
+
+        async def search(task: ResearchTask) -> list[Hit]:
+            hits = await self.search(task.search_query, tell=steps[task.id].append)
+            if task.search_query not in self.failed_searches:
+                self._searched(task)
+            return hits
+
+        found = await self._in_time([partial(search, task) for task in tasks])
+        wanted = await self._choose(tasks, [hits or [] for hits in found])
+        opened = await self._in_time(
+            [
+                partial(self.open, origins, tell=steps[task.id].append)
+                for task, origins in zip(tasks, wanted, strict=True)
+            ]
+        )
+        notes = []
+        for task, hits, origins, pages in zip(tasks, found, wanted, opened, strict=True):
+            failed = self.failed_searches.get(task.search_query)
+            is_cut_off = hits is None or pages is None
+            error = failed.what if failed else (self._limits.spent or "it was stopped") if is_cut_off else ""
+            sources = () if pages is None else tuple(map(self._seen, origins))
+            notes.append(Note(task=task, sources=sources, steps=tuple(steps[task.id]), error=error))
+            self._keep(notes[-1])
+        in_order = dict.fromkeys((*before, *(page.origin for page in self.read_by(list(steps))), *self.pages))
+        self.pages = {origin: self.pages[origin] for origin in in_order}
+        return notes
+
+    async def _in_time(self, works: Sequence[Callable[[], Awaitable[Done]]]) -> list[Done | None]:
+        """What each comes to, a few at once; None for what a limit cut off."""
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(work: Callable[[], Awaitable[Done]]) -> Done | None:
+            async with turns:
+                return None if self._limits.spent else await work()
+
+        working = [asyncio.create_task(one(work)) for work in works]
+        try:
+            if working:
+                await asyncio.wait(working, timeout=self._limits.seconds_left)
+        finally:
+            for each in working:
+                each.cancel()
+            ended = await asyncio.gather(*working, return_exceptions=True)
+        done: list[Done | None] = []
+        for result in ended:
+            if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
+                raise result
+            done.append(None if isinstance(result, BaseException) else result)
+        return done
+
+    async def _choose(self, tasks: Sequence[ResearchTask], found: Sequence[Sequence[Hit]]) -> list[list[str]]:
+        """For each task the addresses to open. With a model it chooses from all results together; a page that was
+        chosen before is not offered again, but is there for the task that found it, too."""
+        most = self._limits.extent.pages
+        if self.model is None or self._limits.spent:
+            return [first_of_each_site(hits, most) for hits in found]
+        known = {hit.origin for hits in found for hit in hits if self.result_of(hit.origin)} | self._refused_before
+        chosen = set(known)
+        new = {hit.origin: hit for hits in found for hit in hits if hit.origin not in known}
+        if offers := self.offers(new.values()):
+            asked = SourcesToChoose(
+                brief=self._brief,
+                aims=tuple(
+                    f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query
+                    for task in tasks
+                ),
+                offers=offers,
+                most=most * len(tasks),
+            )
+            about = [offer.origin for offer in offers]
+            outcome = await self._limits.in_time(self.decide(ChooseSources(), asked, about))
+            if outcome is not None and outcome.degraded:
+                return [first_of_each_site(hits, most) for hits in found]
+            chosen |= set(outcome.decided) if outcome is not None else set()
+        return [
+            sorted((hit.origin for hit in hits if hit.origin in chosen), key=lambda origin: origin not in known)
+            for hits in found
+        ]
+
+    def _seen(self, origin: str) -> SeenSource:
+        page = self.result_of(origin)
+        assert page is not None
+        if isinstance(page, Refusal):
+            is_empty = page.detail == NO_TEXT
+            return SeenSource(
+                url=origin,
+                domain=registrable_domain(origin),
+                status="empty" if is_empty else page.reason,
+                detail="" if is_empty else page.detail,
+            )
+        orders = any(map(looks_like_prompt_injection, page.text.splitlines()))
+        return SeenSource(
+            url=page.origin,
+            domain=page.domain,
+            title=page.title,
+            detail=self._limits.words("gives orders") if orders else "",
+            content_hash=page.content_hash,
+        )
+
+
+def first_of_each_site(hits: Sequence[Hit], most: int) -> list[str]:
+    """The first results, of one site only a few before those of others: five pages of one site are still one voice."""
+    first: list[str] = []
+    later: list[str] = []
+    domains: list[str] = []
+    for hit in hits:
+        domain = registrable_domain(hit.origin) or hit.origin
+        (first if domains.count(domain) < OF_A_DOMAIN else later).append(hit.origin)
+        domains.append(domain)
+    return list(dict.fromkeys((*first, *later)))[:most]
+
+
+def failures(results: Sequence[Note], words: Words) -> list[str]:
+    """Searches that failed, and those that were not sent, with the reason."""
+    failed = [
+        words("search failed", query=each.task.search_query, why=why)
+        for each in results
+        for why in (each.error, *(step.detail for step in each.steps if "refused_query" in step.data))
+        if why
+    ]
+    return list(dict.fromkeys(failed))
