@@ -223,9 +223,14 @@ async def test_after_a_failover_no_connection_to_the_old_server_is_used(pair: Pa
                 "ALTER SYSTEM SET default_transaction_read_only = on",
                 "SELECT pg_reload_conf()",
             )
-            reading = asyncio.create_task(database.read(count))
-            await until_away(database)
-            waiting = [reading, *(asyncio.create_task(database.write(add_one)) for _ in range(10))]
+            # A connection learns of it with an answer, and the first may still come from before the reload.
+            readings = []
+            async with asyncio.timeout(PATIENCE):
+                while not database.away_for:
+                    readings.append(asyncio.create_task(database.read(count)))
+                    await asyncio.wait(readings[-1:], timeout=0.05)
+            waiting = [reading for reading in readings if not reading.done()]
+            waiting += [asyncio.create_task(database.write(add_one)) for _ in range(10)]
             await asyncio.sleep(0.3)
             assert not any(task.done() for task in waiting)
             pair.promote()
