@@ -6,8 +6,9 @@ import pytest
 
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
-from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, SummariseText, spread
+from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, SummariseText
 from tablewright.models.model import LanguageModel
+from tablewright.models.text_budget import sample_text
 from tablewright.models.tokens import estimate_tokens
 from tablewright.text.sentences import sentences
 
@@ -78,7 +79,7 @@ async def test_a_summary_of_which_nothing_holds_is_the_extract(model: LanguageMo
 
 def test_a_text_too_long_for_the_prompt_is_sent_in_parts_from_all_over_it() -> None:
     text = " ".join(f"Chapter {number} tells of the wind and of the sea." for number in range(2_000))
-    sent = spread(text, 1_000)
+    sent = sample_text(text, 1_000)
     assert estimate_tokens(sent) < 1_300
     assert sent.startswith("Chapter 0 tells")
     assert "Chapter 1755 tells" in sent

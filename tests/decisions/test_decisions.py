@@ -10,7 +10,6 @@ from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import decide
-from tablewright.decisions.excerpt import HEAD, excerpt, fitted
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
@@ -234,32 +233,6 @@ async def test_not_found_in_any_words_is_no_value(model: LanguageModel, endpoint
     endpoint.otherwise = answer(reply(Founded=[said("Not stated", "founded")], Headquarters=[said("n/a", "in")]))
     assert values(await read(model)) == {"Founded": [], "Headquarters": []}
     assert len(endpoint.asked) == 1
-
-
-def test_texts_are_shown_whole_where_they_fit_and_the_long_ones_share_what_is_left() -> None:
-    long = Retrieved(origin="http://c.example/", text="The weather was fine and nothing happened. " * 400)
-    short, cut = fitted((PAGE, long), (FOUNDED,), 3_000)
-    assert short == PAGE.text
-    assert 500 < len(cut) <= 3_000 - len(short)
-
-
-def test_a_long_page_is_cut_to_the_passages_that_matter() -> None:
-    filler = "The weather was fine and nothing happened. " * 400
-    text = f"Acme Turbines makes rotors. {filler}Acme was founded in 1987 by two sisters. {filler}"
-    cut = excerpt(text, (FOUNDED,), 1_500)
-    assert len(cut) <= 1_600
-    assert cut.startswith("Acme Turbines makes rotors.")
-    assert "founded in 1987 by two sisters" in cut
-
-
-def test_of_a_long_list_the_line_of_the_row_is_shown_and_what_repeats_once() -> None:
-    lines = [f"Firm {number} | town {number} | {1900 + number % 90}" for number in range(400)]
-    lines[300] = "Acme Turbines | Merrin | 1987"
-    text = "\n".join(f"{line}\nName | Seat | Founded in the year" for line in lines)
-    cut = excerpt(text, (FOUNDED,), 1_500, "Acme Turbines")
-    assert "Acme Turbines | Merrin | 1987" in cut
-    assert cut[int(1_500 * HEAD) + 40 :].count("Founded in the year") <= 1
-    assert "Merrin" not in excerpt(text, (FOUNDED,), 1_500)
 
 
 # ── support ──────────────────────────────────────────────────────────────────────────────────────────────────────────

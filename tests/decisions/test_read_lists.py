@@ -12,7 +12,7 @@ from tablewright.domain.links import continuations, own_page
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
-from tablewright.extraction.page_lines import chunks, lines_of
+from tablewright.extraction.page_lines import lines_of, parts_that_fit
 
 PLAN = ListPlan(
     question="Brewers of the north",
@@ -167,7 +167,7 @@ def test_without_a_model_the_tables_headed_as_the_columns_are_read() -> None:
 def test_a_long_page_is_read_in_parts_that_begin_with_what_names_the_columns() -> None:
     rows = "\n".join(f"Brewer {number} | Ribe" for number in range(200))
     lines = lines_of(f"Brewers\nName | Town\n{rows}")
-    parts = list(chunks(lines, 2_000))
+    parts = list(parts_that_fit(lines, 2_000))
     assert len(parts) > 2
     assert all([line.text for line in part[:2]] == ["Brewers", "Name | Town"] for part in parts)
     assert {line.number for part in parts for line in part} == set(range(1, 203))

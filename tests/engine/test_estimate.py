@@ -16,9 +16,10 @@ from tablewright.engine.estimate import Estimate, Job, estimate
 from tablewright.engine.fill import Fill, Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
+from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies import estimates, packing
+from tablewright.strategies import estimates
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Effort, Expected, Strategy, Task
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
@@ -237,7 +238,7 @@ def test_the_pipeline_asks_once_for_all_columns_of_a_row(asked: Tools) -> None:
     assert estimates.pipeline(task(FOUNDED), NO_TOOLS).row.calls == 0
 
 
-SHARED = 1 / (estimates.PACK_FULL * packing.ROWS)
+SHARED = 1 / (estimates.BATCH_FULL * ROWS_A_CALL)
 """The part of a call that a row with a short text takes."""
 
 

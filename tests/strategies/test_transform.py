@@ -15,7 +15,7 @@ from tablewright.domain.model import Field, Row, Table, given
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
 from tablewright.settings import Settings
-from tablewright.strategies import packing
+from tablewright.strategies import request_batcher
 from tablewright.strategies.strategy import Task, announced
 from tablewright.strategies.tools import Tools
 from tablewright.strategies.transform import TransformStrategy
@@ -232,7 +232,7 @@ async def test_rows_with_short_texts_share_a_call_and_each_has_its_own_value(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for pause in ("GRACE", "LINGER"):
-        monkeypatch.setattr(packing, pause, 60.0)  # all of them come, however slow the machine is
+        monkeypatch.setattr(request_batcher, pause, 60.0)  # all of them come, however slow the machine is
     endpoint.otherwise = translated
     table = "Name\n" + "\n".join(GERMAN) + "\n"
     operations, usage = await transform(

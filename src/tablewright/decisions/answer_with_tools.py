@@ -15,8 +15,7 @@ from pydantic import Field as Key
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
 from tablewright.decisions.choose_pages import Offer, listed
-from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.read import described, heading, row_block
+from tablewright.decisions.read import described, fit_sources, heading, row_block
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
@@ -75,7 +74,8 @@ def results(offers: Sequence[tuple[int, Offer]]) -> str:
 
 def page(number: int, source: Retrieved, field: Field, room: int, name: str) -> str:
     """`name` is the row's."""
-    return block(number, excerpt(source.text, (field,), room, name), heading(source))
+    (text,) = fit_sources((source,), (field,), room, name)
+    return block(number, text, heading(source))
 
 
 def check(

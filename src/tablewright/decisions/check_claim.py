@@ -10,12 +10,12 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.excerpt import fitted
-from tablewright.decisions.take_notes import described, proved, tidy
-from tablewright.domain.model import Evidence, Field, Noun, Stance
+from tablewright.decisions.take_notes import described, page_blocks, proved, tidy
+from tablewright.domain.model import Evidence, Noun, Stance
 from tablewright.domain.research import Brief, Verdict
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
+from tablewright.models.text_budget import USUAL_ROOM
 
 INSTRUCTIONS = """\
 You check a claim of a research report against pages of sites other than the one that makes it.
@@ -46,7 +46,7 @@ class ClaimToJudge(Noun, frozen=True, gc=True):
     claim: str
     made_by: str
     pages: tuple[Retrieved, ...]
-    room: int = 40_000
+    room: int = USUAL_ROOM
 
 
 class ClaimFinding(Noun, frozen=True):
@@ -90,14 +90,10 @@ class CheckClaim:
     name = "check claim"
 
     def prompt(self, asked: ClaimToJudge) -> Prompt:
-        shown = zip(asked.pages, fitted(asked.pages, [Field(name=asked.claim)], asked.room), strict=True)
-        texts = [
-            block(number, text, f"{page.origin} | {page.title}") for number, (page, text) in enumerate(shown, start=1)
-        ]
         claim = f"The claim:\n{block(0, asked.claim, f'claim made by {asked.made_by}')}"
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
-            text="\n\n".join((*texts, claim)),
+            text=f"{page_blocks(asked.pages, asked.claim, asked.room)}\n\n{claim}",
             reply=ClaimRuling,
             max_tokens=1_500,
         )

@@ -14,6 +14,7 @@ from tablewright.domain.model import Field, Noun
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, about
+from tablewright.models.text_budget import RESULT_SNIPPET, RESULT_TITLE
 
 INSTRUCTIONS = """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
@@ -21,8 +22,6 @@ very row and likely to state the columns: its own or official page first, and an
 confirm it. Leave out results about others of a similar name, results about something else, and copies of each other. \
 `numbers` are the results to open, the best first; none if none is worth opening.
 """
-TITLE, SNIPPET = 110, 300
-"""Characters of a search result that are shown."""
 ELSEWHERE = 0.35
 """Without a model: below this a result is about something else, and opening it would be a waste."""
 
@@ -37,7 +36,7 @@ def listed(offers: Sequence[tuple[int, Offer]]) -> str:
     """Search results as a prompt shows them, each on its own line under its number. A line break in one of them is no
     line break here, so none can pass for another."""
     lines = (
-        f"[{number}] {harmless(offer.title, TITLE)} — {offer.origin} — {harmless(offer.snippet, SNIPPET)}"
+        f"[{number}] {harmless(offer.title, RESULT_TITLE)} — {offer.origin} — {harmless(offer.snippet, RESULT_SNIPPET)}"
         for number, offer in offers
     )
     return block(0, "\n".join(lines), "search results")

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Noun
+from tablewright.models.text_budget import BEGINNING
 
 INSTRUCTIONS = f"""\
 You sort somebody's documents into kinds. For each numbered text, which is the beginning of a document, give its kind: \
@@ -19,8 +20,6 @@ is a spreadsheet or a scan is an invoice. Use a kind that is in use already wher
 always gets the same kind. A document of its own sort gets its own kind.
 
 {WARNING}"""
-SHOWN = 900
-"""Characters of a document that are shown."""
 LONGEST = 40
 
 
@@ -50,7 +49,7 @@ class ClassifyDocuments:
 
     def prompt(self, asked: ToClassify) -> Prompt:
         texts = "\n\n".join(
-            block(number, each.text[:SHOWN], each.name) for number, each in enumerate(asked.documents, start=1)
+            block(number, each.text[:BEGINNING], each.name) for number, each in enumerate(asked.documents, start=1)
         )
         return Prompt(
             instructions=INSTRUCTIONS,

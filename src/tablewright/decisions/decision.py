@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import block, looks_like_prompt_injection
 from tablewright.domain.model import Noun, Step
 from tablewright.errors import ModelError, OverBudget
+from tablewright.models.text_budget import REFUSED_REPLY
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -25,9 +26,6 @@ Decided = TypeVar("Decided", covariant=True)
 Any_Decided = TypeVar("Any_Decided")
 
 Tell: TypeAlias = Callable[[Step], None]
-
-REPEATED = 2_000
-"""Characters of a refused reply that are shown to the model again."""
 
 
 class Prompt(Noun, frozen=True, gc=True):
@@ -122,7 +120,7 @@ async def _ask(
     try:
         return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
     except Unusable as problem:
-        said = block(0, reply.model_dump_json(by_alias=True)[:REPEATED])
+        said = block(0, reply.model_dump_json(by_alias=True)[:REFUSED_REPLY])
         wrong = f"It fails a check: {problem}" if not looks_like_prompt_injection(str(problem)) else "It fails a check."
         again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
     try:

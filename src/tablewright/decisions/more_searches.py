@@ -12,6 +12,7 @@ from tablewright.decisions.plan_list import in_words
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Noun
 from tablewright.domain.text import shortened
+from tablewright.models.text_budget import LIST_TITLE, NAME, NAMES
 
 INSTRUCTIONS = f"""\
 You look after a search for the rows of a table. You see what was found so far and where. Say which searches would \
@@ -22,8 +23,6 @@ more is to be expected.
 
 {WARNING}"""
 INSISTS = "\n\nThe user has seen what was found and asks for more: try what was not tried."
-NAMES = 300
-"""Names that are shown; of more, the first."""
 
 
 class SearchSoFar(Noun, frozen=True, gc=True):
@@ -52,8 +51,8 @@ class MoreSearches:
         wanted = [plan.question, f"Things: {plan.things}", f"Rows wanted: {asked.rows}"]
         if plan.conditions:
             wanted.append(f"Conditions: {'; '.join(map(in_words, plan.conditions))}")
-        names = "\n".join(shortened(name, 80) for name in asked.names[:NAMES])
-        read = "\n".join(f"{shortened(title, 100)}: {what}" for title, what in asked.sources)
+        names = "\n".join(shortened(name, NAME) for name in asked.names[:NAMES])
+        read = "\n".join(f"{shortened(title, LIST_TITLE)}: {what}" for title, what in asked.sources)
         tried = "\n".join(asked.tried)
         failing = f", of which {asked.aside} fail a condition" if asked.aside else ""
         return Prompt(

@@ -19,6 +19,7 @@ from tablewright.domain.corpus import Aggregate, Typed
 from tablewright.domain.model import FieldType, Noun, column_key
 from tablewright.domain.template import PLACEHOLDER
 from tablewright.domain.text import shortened
+from tablewright.models.text_budget import TURN, TURNS
 from tablewright.values.typed import typed
 
 INSTRUCTIONS = f"""\
@@ -89,9 +90,6 @@ Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "contains", "in m
 Period = Literal["", "year", "quarter", "month"]
 KIND = "kind"
 """The column that every document has."""
-TURNS = 6
-"""Earlier turns that are shown, at most."""
-TURN = 600
 
 
 class DocumentGroup(Noun, frozen=True):

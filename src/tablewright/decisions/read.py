@@ -18,7 +18,6 @@ from pydantic import Field as Key
 from tablewright.citations.untrusted import WARNING, block, marked, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.excerpt import fitted
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved, is_document
 from tablewright.domain.text import shortened
@@ -26,9 +25,7 @@ from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import SURE
-
-LONGEST_CELL = 500
-"""Characters of a row's cell that are shown."""
+from tablewright.models.text_budget import ROW_CELL, SOURCE_TITLE, USUAL_ROOM, fit_texts
 
 INSTRUCTIONS = """\
 You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \
@@ -67,7 +64,7 @@ class RowToRead(Noun, frozen=True, gc=True):
     subject: Subject
     fields: tuple[Field, ...]
     sources: tuple[Retrieved, ...]
-    room: int = 20_000
+    room: int = USUAL_ROOM
     examples: Mapping[str, tuple[str, ...]] = {}
     notes: Mapping[str, str] = {}
     strict: bool = False
@@ -95,12 +92,10 @@ class ReadRow:
     name = "read"
 
     def prompt(self, asked: RowToRead) -> Prompt:
+        shown = fit_sources(asked.sources, asked.fields, asked.room, asked.subject.name)
         texts = "\n\n".join(
             block(number, text, heading(source))
-            for number, (source, text) in enumerate(
-                zip(asked.sources, fitted(asked.sources, asked.fields, asked.room, asked.subject.name), strict=True),
-                start=1,
-            )
+            for number, (source, text) in enumerate(zip(asked.sources, shown, strict=True), start=1)
         )
         wanted = columns(asked.fields, asked.examples)
         stated_only = STATED_ONLY if asked.strict else ""
@@ -159,12 +154,18 @@ def row_block(subject: Subject, notes: Mapping[str, str] = {}) -> str:
 def row_lines(subject: Subject) -> str:
     """Every cell of the row that has a value, the name first."""
     cells = {subject.column or "Name": subject.name, **subject.context} if subject.name else dict(subject.context)
-    lines = [f"{name}: {shortened(value, LONGEST_CELL)}" for name, value in cells.items() if value]
+    lines = [f"{name}: {shortened(value, ROW_CELL)}" for name, value in cells.items() if value]
     return "\n".join(lines) or "(the document itself)"
 
 
+def fit_sources(sources: Sequence[Retrieved], fields: Sequence[Field], room: int, name: str = "") -> list[str]:
+    """Return each text, cut to the passages that speak of the row of this name and the columns where not all fit."""
+    asked = " ".join(f"{field.name} {field.question} {field.description}" for field in fields)
+    return fit_texts([source.text for source in sources], asked, room, name)
+
+
 def heading(source: Retrieved) -> str:
-    title = shortened(source.title, 70)
+    title = shortened(source.title, SOURCE_TITLE)
     where = title if is_document(source.origin) else f"{title} | {source.origin}"
     return f"{where} | search result" if source.kind == "snippet" else where
 

@@ -16,8 +16,16 @@ from pydantic import Field as Key
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import MOST_QUOTES, CellAnswer, Quoted
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.excerpt import fitted
-from tablewright.decisions.read import ReadRow, RowReading, RowToRead, columns, heading, reading_of, row_block
+from tablewright.decisions.read import (
+    ReadRow,
+    RowReading,
+    RowToRead,
+    columns,
+    fit_sources,
+    heading,
+    reading_of,
+    row_block,
+)
 
 INSTRUCTIONS = """\
 You fill cells of a table from a document. The document is the row: every column asks what this document says.
@@ -54,7 +62,7 @@ class ReadDocument(ReadRow):
 
     def prompt(self, asked: RowToRead) -> Prompt:
         (document,) = asked.sources
-        (text,) = fitted(asked.sources, asked.fields, asked.room)
+        (text,) = fit_sources(asked.sources, asked.fields, asked.room)
         known = {name: value for name, value in asked.subject.context.items() if value != document.title}
         about = structs.replace(asked.subject, context=known)
         row = f"Known of it already:\n{row_block(about, asked.notes)}\n\n" if known or asked.notes else ""

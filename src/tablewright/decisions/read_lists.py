@@ -26,6 +26,7 @@ from tablewright.domain.model import Evidence, Field, Noun, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
 from tablewright.extraction.page_lines import NumberedLine, shown
+from tablewright.models.text_budget import LIST_TITLE
 from tablewright.text.passages import passages
 from tablewright.values.coerce import coerce, is_not_found
 
@@ -119,7 +120,7 @@ class ReadLists:
             wanted.append(f"Conditions, checked later: {'; '.join(map(in_words, plan.conditions))}")
         links = "\n".join(f"[{number}] {url}" for number, url in enumerate(asked.links, start=1))
         offered = f"\n\nLinks of the page:\n{block(1, links, 'links')}" if links else ""
-        page = block(0, shown(asked.lines), f"{shortened(asked.source.title, 100)} | {asked.source.origin}")
+        page = block(0, shown(asked.lines), f"{shortened(asked.source.title, LIST_TITLE)} | {asked.source.origin}")
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n\n{question_block(chr(10).join(wanted))}",
             text=f"The page:\n{page}{offered}",

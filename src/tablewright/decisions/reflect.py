@@ -29,6 +29,7 @@ from tablewright.domain.research import (
     SourceNote,
 )
 from tablewright.domain.text import plural, shortened
+from tablewright.models.text_budget import LEAST_OF_NOTE, USUAL_ROOM, shorten_evenly
 
 INSTRUCTIONS = """\
 You direct a piece of research. A round of searching and reading is over. You see what is asked, the notes taken so \
@@ -85,7 +86,7 @@ class RoundToReflect(Noun, frozen=True, gc=True):
     new_notes: int = 0
     """How many of the notes the last round brought."""
     extent: Extent = USUAL_EXTENT
-    room: int = 40_000
+    room: int = USUAL_ROOM
 
 
 class Reflection(Noun, frozen=True):
@@ -272,9 +273,7 @@ def still_open(before: Sequence[Gap], closed: dict[int, int], found: Sequence[Op
 def listed(notes: Sequence[SourceNote], room: int) -> str:
     """One line a note, shortened where all of them do not fit."""
     lines = [f"[{note.number}] ({site_of(note)}) {note.statement}" for note in notes]
-    if sum(map(len, lines)) > room:
-        lines = [shortened(line, max(60, room // len(lines))) for line in lines]
-    return "\n".join(lines)
+    return "\n".join(shorten_evenly(lines, room, LEAST_OF_NOTE))
 
 
 def site_of(note: SourceNote) -> str:

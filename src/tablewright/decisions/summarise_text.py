@@ -11,12 +11,10 @@ from tablewright.citations.untrusted import WARNING, block, clean, looks_like_pr
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.figures import unproved
 from tablewright.domain.model import Noun
-from tablewright.models.tokens import estimate_tokens
+from tablewright.models.text_budget import SUMMARY_TOKENS, sample_text
 from tablewright.text.sentences import sentences
 
 MOST_WORDS = 150
-BUDGET = 2_500  # tokens of the text that are sent
-PARTS = 8
 
 INSTRUCTIONS = (
     f"You summarise a part of a document in at most {MOST_WORDS} words: what it is, what it is about, whom and what it "
@@ -31,7 +29,7 @@ class SummariseText(Noun, frozen=True):
     text: str
     extract: str
     title: str = ""
-    budget: int = BUDGET
+    tokens: int = SUMMARY_TOKENS
 
 
 class Summary(BaseModel):
@@ -46,7 +44,7 @@ class Summarise:
     def prompt(self, asked: SummariseText) -> Prompt:
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{block(1, spread(asked.text, asked.budget), asked.title)}\n\nSummarise it.",
+            text=f"{block(1, sample_text(asked.text, asked.tokens), asked.title)}\n\nSummarise it.",
             reply=Summary,
             max_tokens=300,
         )
@@ -70,19 +68,3 @@ class Summarise:
 
     def fallback(self, asked: SummariseText) -> str:
         return asked.extract
-
-
-def spread(text: str, budget: int) -> str:
-    """A text that is too long is sent in parts from all over it, each beginning with a whole sentence."""
-    size = estimate_tokens(text)
-    if size <= budget:
-        return text
-    places = sentences(text)
-    share = len(text) * budget // size // PARTS
-    parts = []
-    for number in range(PARTS):
-        begin = next((start for start, _ in places if start >= len(text) * number // PARTS), None)
-        if begin is not None:
-            space = text.rfind(" ", begin, begin + share)
-            parts.append(text[begin : space if space > begin else begin + share])
-    return "\n…\n".join(dict.fromkeys(parts))

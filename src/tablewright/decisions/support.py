@@ -13,6 +13,7 @@ from tablewright.decisions.read import described, row_block
 from tablewright.domain.model import Evidence, Field, Noun
 from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject
+from tablewright.models.text_budget import SOURCE_TITLE
 
 INSTRUCTIONS = f"""\
 You check cells of a table row that somebody concluded from quotes, without having seen the pages. Each quote stands \
@@ -24,7 +25,6 @@ after the title of its page. For each numbered value: do its quotes alone, about
 
 {WARNING}"""
 
-TITLE = 70
 Verdict: TypeAlias = Literal["yes", "partly", "no"]
 
 
@@ -45,7 +45,7 @@ class Supported(Noun, frozen=True):
 
 
 def quoted(evidence: Sequence[Evidence]) -> str:
-    return "\n".join(f"{shortened(each.title, TITLE) or 'no title'}: “{each.quote}”" for each in evidence)
+    return "\n".join(f"{shortened(each.title, SOURCE_TITLE) or 'no title'}: “{each.quote}”" for each in evidence)
 
 
 class Checked(BaseModel):

@@ -15,12 +15,12 @@ from pydantic import BaseModel
 from tablewright.citations.quotes import cite_span, find_quote, is_near_injection, lines_around
 from tablewright.citations.untrusted import WARNING, block, clean, question_block
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved
-from tablewright.domain.model import Evidence, Field, Noun
+from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
+from tablewright.models.text_budget import USUAL_ROOM, fit_texts
 from tablewright.text.passages import passages
 from tablewright.text.words import roots
 
@@ -63,7 +63,7 @@ class PagesForNotes(Noun, frozen=True, gc=True):
 
     brief: Brief
     pages: tuple[Retrieved, ...]
-    room: int = 40_000
+    room: int = USUAL_ROOM
 
 
 class Taken(Noun, frozen=True):
@@ -103,14 +103,10 @@ class TakeNotes:
     name = "take notes"
 
     def prompt(self, asked: PagesForNotes) -> Prompt:
-        about = Field(name=asked.brief.question, question=" ".join(each.question for each in asked.brief.angles))
-        shown = zip(asked.pages, fitted(asked.pages, [about], asked.room), strict=True)
-        texts = [
-            block(number, text, f"{page.origin} | {page.title}") for number, (page, text) in enumerate(shown, start=1)
-        ]
+        about = " ".join((asked.brief.question, *(each.question for each in asked.brief.angles)))
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
-            text="\n\n".join(texts),
+            text=page_blocks(asked.pages, about, asked.room),
             reply=PageNotes,
             max_tokens=1_000 + 500 * len(asked.pages),
         )
@@ -131,13 +127,21 @@ class TakeNotes:
         return Notes(taken=tuple({each.evidence.quote: each for each in reversed(taken)}.values())[::-1])
 
 
+def page_blocks(pages: Sequence[Retrieved], about: str, room: int) -> str:
+    """Return the numbered pages, cut to what they say about something where not all of them fit."""
+    shown = zip(pages, fit_texts([page.text for page in pages], about, room), strict=True)
+    return "\n\n".join(
+        block(number, text, f"{page.origin} | {page.title}") for number, (page, text) in enumerate(shown, start=1)
+    )
+
+
 class NotesToMend(Noun, frozen=True, gc=True):
     """`pages` are those that the notes are of."""
 
     brief: Brief
     pages: tuple[Retrieved, ...]
     failed: tuple[Unproved, ...]
-    room: int = 40_000
+    room: int = USUAL_ROOM
 
 
 class MendNotes:

@@ -18,7 +18,7 @@ from tablewright.decisions.reflect import site_of
 from tablewright.decisions.take_notes import described, tidy
 from tablewright.domain.model import Noun
 from tablewright.domain.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
-from tablewright.domain.text import shortened
+from tablewright.models.text_budget import LEAST_OF_FULL_NOTE, USUAL_ROOM, shorten_evenly
 
 WORDS: dict[Length, int] = {"short": 200, "standard": 600, "long": 1_500}
 TOKENS: dict[Length, int] = {"short": 2_500, "standard": 5_000, "long": 9_000}
@@ -83,7 +83,7 @@ class ReportToWrite(Noun, frozen=True, gc=True):
     written: str = ""
     listed: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    room: int = 40_000
+    room: int = USUAL_ROOM
 
 
 class CitedSentence(BaseModel):
@@ -262,9 +262,7 @@ def in_full(notes: Sequence[SourceNote], room: int) -> str:
         f"“{' '.join(note.evidence.quote.split())}”"
         for note in notes
     ]
-    if sum(map(len, texts)) > room:
-        texts = [shortened(text, max(120, room // len(texts))) for text in texts]
-    return "\n".join(texts)
+    return "\n".join(shorten_evenly(texts, room, LEAST_OF_FULL_NOTE))
 
 
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────

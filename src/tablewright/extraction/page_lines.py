@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from tablewright.citations.untrusted import LEFT_OUT, clean, looks_like_prompt_injection
 from tablewright.domain.model import Noun
+from tablewright.models.text_budget import AROUND_A_LINE, PAGE_LINE, batches, cut_text
 
 BAR = " | "
-SHOWN = 1_500
-"""Characters of a line that are shown: more is prose, of which the beginning tells what it is about."""
 _RULE = re.compile(r"\s*+\|(?=[\s|:]*+-)[\s|:-]*+")
 """What Markdown puts below the header of a table."""
 _FOOTNOTE = re.compile(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
@@ -55,31 +54,25 @@ def lines_of(text: str) -> tuple[NumberedLine, ...]:
 def shown(lines: Sequence[NumberedLine]) -> str:
     """The lines with their numbers; what gives orders to machines is left out before a number could hide it."""
     return "\n".join(
-        f"[{line.number}] {LEFT_OUT if looks_like_prompt_injection(line.text) else visible(line)}" for line in lines
+        f"[{line.number}] "
+        f"{LEFT_OUT if looks_like_prompt_injection(line.text) else cut_text(clean(line.text), PAGE_LINE, ' …')}"
+        for line in lines
     )
 
 
-def visible(line: NumberedLine) -> str:
-    text = clean(line.text)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
-
-
-def chunks(lines: Sequence[NumberedLine], room: int) -> Iterator[tuple[NumberedLine, ...]]:
-    """In parts that fit; one that begins inside a table begins with the line above the table and its first row, which
-    name what it lists and its columns."""
-    part: list[NumberedLine] = []
-    size = 0
-    above: NumberedLine | None = None
-    header: NumberedLine | None = None
+def parts_that_fit(lines: Sequence[NumberedLine], room: int) -> Iterator[tuple[NumberedLine, ...]]:
+    """Yield the lines in parts that fit; one that begins inside a table begins with the line above the table and its
+    first row, which name what it lists and its columns."""
+    opening: dict[int, tuple[NumberedLine, ...]] = {}
+    above: tuple[NumberedLine, ...] = ()
+    header: tuple[NumberedLine, ...] = ()
     for line in lines:
-        length = min(len(line.text), SHOWN) + 8
-        if size + length > room and part:
-            yield tuple(part)
-            part = [each for each in (above, header) if each is not None and line.is_row]
-            size = sum(min(len(each.text), SHOWN) + 8 for each in part)
-        header = (header or line) if line.is_row else None
-        above = above if line.is_row else line
-        part.append(line)
-        size += length
-    if part:
-        yield tuple(part)
+        opening[line.number] = (*above, *header) if line.is_row else ()
+        header = (header or (line,)) if line.is_row else ()
+        above = above if line.is_row else (line,)
+    return batches(
+        lines,
+        lambda line: min(len(line.text), PAGE_LINE) + AROUND_A_LINE,
+        room=room,
+        opening=lambda line: opening[line.number],
+    )

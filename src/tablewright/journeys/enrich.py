@@ -24,6 +24,7 @@ from tablewright.engine.rows import WINDOW
 from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
+from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposal import ProposalHead
 from tablewright.store.runs import Run
@@ -32,9 +33,6 @@ from tablewright.store.store import Store
 from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.values.row_names import current_row_key
-
-SHOWN_ROWS = 5
-"""Of the table, where columns are planned for it."""
 
 OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
 
@@ -116,11 +114,13 @@ async def plan_columns(store: Store, table_id: str, request: str, model: Languag
         )
     table = await store.tables.find(table_id)
     fields = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
-    window = await store.tables.window(table.id, after=0, limit=SHOWN_ROWS)
+    window = await store.tables.window(table.id, after=0, limit=SAMPLE_ROWS)
     asked = ColumnsToPlan(
         request=request,
         fields=tuple(fields),
-        rows=tuple(tuple(shortened(cell_text(row.cell(field.name)), 80) for field in fields) for row in window.rows),
+        rows=tuple(
+            tuple(shortened(cell_text(row.cell(field.name)), SAMPLE_CELL) for field in fields) for row in window.rows
+        ),
     )
     outcome = await decide(PlanColumns(), asked, model, lambda step: None)
     if outcome.degraded:

@@ -14,6 +14,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadAnswer, ModelRefused
 from tablewright.models.cache import WHOLE, Cached, keep, unproven_answers
+from tablewright.models.text_budget import text_room
 from tablewright.models.tokens import CUT_OFF
 from tablewright.models.windows import UNKNOWN_WINDOW
 
@@ -21,11 +22,6 @@ T = TypeVar("T", bound=BaseModel)
 
 REPAIR = "This answer cannot be used: {problem}\nAnswer the same question again, with the JSON object only."
 PROBLEMS_SHOWN = 5
-TEXT_SHARE = 0.4
-"""Of a model's window, what retrieved texts may take; the rest is for instructions, the reply and second thoughts."""
-CHARACTERS_A_TOKEN = 3.5
-MOST_TEXT = 48_000
-"""Characters of texts in one request, at most, however large the window: what is read is also paid for."""
 
 
 class LanguageModel:
@@ -43,7 +39,7 @@ class LanguageModel:
     @property
     def text_room(self) -> int:
         """Characters of retrieved texts that one request may carry."""
-        return min(MOST_TEXT, int(self.window * TEXT_SHARE * CHARACTERS_A_TOKEN))
+        return text_room(self.window)
 
     async def __aenter__(self) -> Self:
         await self.agent_model.__aenter__()

@@ -6,7 +6,6 @@ A row that is called like a file is that file, asked about itself; any other is 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import nullcontext
 
 from msgspec import structs
 
@@ -24,10 +23,11 @@ from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
 from tablewright.extraction.wanted import wanted
+from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.investigation import READ_ROW, RowInvestigation
-from tablewright.strategies.packing import ROWS, Packer, Seat
+from tablewright.strategies.request_batcher import RequestBatcher
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
@@ -45,7 +45,7 @@ class DocumentsStrategy(Strategy):
     display_name = "Your documents"
     summary = "Finds the answer in your own documents."
     max_steps = 8
-    concurrency = 4 * ROWS  # so that four calls are under way where rows share them
+    concurrency = 4 * ROWS_A_CALL  # so that four calls are under way where rows share them
     parameters = (
         Parameter(
             name="documents",
@@ -78,7 +78,7 @@ class DocumentAnswers:
         self._tools = tools
         self._corpus = corpus
         self._groups = by_subject(task)
-        self._packer = Packer(tools.model) if tools.model is not None else None
+        self._batcher = RequestBatcher(tools.model)
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST)
@@ -90,9 +90,14 @@ class DocumentAnswers:
         for column, fields in self._groups.items():
             if wanted := tuple(field for field in fields if row.cell(field.name).needs_work):
                 subject = subject_of(self._task.table, row, column, asked)
-                seat = Seat(self._packer) if self._packer is not None else None
                 investigation = RowInvestigation(
-                    subject, wanted, self._tools, self._corpus.source, tell, seat=seat, examples=self._task.examples
+                    subject,
+                    wanted,
+                    self._tools,
+                    self._corpus.source,
+                    tell,
+                    slot=self._batcher.slot(),
+                    examples=self._task.examples,
                 )
                 found_in_it = {field.name for field in self._task.table.fields if field.question}
                 given = {name: text for name, text in subject.context.items() if name not in found_in_it}
@@ -124,8 +129,7 @@ class DocumentPart:
         self._investigation = investigation
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        seat = self._investigation.seat
-        with seat.on_the_way() if seat is not None else nullcontext():
+        with self._investigation.slot.on_the_way():
             return await self._attempt(feedback)
 
     async def _attempt(self, feedback: Feedback) -> Sequence[Finding]:

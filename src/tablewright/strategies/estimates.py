@@ -29,9 +29,9 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.template import columns_in
 from tablewright.extraction.about import Subject
 from tablewright.formulas.formula import Formula
+from tablewright.models.text_budget import PAGE_SHARE, ROWS_A_CALL, SHARED_CALL_SHARE
 from tablewright.models.tokens import estimate_tokens
-from tablewright.strategies.exploration import PAGE_SHARE
-from tablewright.strategies.packing import ROWS, SHORT, rows_a_call
+from tablewright.strategies.request_batcher import rows_a_call
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
@@ -57,7 +57,7 @@ UNSURE = 0.4
 
 ROWS_WITH_TEXT = 0.9
 """Pipeline: rows for which a page or a search result was found that a model can read."""
-PACK_FULL = 0.75
+BATCH_FULL = 0.75
 """Of the rows that a call may be shared by, those that share it."""
 JUDGED_FIELDS = 0.15
 """Columns whose value is concluded rather than read, so that a second call asks whether its quotes bear it."""
@@ -169,7 +169,7 @@ def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> 
 def chosen(model: LanguageModel, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
     offers = tuple(Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET)) for _ in range(RESULTS_SHOWN))
     prompt = Choose().prompt(ChoosePages(subject=subject, fields=tuple(fields), offers=offers))
-    return packed(model, prompt, one_call(model, prompt, WRITTEN["choice"]), rows)
+    return shared_call(model, prompt, one_call(model, prompt, WRITTEN["choice"]), rows)
 
 
 def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int, cascade: bool = False) -> Effort:
@@ -185,7 +185,9 @@ def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int, cas
     prompt = ReadRow().prompt(RowToRead(subject=subject, fields=tuple(asked), sources=sources, room=room))
     written = [WRITTEN["verdict"]] * TEXTS_SHOWN + [WRITTEN["answer"]] * len(asked)
     alone = one_call(tools.model, prompt, *written)
-    return packed(tools.model, prompt, alone, rows) * rows_asked + supported(tools.model, subject, asked) * rows_asked
+    return (
+        shared_call(tools.model, prompt, alone, rows) * rows_asked + supported(tools.model, subject, asked) * rows_asked
+    )
 
 
 def supported(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> Effort:
@@ -197,9 +199,9 @@ def supported(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -
     return one_call(model, Support().prompt(asked), WRITTEN["support"]) * rows
 
 
-def packed(model: LanguageModel, prompt: Prompt, alone: Effort, rows: int) -> Effort:
+def shared_call(model: LanguageModel, prompt: Prompt, alone: Effort, rows: int) -> Effort:
     """A row whose prompt is short shares its call, and the instructions, with others."""
-    share = 1 / max(1.0, PACK_FULL * rows) if len(prompt.text) <= model.text_room // SHORT else 1.0
+    share = 1 / max(1.0, BATCH_FULL * rows) if len(prompt.text) <= model.text_room // SHARED_CALL_SHARE else 1.0
     saved = tokens(prompt.instructions) * (1 - share)
     each = Effort(calls=share, input_tokens=alone.input_tokens - saved, output_tokens=alone.output_tokens)
     return each * (1 + ASKED_TWICE)
@@ -216,7 +218,7 @@ def documents(task: Task, tools: Tools) -> Expected:
         asked = RowToRead(subject=subject, fields=fields, sources=(own,), room=tools.model.text_room)
         prompt = ReadDocument().prompt(asked)
         alone = one_call(tools.model, prompt, *[WRITTEN["answer"]] * len(fields))
-        row += packed(tools.model, prompt, alone, ROWS) + supported(tools.model, subject, fields)
+        row += shared_call(tools.model, prompt, alone, ROWS_A_CALL) + supported(tools.model, subject, fields)
     return Expected(row=row)
 
 
@@ -234,7 +236,7 @@ def lookup(task: Task, tools: Tools) -> Expected:
         once += planned(tools.model, subject, (field,))
         prompt = ReadRow().prompt(RowToRead(subject=subject, fields=(field,), sources=snippets))
         alone = one_call(tools.model, prompt, *[WRITTEN["verdict"]] * RESULTS_SHOWN, WRITTEN["answer"])
-        asked = packed(tools.model, prompt, alone, ROWS) * LOOKED_UP
+        asked = shared_call(tools.model, prompt, alone, ROWS_A_CALL) * LOOKED_UP
         row += asked * (UNSURE if tools.cascade else 1.0) + supported(tools.model, subject, (field,))
         row += Effort(searches=LOOKED_UP)
     return Expected(row=row, once=once)
@@ -311,14 +313,14 @@ def transform(task: Task, tools: Tools) -> Expected:
     return Expected(row=written(tools.model, task.fields, task.table.fields, rows_a_call(task)))
 
 
-def written(model: LanguageModel, fields: Sequence[Field], columns: Sequence[Field], rows: int = ROWS) -> Effort:
+def written(model: LanguageModel, fields: Sequence[Field], columns: Sequence[Field], rows: int = ROWS_A_CALL) -> Effort:
     """Cells that a model writes from the row, all in one call that the row shares with others."""
     asked = {field.name for field in fields}
     whole = tuple(column.name for column in columns if column.name not in asked)
     inputs = {field.name: columns_in(field.question, columns) or whole for field in fields}
     row = dict.fromkeys((column for each in inputs.values() for column in each), CELL)
     prompt = Write().prompt(WriteCells(fields=tuple(fields), inputs=inputs, row=row))
-    return packed(model, prompt, one_call(model, prompt, *[WRITTEN["written"]] * len(fields)), rows)
+    return shared_call(model, prompt, one_call(model, prompt, *[WRITTEN["written"]] * len(fields)), rows)
 
 
 # ── what does not say ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,11 +14,10 @@ from tablewright.domain.model import Field, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
 from tablewright.extraction.candidate import Candidate
+from tablewright.models.text_budget import PAGE_SHARE
 from tablewright.sources.source import Hit
 from tablewright.strategies.investigation import RowInvestigation
 
-PAGE_SHARE = 6
-"""Of the room that the model has for texts, a page takes at most one part in so many."""
 PATIENCE = 2
 """Turns that a model may waste, asking for what it has, before it can only answer."""
 

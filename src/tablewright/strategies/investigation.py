@@ -31,7 +31,7 @@ from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Source
 from tablewright.strategies.disagreements import Disagreements
 from tablewright.strategies.findings import ReadCandidate, checked, weigh
-from tablewright.strategies.packing import Seat
+from tablewright.strategies.request_batcher import BatchSlot, RequestBatcher
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.values.same_value import same_value
@@ -50,9 +50,8 @@ READ_ROW = ReadRow()
 
 
 class RowInvestigation(Gathering):
-    """`only` narrows the trace to these fields, for work that is done for them alone.
-
-    With a `seat`, pages are read together with those of other rows."""
+    """`only` narrows the trace to these fields, for work that is done for them alone. With a `slot`, pages are read
+    together with those of other rows."""
 
     def __init__(
         self,
@@ -63,7 +62,7 @@ class RowInvestigation(Gathering):
         tell: Tell,
         *,
         only: Sequence[str] = (),
-        seat: Seat | None = None,
+        slot: BatchSlot | None = None,
         examples: Mapping[str, tuple[str, ...]] = NOTHING,
         side_by_side: Collection[str] = (),
     ) -> None:
@@ -75,7 +74,7 @@ class RowInvestigation(Gathering):
         self.strict = tools.strict
         self._cascade = tools.cascade
         self._prefers = tools.prefers
-        self.seat = seat
+        self.slot = slot or RequestBatcher(None).slot()
         self._tell_of = tell
         self._only = tuple(only)
         self._snippets_read: set[str] = set()
@@ -98,9 +97,9 @@ class RowInvestigation(Gathering):
         return len(self.queries) + self.opened
 
     async def _ask(self, task: Decision[Any, Decided], request: Any) -> Outcome[Decided]:
-        """By the model, together with other rows where there is a seat."""
-        if self.seat is not None and self.seat.model is self.model:
-            return await self.seat.decide(task, request, self.note)
+        """By the model, together with other rows."""
+        if self.slot.model is self.model:
+            return await self.slot.decide(task, request, self.note)
         return await super()._ask(task, request)
 
     # ── choosing ─────────────────────────────────────────────────────────────────────────────────────────────────────

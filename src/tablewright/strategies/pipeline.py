@@ -7,7 +7,6 @@ only where the last one was weak. Everything goes through the evidence rule.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import nullcontext
 
 import msgspec
 
@@ -15,8 +14,8 @@ from tablewright.domain.model import Finding, Row
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.packing import ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.patterns import PatternGenerator
+from tablewright.strategies.request_batcher import SHARED_CALLS, RequestBatcher, rows_a_call
 from tablewright.strategies.stages import (
     CrawlStage,
     DecisionStage,
@@ -40,7 +39,7 @@ class PipelineStrategy(Strategy):
     summary = "Searches the same way for every row and reads each page once. The usual choice."
     max_steps = 12
     concurrency = 8
-    parameters = (ROWS_A_CALL,)
+    parameters = (SHARED_CALLS,)
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
@@ -61,7 +60,7 @@ class Pipeline:
         self._tools = tools
         self._side_by_side: frozenset[str] = frozenset()
         self._web = web_of(tools)
-        self._packer = Packer(tools.model, rows=rows_a_call(task)) if tools.model is not None else None
+        self._batcher = RequestBatcher(tools.model, rows=rows_a_call(task))
         generator = PatternGenerator(tools.model, tools.patterns)
         self._groups = [
             (column, PatternStage(generator, fields, task.table.name, other_columns(task, column)))
@@ -77,14 +76,13 @@ class Pipeline:
         for column, pattern in self._groups:
             subject = subject_of(self._task.table, row, column, asked)
             wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
-            seat = Seat(self._packer) if self._packer is not None else None
             investigation = RowInvestigation(
                 subject,
                 wanted,
                 self._tools,
                 self._web,
                 tell,
-                seat=seat,
+                slot=self._batcher.slot(),
                 examples=self._task.examples,
                 side_by_side=self._side_by_side,
             )
@@ -142,7 +140,7 @@ class RowPart:
             return [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
         investigation.notes = feedback.notes
         message = Message(row=self._row, fields=fields, feedback=feedback, investigation=investigation)
-        with investigation.seat.on_the_way() if investigation.seat is not None else nullcontext():
+        with investigation.slot.on_the_way():
             await self._pipeline.run(message, self._plan)
         findings = await investigation.findings(fields)
         await investigation.rate(findings)

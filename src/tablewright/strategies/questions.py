@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
 from typing import TypeAlias
 
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
@@ -11,8 +10,8 @@ from tablewright.domain.model import Field, Finding, Row
 from tablewright.sources.source import Source
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.packing import Packer, Seat
 from tablewright.strategies.patterns import PatternGenerator
+from tablewright.strategies.request_batcher import RequestBatcher
 from tablewright.strategies.strategy import Task, Tell
 from tablewright.strategies.subject import (
     allow_queries,
@@ -40,7 +39,7 @@ class OneByOne:
         self.answer_field = answer_field
         self._columns = subject_columns(task)
         self._generator = PatternGenerator(tools.model, tools.patterns)
-        self._packer = Packer(tools.model) if tools.model is not None else None
+        self._batcher = RequestBatcher(tools.model)
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST)
@@ -58,7 +57,7 @@ class OneByOne:
                     self.web,
                     tell,
                     only=(field.name,),
-                    seat=Seat(self._packer) if self._packer is not None else None,
+                    slot=self._batcher.slot(),
                     examples=self.task.examples,
                 )
         return QuestionsOfRow(self, row, investigations)
@@ -113,7 +112,7 @@ class QuestionsOfRow:
                 continue
             investigation.notes = feedback.notes
             investigation.avoid(feedback.avoid_urls)
-            with investigation.seat.on_the_way() if investigation.seat is not None else nullcontext():
+            with investigation.slot.on_the_way():
                 queries = await self._answer.queries(field, investigation, self._row, feedback)
                 findings.append(await self._answer.answer_field(field, investigation, queries, feedback))
         return findings

@@ -15,21 +15,16 @@ from tablewright.domain.model import Evidence, Field, Finding, Reason, Row, Step
 from tablewright.domain.template import columns_in
 from tablewright.domain.text import cell_text, show
 from tablewright.errors import BadField, UsageError
+from tablewright.models.text_budget import ROWS_A_CALL, cell_room, cut_text
 from tablewright.strategies import estimates
 from tablewright.strategies.compute import empty_inputs, failed
 from tablewright.strategies.feedback import Feedback
-from tablewright.strategies.packing import ROWS, ROWS_A_CALL, Packer, Seat, rows_a_call
+from tablewright.strategies.request_batcher import SHARED_CALLS, RequestBatcher, rows_a_call
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
-
-ROOM = 40_000
-"""Characters of a row in a prompt, at most; a model with a small window is shown fewer."""
-CHARACTERS_A_TOKEN = 2
-"""Few, so that what is shown of a row takes no more than about half of any model's window."""
-
 
 NOT_GIVEN = "the row does not give it"
 NO_NOTES: Mapping[str, str] = {}
@@ -39,10 +34,10 @@ class TransformStrategy(Strategy):
     name = "transform"
     display_name = "Write from the row"
     summary = "Translates, classifies, summarises or rewrites other columns. Uses the model, but no search."
-    concurrency = 4 * ROWS  # so that four calls are under way where rows share them
+    concurrency = 4 * ROWS_A_CALL  # so that four calls are under way where rows share them
     needs_identity = False
     repeats = False
-    parameters = (ROWS_A_CALL,)
+    parameters = (SHARED_CALLS,)
 
     def needs(self, task: Task) -> tuple[Need, ...]:
         return ("model",)
@@ -90,7 +85,7 @@ class CellWriter:
         *,
         strict: bool = False,
         examples: Mapping[str, Sequence[str]] | None = None,
-        rows: int = ROWS,
+        rows: int = ROWS_A_CALL,
     ) -> None:
         """So many `rows` with short texts share one call, at most."""
         self._fields = tuple(fields)
@@ -102,7 +97,7 @@ class CellWriter:
             if name in named:
                 raise BadField(f"{name} cannot be written from itself.")
         self._model = model
-        self._packer = Packer(model, rows=rows)
+        self._batcher = RequestBatcher(model, rows=rows)
         self._strict = strict
         self._examples = {name: tuple(some) for name, some in (examples or {}).items()}
 
@@ -133,9 +128,9 @@ class CellWriter:
         def told(step: Step, *names: str) -> None:
             tell(step, *(names or (field.name for field in fields)))
 
-        seat = Seat(self._packer)
-        with seat.on_the_way():
-            outcome = await seat.decide(Write(), asked, told)
+        slot = self._batcher.slot()
+        with slot.on_the_way():
+            outcome = await slot.decide(Write(), asked, told)
         if outcome.degraded:
             reason: Reason = "over_budget" if outcome.over_budget else "error"
             return [failed(field, reason, outcome.degraded) for field in fields]
@@ -145,11 +140,11 @@ class CellWriter:
         columns = dict.fromkeys(column for field in fields for column in self._inputs[field.name])
         texts = {column: cell_text(row.cell(column)).strip() for column in columns}
         texts = {column: text for column, text in texts.items() if text}
-        room = min(ROOM, CHARACTERS_A_TOKEN * self._model.window // 2) // max(1, len(texts))
+        room = cell_room(self._model.window, len(texts))
         return WriteCells(
             fields=fields,
             inputs={field.name: self._inputs[field.name] for field in fields},
-            row={column: shortened(text, room) for column, text in texts.items()},
+            row={column: cut_text(text, room - 1, "…") for column, text in texts.items()},
             examples=self._examples,
         )
 
@@ -193,8 +188,3 @@ class TransformRow:
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         return await self._writer.answer(self._row, self._tell, feedback.notes)
-
-
-def shortened(text: str, room: int) -> str:
-    """Its lines kept: they may be what is to be split."""
-    return text if len(text) <= room else f"{text[: room - 1]}…"

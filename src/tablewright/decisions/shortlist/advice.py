@@ -19,6 +19,7 @@ from tablewright.decisions.shortlist.prompt_parts import (
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.shortlist import ReplySentence, Requirements
 from tablewright.domain.text import shortened
+from tablewright.models.text_budget import USUAL_ROOM
 
 INSTRUCTIONS = f"""\
 You advise somebody who wants to buy something. A table of products was compared with their requirements; code has \
@@ -48,7 +49,7 @@ class AdviceToGive(Noun, frozen=True, gc=True):
     top: int
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    room: int = 20_000
+    room: int = USUAL_ROOM
 
 
 class AdvisedCard(Noun, frozen=True):

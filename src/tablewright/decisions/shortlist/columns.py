@@ -14,6 +14,7 @@ from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_tex
 from tablewright.domain.model import Field, Noun, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import PRICE_FIELD, Requirements
+from tablewright.models.text_budget import EXAMPLE_PAGES_ROOM
 
 INSTRUCTIONS = f"""\
 You choose the columns by which products are compared for somebody who wants to buy one. For someone who wants just \
@@ -38,7 +39,7 @@ class ColumnsToPropose(Noun, frozen=True, gc=True):
     requirements: Requirements
     fields: tuple[Field, ...] = ()
     sources: tuple[Retrieved, ...] = ()
-    room: int = 12_000
+    room: int = EXAMPLE_PAGES_ROOM
 
 
 class ProposedColumns(BaseModel):

@@ -16,6 +16,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import OfferedAs, ShopListing
 from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, mentions
+from tablewright.models.text_budget import USUAL_ROOM
 from tablewright.values.money import read_amounts
 
 INSTRUCTIONS = f"""\
@@ -32,7 +33,7 @@ class OffersToRead(Noun, frozen=True, gc=True):
     product: str
     region: str
     sources: tuple[Retrieved, ...]
-    room: int = 20_000
+    room: int = USUAL_ROOM
 
 
 class PageOffer(BaseModel):

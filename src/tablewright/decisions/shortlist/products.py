@@ -20,6 +20,7 @@ from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import OfferedAs, Product, Requirements
+from tablewright.models.text_budget import PAGE_LINKS, USUAL_ROOM, cut_text
 
 INSTRUCTIONS = f"""\
 You read web pages and list the products on them that somebody may want to buy: complete, distinct models of the \
@@ -47,8 +48,6 @@ QUERIES = """\
 models that the pages mention and do not describe."""
 NO_QUERIES = "`queries`: none; no further search is sent."
 CLOSED = "Results that could not be opened; a maker's own page among them is official, too. They cannot be quoted:"
-LINKS = 25
-"""Links of a page that are shown."""
 
 
 class PagesForProducts(Noun, frozen=True, gc=True):
@@ -57,7 +56,7 @@ class PagesForProducts(Noun, frozen=True, gc=True):
     known: tuple[str, ...] = ()
     queries: int = 0
     """Further searches that may be asked for."""
-    room: int = 20_000
+    room: int = USUAL_ROOM
     closed: tuple[Offer, ...] = ()
     """Results whose pages could not be opened."""
     addresses: frozenset[str] = frozenset()
@@ -131,10 +130,9 @@ class FindProducts:
 
 
 def page_text(source: Retrieved, room: int) -> str:
-    links = "\n".join(dict.fromkeys(source.links[:LINKS]))
+    links = "\n".join(dict.fromkeys(source.links[:PAGE_LINKS]))
     said = f"\n\nLinks:\n{links}" if links else ""
-    left = max(500, room - len(said))
-    return (source.text if len(source.text) <= left else f"{source.text[:left]}\n[…]") + said
+    return cut_text(source.text, max(500, room - len(said)), "\n[…]") + said
 
 
 def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None, str]:

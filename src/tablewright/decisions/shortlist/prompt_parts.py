@@ -14,10 +14,8 @@ from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
 from tablewright.domain.text import shortened
+from tablewright.models.text_budget import COMPARED_CELL, EARLIER_REPLY, PAGE_TITLE, take_fitting
 
-LONGEST_CELL = 200
-LONGEST_REPLY = 700
-"""Characters of earlier replies of the adviser; its last one, and what the user said, is shown whole."""
 UNKNOWN = "?"
 NOT_LOOKED_UP = "not looked up"
 
@@ -30,7 +28,7 @@ def pages_text(
     """The pages in numbered blocks; `part` is what is shown of one that has so many characters of the room."""
     each = room // max(1, len(sources))
     return "\n\n".join(
-        block(number, part(source, each), f"{shortened(source.title, 90)} | {source.origin}")
+        block(number, part(source, each), f"{shortened(source.title, PAGE_TITLE)} | {source.origin}")
         for number, source in enumerate(sources, start=1)
     )
 
@@ -47,7 +45,7 @@ class ComparedRow(Noun, frozen=True):
         if not self.cells:
             return self.name
         cells = " | ".join(
-            f"{name}: {shortened(self.cells.get(name, NOT_LOOKED_UP) or UNKNOWN, LONGEST_CELL)}" for name in columns
+            f"{name}: {shortened(self.cells.get(name, NOT_LOOKED_UP) or UNKNOWN, COMPARED_CELL)}" for name in columns
         )
         return f"{self.name} | {cells} | {self.verdict}"
 
@@ -91,30 +89,23 @@ def columns_text(fields: Sequence[Field]) -> str:
 
 def comparison_block(number: int, rows: Sequence[ComparedRow], columns: Sequence[str], room: int) -> str:
     """All products under their numbers, as far as there is room; the best are first."""
-    lines: list[str] = []
-    for place, row in enumerate(rows, start=1):
-        line = f"[{place}] {row.text(columns)}"
-        room -= len(line) + 1
-        if room < 0:
-            lines.append(f"({len(rows) - place + 1} more are left out for want of room)")
-            break
-        lines.append(line)
+    lines = take_fitting((f"[{n}] {row.text(columns)}" for n, row in enumerate(rows, start=1)), room, around=1)
+    if len(lines) < len(rows):
+        lines.append(f"({len(rows) - len(lines)} more are left out for want of room)")
     return block(number, "\n".join(lines), "comparison")
 
 
 def conversation_block(number: int, messages: Sequence[ChatMessage], room: int) -> str:
-    """The newest that fit; the message that is answered now is asked apart."""
-    last = max((place for place, message in enumerate(messages) if message.role == "advisor"), default=-1)
-    lines: list[str] = []
-    for place, message in reversed(list(enumerate(messages))):
-        is_whole = message.role == "user" or place == last
-        said = message.text if is_whole else shortened(message.text, LONGEST_REPLY)
-        line = f"{'User' if message.role == 'user' else 'Adviser'}: {said}"
-        room -= len(line)
-        if room < 0:
-            break
-        lines.append(line)
-    return block(number, "\n".join(reversed(lines)), "conversation")
+    """The newest that fit, what the user said and the adviser's last reply whole; the message that is answered now is
+    asked apart."""
+    last = next((message for message in reversed(messages) if message.role == "advisor"), None)
+    lines = (
+        f"User: {message.text}"
+        if message.role == "user"
+        else f"Adviser: {message.text if message is last else shortened(message.text, EARLIER_REPLY)}"
+        for message in reversed(messages)
+    )
+    return block(number, "\n".join(reversed(take_fitting(lines, room))), "conversation")
 
 
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────

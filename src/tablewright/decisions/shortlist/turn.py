@@ -33,6 +33,7 @@ from tablewright.decisions.shortlist.prompt_parts import (
 )
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, ReplySentence, Requirements
+from tablewright.models.text_budget import USUAL_ROOM
 
 TurnIntent: TypeAlias = Literal[
     "wish",
@@ -126,7 +127,7 @@ class TurnToTake(Noun, frozen=True, gc=True):
     rows: tuple[ComparedRow, ...] = ()
     notes: tuple[str, ...] = ()
     is_undecided: bool = False
-    room: int = 20_000
+    room: int = USUAL_ROOM
 
 
 class TurnTaken(Noun, frozen=True, gc=True):

@@ -37,6 +37,7 @@ from tablewright.journeys.ask.without_model import answer_without_model, from_fo
 from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.messages.messages import ENGLISH
 from tablewright.models.document_scope import concerning
+from tablewright.models.text_budget import DOCUMENT_LINE
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.text.words import SMALL_WORDS
@@ -48,7 +49,6 @@ UNASKED = 60
 """Documents that are read for a question without asking, unless the user says otherwise."""
 HITS = 8
 """Passages with words of the question that its plan is shown."""
-HIT = 160
 KEPT = 4
 """Collections of documents whose inner tables are held in memory: people may see different ones."""
 SHOWN = 12
@@ -219,7 +219,7 @@ def lines_about(question: str, text: str) -> str:
         return -len(words.intersection(tokenize(fold(lines[place])))), -len(lines[place])
 
     best = sorted(range(len(lines)), key=shared)[:2]
-    return " … ".join(shortened(lines[place], HIT) for place in sorted(best))
+    return " … ".join(shortened(lines[place], DOCUMENT_LINE) for place in sorted(best))
 
 
 async def may_sort(asking: QuestionTurn, things: Inventory) -> str:

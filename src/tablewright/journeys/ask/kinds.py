@@ -29,6 +29,7 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.document_scope import concerning
+from tablewright.models.text_budget import DOCUMENTS_A_CALL, batches
 from tablewright.store.kinds import KindRow
 from tablewright.store.operations import CellAt
 from tablewright.store.store import Store
@@ -38,8 +39,6 @@ from tablewright.strategies.strategy import find_strategy
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
-AT_ONCE = 20
-"""Documents that are classified in one call."""
 AT_INGEST = 400
 """Documents that are classified without a question about what it costs."""
 SORTED = 1.0, 1.3
@@ -64,8 +63,7 @@ async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, mos
     waiting = [each for each in documents if not each.is_sorted][:most]
     kinds = Counter(each.kind for each in documents if each.is_sorted and each.kind)
     count = 0
-    for start in range(0, len(waiting), AT_ONCE):
-        batch = waiting[start : start + AT_ONCE]
+    for batch in batches(waiting, most=DOCUMENTS_A_CALL):
         beginnings = tuple([await beginning(store, document) for document in batch])
         asked = ToClassify(documents=beginnings, kinds=tuple(kind for kind, _ in kinds.most_common(60)))
         with concerning([document.id for document in batch]):
@@ -93,13 +91,13 @@ async def sorting_effort(
     store: Store, model: LanguageModel, documents: Sequence[Document]
 ) -> tuple[EstimateRange, EstimateRange, EstimateRange | None]:
     """What classifying them takes: calls, tokens sent, and dollars if the price is known."""
-    first = tuple([await beginning(store, document) for document in documents[:AT_ONCE]])
+    first = tuple([await beginning(store, document) for document in documents[:DOCUMENTS_A_CALL]])
     prompt = ClassifyDocuments().prompt(ToClassify(documents=first))
-    batches = -(-len(documents) // AT_ONCE)
-    effort = one_call(model, prompt, '{"number": 12, "kind": "purchase order"}, ' * len(first)) * batches
+    calls = -(-len(documents) // DOCUMENTS_A_CALL)
+    effort = one_call(model, prompt, '{"number": 12, "kind": "purchase order"}, ' * len(first)) * calls
     cost = dollars(model, effort)
-    calls, tokens = (spanned(each, SORTED, whole=True) for each in (effort.calls, effort.input_tokens))
-    return calls, tokens, None if cost is None else spanned(cost, SORTED)
+    asked, read = (spanned(each, SORTED, whole=True) for each in (effort.calls, effort.input_tokens))
+    return asked, read, None if cost is None else spanned(cost, SORTED)
 
 
 async def beginning(store: Store, document: Document) -> Beginning:

@@ -37,11 +37,11 @@ from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.messages.messages import figure, message
 from tablewright.models.document_scope import concerning
+from tablewright.models.text_budget import AROUND_A_LINE, LISTED_ROW, take_fitting
 from tablewright.store.results import ResultRow
 
 NAMED = 6
 """Things that an answer names; more are a table."""
-LONGEST_ROW = 600
 TOO_MANY = 200
 """Rows beyond which one is asked to narrow the question."""
 NARROWING = 3
@@ -304,14 +304,8 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     """What needs judgement across rows; None where the model concludes nothing."""
     context, plan = asking.context, asking.plan
     assert context.model is not None
-    rows: list[NumberedRow] = []
-    left = context.model.text_room
-    for name, member in members:
-        text = row_text(member, plan)
-        left -= len(text) + 8
-        if left < 0:
-            break
-        rows.append(NumberedRow(table=name, text=text))
+    texts = take_fitting((row_text(member, plan) for _, member in members), context.model.text_room, AROUND_A_LINE)
+    rows = [NumberedRow(table=name, text=text) for (name, _), text in zip(members, texts, strict=False)]
     asking.tried.append(
         ToolUse(
             tool="annotations_search",
@@ -425,7 +419,7 @@ def row_text(member: Member, plan: QuestionPlan) -> str:
     """A member in one line: "PO-7.pdf: Supplier ACME; Total 12.50 EUR"."""
     asked = [(column.name, value_text(member, column.name)) for column in plan.columns]
     values = [f"{name} {value}" for name, value in asked if value]
-    return shortened(f"{member.document.name}: {'; '.join(values)}", LONGEST_ROW)
+    return shortened(f"{member.document.name}: {'; '.join(values)}", LISTED_ROW)
 
 
 def value_text(member: Member, column: str) -> str:

@@ -8,7 +8,7 @@ from tablewright.engine.estimate import Estimate, Job
 from tablewright.engine.estimate import estimate as estimated
 from tablewright.engine.fill import Terms
 from tablewright.journeys.find.gather import PAGES
-from tablewright.models.model import CHARACTERS_A_TOKEN
+from tablewright.models.text_budget import CHARACTERS_A_TOKEN
 from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.tools import Tools

@@ -17,9 +17,10 @@ from tablewright.domain.links import continuations
 from tablewright.domain.listing import FindEvent, Listing, ListSource, ReadStatus, Sighting
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import ModelError, OverBudget, SearchError
-from tablewright.extraction.page_lines import chunks, lines_of
+from tablewright.extraction.page_lines import lines_of, parts_that_fit
 from tablewright.gathering import Gathering
 from tablewright.journeys.find.things import ListedThing, label_of
+from tablewright.models.text_budget import ROOM_WITHOUT_MODEL
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
@@ -33,8 +34,6 @@ LINKS = 40
 """Links that may continue a page's list, as they are shown."""
 NEXT_PAGES = 20
 """Further pages of lists in one run, at most."""
-PLAIN_ROOM = 400_000
-"""Characters of a page that are read without a model."""
 
 Keep: TypeAlias = Callable[[Listing], Awaitable[Listing]]
 
@@ -145,7 +144,8 @@ class ListGatherer(Gathering):
         model = self.model
         links = continuations(origin, page.links, LINKS)
         found: list[ListedThings] = []
-        for lines in chunks(lines_of(page.text), model.text_room if model is not None else PLAIN_ROOM):
+        room = model.text_room if model is not None else ROOM_WITHOUT_MODEL
+        for lines in parts_that_fit(lines_of(page.text), room):
             asked = PageToRead(plan=listing.plan, source=page, lines=lines, links=links)
             outcome: Outcome[ListedThings] = await self.decide(ReadLists(), asked, [origin])
             if outcome.over_budget:

@@ -7,9 +7,8 @@ import math
 
 from tablewright.domain.research import Brief, Extent, ResearchEstimate
 from tablewright.journeys.research.catalog import CANDIDATES
-from tablewright.journeys.research.notes import PAGES_AT_ONCE
-from tablewright.models.model import CHARACTERS_A_TOKEN
 from tablewright.models.price import estimate as price
+from tablewright.models.text_budget import CHARACTERS_A_TOKEN, PAGES_A_CALL
 from tablewright.strategies.tools import Tools
 
 GAPS = 4
@@ -36,7 +35,7 @@ def estimate(brief: Brief, tools: Tools, max_tasks: int, extent: Extent) -> Rese
     verified = min(extent.kept_searches, max_tasks - first - gaps)
     read = (first + gaps) * NEW_PAGES
     pages = read + verified * NEW_PAGES
-    reading = math.ceil(max(read * PAGE / model.text_room, read / PAGES_AT_ONCE))
+    reading = math.ceil(max(read * PAGE / model.text_room, read / PAGES_A_CALL))
     noted = int(read * NOTES * NOTE)
     judged = claims * min(NEW_PAGES * (verified + 1) * PAGE, model.text_room)
     rows = CANDIDATES * brief.target_items if brief.report_type == "catalog" else 0

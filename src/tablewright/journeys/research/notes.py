@@ -17,13 +17,12 @@ from tablewright.domain.rowkey import row_key
 from tablewright.errors import ModelError
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.models.document_scope import concerning
+from tablewright.models.text_budget import PAGES_A_CALL, batches
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 
 STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
-PAGES_AT_ONCE = 8
-"""In one request, at most: a reader of many pages notes less of each."""
 REQUESTS_AT_ONCE = 4
 SURE: dict[Basis, float] = {"judged": 0.7, "stated": 0.9}
 
@@ -69,8 +68,8 @@ async def read_pages(
         lost = max(len(notes.unproved) - len(better.taken), 0)
         return Notes(taken=(*notes.taken, *better.taken), unproved=notes.unproved[:lost])
 
-    batches = list(batched(pages, room))
-    working = [asyncio.create_task(one(batch)) for batch in batches]
+    asked = list(batches(pages, lambda page: len(page.text), room=room, most=PAGES_A_CALL))
+    working = [asyncio.create_task(one(batch)) for batch in asked]
     try:
         if working:
             await asyncio.wait(working, timeout=limits.seconds_left)
@@ -80,7 +79,7 @@ async def read_pages(
         ended = await asyncio.gather(*working, return_exceptions=True)
     taken: list[Taken] = []
     unread, lost, problem = 0, 0, ""
-    for batch, result in zip(batches, ended, strict=True):
+    for batch, result in zip(asked, ended, strict=True):
         if isinstance(result, asyncio.CancelledError):
             result = Notes(), limits.spent or "it was stopped"
         elif isinstance(result, BaseException):
@@ -98,19 +97,6 @@ async def read_pages(
     if lost:
         remarks.append(words("notes left out", count=lost))
     return ReadPages(taken=tuple(taken), remarks=tuple(remarks))
-
-
-def batched(pages: Sequence[Retrieved], room: int) -> list[tuple[Retrieved, ...]]:
-    """As many as fit into a request; a page that alone is too long is cut by who shows it."""
-    batches: list[list[Retrieved]] = []
-    used = 0
-    for page in pages:
-        if not batches or used + len(page.text) > room or len(batches[-1]) == PAGES_AT_ONCE:
-            batches.append([])
-            used = 0
-        batches[-1].append(page)
-        used += len(page.text)
-    return [tuple(batch) for batch in batches]
 
 
 def numbered(taken: Sequence[Taken], first: int = 1) -> tuple[SourceNote, ...]:

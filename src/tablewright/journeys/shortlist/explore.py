@@ -27,6 +27,7 @@ from tablewright.gathering import Gathering
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.messages.messages import message
+from tablewright.models.text_budget import AROUND_A_PAGE, USUAL_ROOM, batches
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Hit
@@ -40,8 +41,6 @@ PAGES = 30
 """Opened in the first round; a further one opens half as many."""
 MOST_QUERIES = 6
 """Further searches that a reader of pages may ask for."""
-WITHOUT_MODEL = 20_000
-"""Characters of pages that are read at once where there is no model."""
 
 
 class Explored(Noun, frozen=True, gc=True):
@@ -155,14 +154,14 @@ class ProductExploration(Gathering):
     async def _read(self, pages: Sequence[Retrieved], *, is_last: bool) -> tuple[str, ...]:
         """As many whole pages at once as the model takes in; the next ones know what was found before."""
         queries: list[str] = []
-        room = self.model.text_room if self.model is not None else WITHOUT_MODEL
+        room = self.model.text_room if self.model is not None else USUAL_ROOM
         left = max(0, self._limits.queries - 2)
-        for batch in batches(pages, room):
+        for batch in batches(pages, lambda page: min(len(page.text), room // 2) + AROUND_A_PAGE, room=room):
             detail = f"Looking for products in {len(batch)} {plural('page', len(batch))}."
             self._tell(Step(type="thinking", detail=detail))
             asked = PagesForProducts(
                 requirements=self._requirements,
-                sources=tuple(batch),
+                sources=batch,
                 known=(*self._known.values(), *(each.name for each in self.products)),
                 room=room,
                 queries=0 if is_last else MOST_QUERIES,
@@ -238,16 +237,3 @@ def spread(readings: Sequence[Sequence[Evidence]], official: str, named: Mapping
 
 def offered(hit: Hit) -> Offer:
     return Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
-
-
-def batches(pages: Sequence[Retrieved], room: int) -> list[list[Retrieved]]:
-    found: list[list[Retrieved]] = []
-    left = 0
-    for page in pages:
-        size = min(len(page.text), room // 2) + 1_500
-        if not found or left < size:
-            found.append([])
-            left = room
-        found[-1].append(page)
-        left -= size
-    return found

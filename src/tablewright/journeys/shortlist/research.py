@@ -31,6 +31,7 @@ from tablewright.journeys.shortlist.ranking import shown_cell
 from tablewright.journeys.shortlist.understanding import missing, understood
 from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
 from tablewright.messages.messages import column_name
+from tablewright.models.text_budget import EXAMPLE_PAGES_ROOM
 from tablewright.strategies.subject import is_from_documents
 
 
@@ -88,7 +89,7 @@ class ProductSearch:
             requirements=state.requirements,
             fields=state.columns,
             sources=tuple(pages),
-            room=min(model.text_room, 16_000) if model is not None else 0,
+            room=min(model.text_room, EXAMPLE_PAGES_ROOM) if model is not None else 0,
         )
         self._context.tell(Step(type="thinking", detail="Choosing what to compare them by."))
         outcome = await decide(ProposeColumns(), asked, model, self._context.tell)

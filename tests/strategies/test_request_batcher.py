@@ -11,8 +11,8 @@ import pytest
 
 from tablewright.domain.usage import Usage
 from tablewright.settings import Settings
-from tablewright.strategies import packing
-from tablewright.strategies.packing import shared
+from tablewright.strategies import request_batcher
+from tablewright.strategies.request_batcher import share_usage
 
 from ..answering import ROW, Answering, Cells, columns, form, is_packed, said, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
@@ -133,7 +133,7 @@ async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbour
 async def test_a_long_text_is_read_alone(
     web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "SHORT", 60)
+    monkeypatch.setattr(request_batcher, "SHARED_CALL_SHARE", 60)
     web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * 60), found_by="acme")
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
@@ -154,7 +154,7 @@ async def test_a_pack_that_a_model_cannot_answer_costs_no_row(web: SmallWeb, mod
 
 def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
     used = Usage(llm_calls=1, input_tokens=403, cached_tokens=202, output_tokens=41, cost_usd=0.04)
-    parts = shared(used, 4)
+    parts = share_usage(used, 4)
     assert [part.input_tokens for part in parts] == [103, 100, 100, 100]
     assert sum(parts[1:], parts[0]) == used
 

@@ -18,14 +18,12 @@ from pydantic import Field as Key
 from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
 from tablewright.domain.usage import Meter, Usage, metered, spend
 from tablewright.models.document_scope import concerned, concerning
+from tablewright.models.text_budget import ROWS_A_CALL, SHARED_CALL_SHARE, Batch
 from tablewright.strategies.strategy import Parameter, Task, Tell
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
-ROWS = 8
-SHORT = 4
-"""A row may share a call if its prompt takes at most this part of the room that the model has for texts."""
 TRIED = 6
 """Rows asked together before it is judged whether that pays: where most of them had to be asked again alone, the model
 is too small for it."""
@@ -34,17 +32,17 @@ GRACE = 0.05
 LINGER = 0.5
 """Seconds a row waits, at most, for others that are on their way."""
 
-ROWS_A_CALL = Parameter(
+SHARED_CALLS = Parameter(
     name="rows_a_call",
     help="How many rows with short texts share one model call, at most; 1: each has its own.",
-    default=str(ROWS),
+    default=str(ROWS_A_CALL),
     least=1,
     most=20,
 )
 
 
 def rows_a_call(task: Task) -> int:
-    return int(task.params.get(ROWS_A_CALL.name, ROWS))
+    return int(task.params.get(SHARED_CALLS.name, ROWS_A_CALL))
 
 
 TOGETHER = """
@@ -78,55 +76,56 @@ def reply_for_rows(reply: type[BaseModel], rows: int) -> type[BaseModel]:
 
 
 @dataclass(eq=False)
-class Pack:
-    """Rows that wait to be asked together: the prompt that would ask for each alone, and who waits for its answer."""
+class OpenBatch(Batch[Prompt]):
+    """Prompts that would ask for each row alone, and wait to be asked together."""
 
-    prompts: list[Prompt] = field(default_factory=list)
     waiting: list[Waiter] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     """Of the user, that the rows are about: with one of them the common answer is forgotten."""
     timer: asyncio.TimerHandle | None = None
 
-    @property
-    def size(self) -> int:
-        return sum(len(prompt.text) for prompt in self.prompts)
 
-    def still_waiting(self) -> list[Waiter]:
-        return [waiter for waiter in self.waiting if not waiter.done()]
+class RequestBatcher:
+    """Asks a model for several rows at once. Without a model, each slot decides by its fallback."""
 
-
-class Packer:
-    def __init__(self, model: LanguageModel, *, rows: int = ROWS) -> None:
+    def __init__(self, model: LanguageModel | None, *, rows: int = ROWS_A_CALL) -> None:
         self.model = model
         self._rows = rows
         self._shared_rows = self._failed_rows = 0
-        self._coming: set[Seat] = set()
-        self._packs: dict[Kind, Pack] = {}
+        self._coming: set[BatchSlot] = set()
+        self._open: dict[Kind, OpenBatch] = {}
         self._asking: set[asyncio.Task[None]] = set()
 
-    def comes(self, seat: Seat) -> None:
-        self._coming.add(seat)
+    def slot(self) -> BatchSlot:
+        return BatchSlot(self)
 
-    def is_there(self, seat: Seat) -> None:
+    def expect(self, slot: BatchSlot) -> None:
+        self._coming.add(slot)
+
+    def stop_expecting(self, slot: BatchSlot) -> None:
         """It waits, or will not come: while nobody is on the way, nobody is waited for."""
-        self._coming.discard(seat)
-        if not self._coming and self._packs:
+        self._coming.discard(slot)
+        if not self._coming and self._open:
             asyncio.get_running_loop().call_later(GRACE, self._send_all)
 
-    async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell, seat: Seat) -> Outcome[Any]:
+    async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell, slot: BatchSlot) -> Outcome[Any]:
+        model = self.model
+        if model is None:
+            return await decide(decision, asked, None, tell)
         prompt = decision.prompt(asked)
+        request: dict[str, Any] = {"instructions": prompt.instructions, "prompt": prompt.text}
+        request["max_tokens"] = prompt.max_tokens
         reply: BaseModel | None = None
-        if self._pays and len(prompt.text) <= self.model.text_room // SHORT and not await self._is_kept(prompt):
-            reply, share = await self._together(prompt, seat)
+        is_short = len(prompt.text) <= model.text_room // SHARED_CALL_SHARE
+        if self._pays and is_short and not await model.knows(**request, output=prompt.reply):
+            reply, share = await self._ask_together(model, prompt, slot)
             spend(share)
-        self.is_there(seat)
-        outcome = await decide(decision, asked, self.model, tell, reply)
+        self.stop_expecting(slot)
+        outcome = await decide(decision, asked, model, tell, reply)
         if reply is not None:
             self._shared_rows += 1
             self._failed_rows += bool(outcome.left_out or outcome.degraded)
-            await self.model.remember(
-                reply, instructions=prompt.instructions, prompt=prompt.text, max_tokens=prompt.max_tokens
-            )
+            await model.remember(reply, **request)
         return outcome
 
     @property
@@ -134,56 +133,53 @@ class Packer:
         """Whether rows are asked together at all."""
         return self._rows > 1 and (self._shared_rows < TRIED or 2 * self._failed_rows <= self._shared_rows)
 
-    async def _is_kept(self, prompt: Prompt) -> bool:
-        return await self.model.knows(
-            instructions=prompt.instructions, prompt=prompt.text, output=prompt.reply, max_tokens=prompt.max_tokens
-        )
-
-    async def _together(self, prompt: Prompt, seat: Seat) -> Together:
+    async def _ask_together(self, model: LanguageModel, prompt: Prompt, slot: BatchSlot) -> Together:
         """No answer for one that is alone."""
         loop = asyncio.get_running_loop()
         kind = prompt.instructions, prompt.reply
-        if (started := self._packs.get(kind)) and started.size + len(prompt.text) > self.model.text_room:
+        size = len(prompt.text)
+        if (started := self._open.get(kind)) and not started.fits(size):
             self._send(kind)
-        pack = self._packs.setdefault(kind, Pack())
+        batch = self._open.setdefault(kind, OpenBatch(room=model.text_room, most=self._rows))
         waiter: Waiter = loop.create_future()
-        pack.prompts.append(prompt)
-        pack.waiting.append(waiter)
-        pack.documents.update(concerned())
-        if len(pack.prompts) >= self._rows:
+        batch.add(prompt, size)
+        batch.waiting.append(waiter)
+        batch.documents.update(concerned())
+        if batch.is_full:
             self._send(kind)
-        elif pack.timer is None:
-            pack.timer = loop.call_later(LINGER, self._send, kind)
-        self.is_there(seat)
+        elif batch.timer is None:
+            batch.timer = loop.call_later(LINGER, self._send, kind)
+        self.stop_expecting(slot)
         return await waiter
 
     def _send_all(self) -> None:
         if not self._coming:
-            for kind in list(self._packs):
+            for kind in list(self._open):
                 self._send(kind)
 
     def _send(self, kind: Kind) -> None:
-        pack = self._packs.pop(kind, None)
-        if pack is None:
+        batch = self._open.pop(kind, None)
+        if batch is None:
             return
-        if pack.timer is not None:
-            pack.timer.cancel()
+        if batch.timer is not None:
+            batch.timer.cancel()
         # In a context of its own: what it takes is told to each of its rows, not to the one that came first.
-        task = asyncio.get_running_loop().create_task(self._ask(pack), context=Context())
+        task = asyncio.get_running_loop().create_task(self._ask(batch), context=Context())
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
-        for waiter in pack.waiting:
-            waiter.add_done_callback(lambda _: None if pack.still_waiting() else task.cancel())
+        for waiter in batch.waiting:
+            waiter.add_done_callback(lambda _: all(each.done() for each in batch.waiting) and task.cancel())
 
-    async def _ask(self, pack: Pack) -> None:
+    async def _ask(self, batch: OpenBatch) -> None:
         from tablewright.models.budget import dispensable
 
+        assert self.model is not None
         reply: Any = None
         meter = Meter()
         try:
-            with metered(meter), dispensable(), concerning(sorted(pack.documents)):
-                if len(pack.prompts) > 1:
-                    prompt = prompt_for_rows(tuple(pack.prompts))
+            with metered(meter), dispensable(), concerning(sorted(batch.documents)):
+                if len(batch.items) > 1:
+                    prompt = prompt_for_rows(tuple(batch.items))
                     reply = await self.model.ask(
                         instructions=prompt.instructions,
                         prompt=prompt.text,
@@ -193,43 +189,43 @@ class Packer:
         except Exception:
             pass  # whatever it was: each row asks alone then, and says what is wrong
         finally:
-            shares = shared(meter.usage, len(pack.prompts))
-            for place, waiter in enumerate(pack.waiting):
+            shares = share_usage(meter.usage, len(batch.items))
+            for place, waiter in enumerate(batch.waiting):
                 if not waiter.done():
                     waiter.set_result((None if reply is None else getattr(reply, f"r{place}"), shares[place]))
 
 
-class Seat:
-    """One row's place among those that are packed."""
+class BatchSlot:
+    """The place of one row among those that are asked together."""
 
-    def __init__(self, packer: Packer) -> None:
-        self._packer = packer
+    def __init__(self, batcher: RequestBatcher) -> None:
+        self._batcher = batcher
         self._on_the_way = False
 
     @property
-    def model(self) -> LanguageModel:
-        return self._packer.model
+    def model(self) -> LanguageModel | None:
+        return self._batcher.model
 
     @contextmanager
     def on_the_way(self) -> Iterator[None]:
         """Around everything that a row does until it has asked all it asks: others may wait for it a little."""
         self._on_the_way = True
-        self._packer.comes(self)
+        self._batcher.expect(self)
         try:
             yield
         finally:
             self._on_the_way = False
-            self._packer.is_there(self)
+            self._batcher.stop_expecting(self)
 
     async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell) -> Outcome[Any]:
         try:
-            return await self._packer.decide(decision, asked, tell, self)
+            return await self._batcher.decide(decision, asked, tell, self)
         finally:
             if self._on_the_way:
-                self._packer.comes(self)
+                self._batcher.expect(self)
 
 
-def shared(usage: Usage, rows: int) -> list[Usage]:
+def share_usage(usage: Usage, rows: int) -> list[Usage]:
     """Tokens and dollars in equal parts; the call itself counts for the first."""
     part = Usage(
         input_tokens=usage.input_tokens // rows,
