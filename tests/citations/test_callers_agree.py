@@ -1,23 +1,32 @@
-"""All tasks that accept quotes find the same ones, at the same place, and word the same fault alike."""
+"""All tasks that accept quotes find the same ones, at the same place, and all that state figures prove the same ones;
+they word the same fault alike."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tablewright.citations.proof import Unproved
+from tablewright.decisions import write_cells
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument, Facts
-from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
+from tablewright.decisions.cell_answer import CellAnswer, Quoted, prove_answer
 from tablewright.decisions.check_claim import CheckClaim, ClaimRuling, ClaimToJudge
 from tablewright.decisions.compose import Compose, Passage, ToCompose, Written
-from tablewright.decisions.decision import Unusable
+from tablewright.decisions.conclude import Conclude, ConclusionReply, NumberedRow, ToConclude
+from tablewright.decisions.decision import Unusable, accept
 from tablewright.decisions.shortlist.offers import OffersReply, OffersToRead, ReadOffers
 from tablewright.decisions.shortlist.products import FindProducts, PagesForProducts, ProductsReply
-from tablewright.decisions.take_notes import PageNotes, PagesForNotes, TakeNotes
+from tablewright.decisions.shortlist.prompt_parts import CitedCell, ComparedRow, Sentence, prove_sentences
+from tablewright.decisions.summarise_text import Summarise, SummariseText, Summary
+from tablewright.decisions.take_notes import PageNotes, PagesForNotes, TakeNotes, prove_note
+from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.decisions.write_report import CitedSentence, prove_sentence
 from tablewright.domain.model import Evidence, Field
-from tablewright.domain.research import Brief
+from tablewright.domain.research import Brief, SourceNote
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import Requirements
 
@@ -46,9 +55,10 @@ def refused(problem: str) -> Verdict:
 
 def judge_cell(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
     answer = CellAnswer(value=VALUE, basis="stated", quotes=[Quoted(text=1, quote=quote)], calculation="")
-    found, problem = verified(Field(name="Product"), answer, pages, {})
-    if not found:
-        return refused(problem)
+    try:
+        found = prove_answer(Field(name="Product"), answer, pages, {})
+    except Unproved as fault:
+        return refused(str(fault))
     source = pages[found[0].source]
     return Verdict(origin=source.origin, words=source.words_at(found[0].start, found[0].end))
 
@@ -56,7 +66,7 @@ def judge_cell(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
 def judge_note(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
     note = {"page": 1, "statement": "It is a kettle.", "quote": quote, "section": ""}
     notes = TakeNotes().check(PagesForNotes(brief=BRIEF, pages=pages), PageNotes.model_validate({"notes": [note]}))
-    return accepted(notes.taken[0].evidence) if notes.taken else refused(notes.unproved[0].problem)
+    return accepted(notes.taken[0].evidence) if notes.taken else refused(notes.failed[0].problem)
 
 
 def judge_claim(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
@@ -183,3 +193,115 @@ def test_all_with_several_texts_find_a_quote_in_another_of_them(sentence: str) -
     pages = page("Nothing."), page(sentence, name="b")
     assert agreed((*OF_PAGES, judge_statement), sentence, *pages) == ("https://b.example", sentence, "")
     assert "is in text 2, not in text 1." in judge_offer(sentence, pages).fault, "an offer belongs to its page"
+
+
+# ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fault_of(check: Callable[[], object]) -> str:
+    """Return the fault without what the task calls its texts and puts in front, "" where there is none."""
+    try:
+        check()
+    except (Unproved, Unusable) as problem:
+        fault = re.sub(r"^.*?(?=the figure|the calculation)", "", str(problem))
+        return re.sub(r" (?:is|are) not in (?!the quoted).*?(?= and follow|\.$|\. )", " not there", fault).partition(
+            ". "
+        )[0]
+    return ""
+
+
+def state_in_answer(statement: str, text: str, calculations: list[str]) -> str:
+    quotes = [{"passage": 1, "quote": text}]
+    said = {"statement": statement, "quotes": quotes, "calculations": calculations, "contradiction": False}
+    reply = {"statements": [said], "answered": "yes", "missing": "", "queries": [], "ask": ""}
+    asked = ToCompose(question="Which?", passages=(Passage(document_id="d", title="Kettles", text=text),))
+    return fault_of(lambda: Compose().check(asked, Written.model_validate(reply)))
+
+
+def state_of_rows(statement: str, text: str, calculations: list[str]) -> str:
+    said = {"statement": statement, "rows": [1], "calculations": calculations}
+    reply = {"statements": [said], "listed": [], "unsure": [], "missing": ""}
+    asked = ToConclude(question="Which?", rows=(NumberedRow(table="Kettles", text=text),))
+    return fault_of(lambda: Conclude().check(asked, ConclusionReply.model_validate(reply)))
+
+
+def state_in_report(statement: str, text: str, calculations: list[str]) -> str:
+    note = SourceNote(number=1, statement="It is a kettle.", evidence=Evidence(origin="https://a.example", quote=text))
+    sentence = CitedSentence(text=statement, notes=[1], calculation="; ".join(calculations))
+    return fault_of(lambda: prove_sentence(sentence, {1: note}, BRIEF))
+
+
+def state_in_advice(statement: str, text: str, calculations: list[str]) -> str:
+    row = ComparedRow(row_id="r", name="Zorb", cells={"Notes": text}, verdict="first")
+    cells = [CitedCell(product=1, column="Notes")]
+    sentence = Sentence(text=statement, cells=cells, calculation="; ".join(calculations))
+    _, problems = prove_sentences([sentence], [row], ["Notes"], [])
+    return fault_of(lambda: accept(None, problems))
+
+
+def state_in_note(statement: str, text: str) -> str:
+    return fault_of(lambda: prove_note(statement, text, 1, (page(text),)))
+
+
+def state_in_cell(statement: str, text: str) -> str:
+    answer = CellAnswer(value=statement, basis="judged", quotes=[Quoted(text=1, quote=text)], calculation="")
+    return fault_of(lambda: prove_answer(Field(name="Summary"), answer, (page(text),), {}))
+
+
+def state_in_written_cell(statement: str, text: str) -> str:
+    field = Field(name="Summary", question="Sum it up.")
+    asked = WriteCells(fields=(field,), inputs={"Summary": ("Notes",)}, row={"Notes": text})
+    reply = write_cells.reply_for(("Summary",)).model_validate({"Summary": {"value": statement, "used": ["Notes"]}})
+    return fault_of(lambda: Write().check(asked, reply))
+
+
+def state_in_summary(statement: str, text: str) -> str:
+    asked = SummariseText(text=text, extract=text)
+    return fault_of(lambda: Summarise().check(asked, Summary(summary=statement)))
+
+
+WITH_CALCULATIONS = (state_in_answer, state_of_rows, state_in_report, state_in_advice)
+WITHOUT = (state_in_note, state_in_cell, state_in_written_cell, state_in_summary)
+
+
+def agreed_fault(statement: str, text: str, calculations: list[str]) -> str:
+    """Where no calculation can be given, the fault does not speak of one."""
+    (fault,) = {state(statement, text, calculations) for state in WITH_CALCULATIONS}
+    if not calculations:
+        (plain,) = {state(statement, text) for state in WITHOUT}
+        assert plain == fault.replace(" and follows from no calculation", "")
+    return fault
+
+
+prices = st.integers(min_value=1_201, max_value=9_999)
+
+
+@settings(max_examples=15, deadline=None)
+@given(prices)
+def test_all_prove_a_figure_that_is_stated_in_any_form(price: int) -> None:
+    for stated in (f"{price}", f"{price:,}", f"{price}.00", f"{price // 1000} {price % 1000:03}"):
+        assert not agreed_fault(f"It sells for {price:,} all in.", f"It costs {stated} in the shop.", [])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(min_value=11, max_value=990))
+def test_all_prove_a_figure_that_is_converted(kilograms: int) -> None:
+    text = f"It weighs {kilograms} kg since 3 May 2021."
+    assert not agreed_fault(f"Since 2021-05-03 its weight is {kilograms * 1000} g.", text, [])
+    assert agreed_fault(f"Its weight is {kilograms * 1000 + 7} g.", text, []).startswith("the figure")
+
+
+@settings(max_examples=15, deadline=None)
+@given(prices)
+def test_all_prove_a_figure_that_is_computed_and_refuse_any_other(price: int) -> None:
+    text, half = f"It costs {price} of 12,000 in all.", f"{price / 2:g}"
+    assert not agreed_fault(f"Half of it is {half}.", text, [f"{price} / 2"])
+    fault = agreed_fault(f"Half of it is {half}1.", text, [f"{price} / 2"])
+    assert fault == f"the figure {half}1 not there and follows from no calculation (which gives {float(half):,.6g})."
+    assert "17 is not in the quoted texts" in agreed_fault("It is 17 less.", text, [f"{price} - 17"])
+
+
+def test_all_reckon_with_dates() -> None:
+    text = "It was bought on 4 March 2026 and came 30 days later."
+    assert not agreed_fault("It came on 3 April 2026.", text, ["2026-03-04 + 30 days"])
+    assert "2026-03-05 is not in" in agreed_fault("It came on 9 April 2026.", text, ["2026-03-05 + 30 days"])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tablewright.citations.quotes import cite_span
-from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
+from tablewright.decisions.cell_answer import CellAnswer, Quoted
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.values.coerce import coerce
+from tests.proving import prove_or_fault
 
 SPEED = Field(name="Speed", type="number", unit="km/h")
 
@@ -17,7 +18,7 @@ def answered(value: str, quote: str) -> tuple[list[str], str]:
     """The values that were proved, and what is wrong with the answer."""
     source = Retrieved(origin="https://ships.example/maren", title="Maren", text=f"The Maren. {quote}")
     answer = CellAnswer(value=value, basis="stated", quotes=[Quoted(text=1, quote=quote)], calculation="")
-    candidates, problem = verified(SPEED, answer, [source], {})
+    candidates, problem = prove_or_fault(SPEED, answer, [source], {})
     return [candidate.value for candidate in candidates], problem
 
 
@@ -37,7 +38,9 @@ def test_a_figure_in_another_unit_than_the_quote_gives_is_refused_and_says_so() 
 def test_a_unit_that_was_answered_is_not_added_again() -> None:
     share = Field(name="Share", type="number", unit="%")
     answer = CellAnswer(value="45 %", basis="stated", quotes=[Quoted(text=1, quote="45 % of them")], calculation="")
-    (found,), _ = verified(share, answer, [Retrieved(origin="https://acme.example", text="45 % of them are new.")], {})
+    (found,), _ = prove_or_fault(
+        share, answer, [Retrieved(origin="https://acme.example", text="45 % of them are new.")], {}
+    )
     assert found.value == "45 %"
 
 
@@ -46,7 +49,7 @@ def computed(field: Field, value: str, calculation: str, *quotes: str, is_whole:
     source = Retrieved(origin="https://acme.example", title="Acme", text=f"Acme. {' '.join(quotes)} Turbines.")
     quoted = [Quoted(text=1, quote=quote) for quote in quotes]
     answer = CellAnswer(value=value, basis="computed", quotes=quoted, calculation=calculation)
-    found, problem = verified(field, answer, [source], {}, today="2026-11-18", is_whole=is_whole)
+    found, problem = prove_or_fault(field, answer, [source], {}, today="2026-11-18", is_whole=is_whole)
     if not found:
         return "", "", problem
     (candidate,) = found
@@ -70,7 +73,7 @@ def test_days_since_a_date_are_counted_by_code() -> None:
 def test_a_calculation_with_a_figure_that_no_quote_has_is_refused() -> None:
     value, _, problem = computed(AGE, "", "this_year - 1955", "Founded in 1987.")
     assert value == ""
-    assert "1955 does not stand in the quoted texts" in problem
+    assert "1955 is not in the quoted texts" in problem
 
 
 def test_a_result_that_the_calculation_does_not_give_is_refused() -> None:
@@ -107,9 +110,9 @@ def test_a_calculation_beside_a_stated_or_judged_answer_does_not_replace_it() ->
     source = Retrieved(origin="https://acme.example", title="Acme", text="Acme was founded in 1987.")
     quotes = [Quoted(text=1, quote="founded in 1987")]
     stated = CellAnswer(value="1987", basis="stated", quotes=quotes, calculation="this_year - 1987")
-    (founded,), _ = verified(Field(name="Founded", type="number"), stated, [source], {}, today="2026-11-18")
+    (founded,), _ = prove_or_fault(Field(name="Founded", type="number"), stated, [source], {}, today="2026-11-18")
     judged = CellAnswer(value="yes", basis="judged", quotes=quotes, calculation="this_year - 1987")
-    (old,), _ = verified(Field(name="Over 30", type="boolean"), judged, [source], {}, today="2026-11-18")
+    (old,), _ = prove_or_fault(Field(name="Over 30", type="boolean"), judged, [source], {}, today="2026-11-18")
     assert [(each.value, each.basis) for each in (founded, old)] == [("1987", "stated"), ("yes", "judged")]
 
 
@@ -126,13 +129,13 @@ def test_a_value_that_stands_only_in_the_title_of_a_page_is_proved_by_it() -> No
         value="Maren 40", basis="stated", quotes=[Quoted(text=1, quote="Maren 40 rowing boat")], calculation=""
     )
     page = Retrieved(origin="https://ships.example/40", title="Maren 40 rowing boat | Ships", text="Add to basket.")
-    (found,), problem = verified(name, answer, [page], {})
+    (found,), problem = prove_or_fault(name, answer, [page], {})
     assert (found.value, found.basis, problem) == ("Maren 40", "stated", "")
     evidence = cite_span(page, found.start, found.end)
     assert evidence.is_title
     assert evidence.quote == "Maren 40 rowing boat"
     snippet = Retrieved(origin=page.origin, title=page.title, text=page.text, kind="snippet")  # its title is not stored
-    assert "is not in text 1" in verified(name, answer, [snippet], {})[1]
+    assert "is not in text 1" in prove_or_fault(name, answer, [snippet], {})[1]
 
 
 def test_a_source_that_shows_the_value_in_another_language_is_cited_too() -> None:
@@ -144,7 +147,7 @@ def test_a_source_that_shows_the_value_in_another_language_is_cited_too() -> Non
     ]
     quotes = [Quoted(text=1, quote="Glas, mundgeblasen"), Quoted(text=2, quote="hand-blown glass")]
     answer = CellAnswer(value="hand-blown glass", basis="stated", quotes=quotes, calculation="")
-    (found,), problem = verified(material, answer, sources, {})
+    (found,), problem = prove_or_fault(material, answer, sources, {})
     assert (found.value, found.source, found.basis, problem) == ("hand-blown glass", 1, "stated", "")
     assert [span.source for span in found.more] == [0]
 
@@ -162,10 +165,10 @@ def test_none_with_its_quote_is_an_option_where_there_is_one_and_else_an_absence
     answer = CellAnswer(value="None", basis="stated", quotes=[Quoted(text=1, quote="Filter: None")], calculation="")
     chosen = Field(name="Filter", type="select", options=("fixed", "removable", "none"))
     for field in (chosen, Field(name="Filter"), Field(name="Filters", type="number")):
-        (found,), problem = verified(field, answer, sources, {})
+        (found,), problem = prove_or_fault(field, answer, sources, {})
         assert (found.value.casefold(), problem) == ("none", "")
     unquoted = answer.model_copy(update={"quotes": []})
-    assert verified(Field(name="Filter"), unquoted, sources, {}) == ([], "")
+    assert prove_or_fault(Field(name="Filter"), unquoted, sources, {}) == ([], "")
 
 
 def test_figures_of_a_summary_may_stand_in_the_title_or_in_the_head_of_the_table() -> None:
@@ -175,9 +178,9 @@ def test_figures_of_a_summary_may_stand_in_the_title_or_in_the_head_of_the_table
 
     def said(value: str) -> tuple[list[str], str]:
         answer = CellAnswer(value=value, basis="judged", quotes=quotes, calculation="")
-        found, problem = verified(Field(name="Test findings"), answer, sources, {})
+        found, problem = prove_or_fault(Field(name="Test findings"), answer, sources, {})
         return [each.value for each in found], problem
 
     right = "In the test of 2026 it took 12 s for 3 l."
     assert said(right) == ([right], "")
-    assert said("It took 8 s for 3 l in 2025.")[1].startswith("the figures 8, 2025 in 'It took")
+    assert said("It took 8 s for 3 l in 2025.")[1].startswith("the figures 8, 2025 are not in the quotes.")

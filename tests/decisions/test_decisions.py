@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tablewright.citations.untrusted import block, question_block
-from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
+from tablewright.decisions.cell_answer import CellAnswer, Quoted
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import decide
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
@@ -18,6 +18,7 @@ from tablewright.domain.model import Evidence, Field, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel
+from tests.proving import prove_or_fault
 
 from ..models.endpoint import Endpoint, answer, refusal
 
@@ -346,5 +347,5 @@ def test_what_a_model_concluded_stays_judged_though_its_word_stands_in_the_quote
         CellAnswer(value="small", basis=basis, quotes=[Quoted(text=1, quote="A small team")], calculation="")
         for basis in ("stated", "judged")
     ]
-    found = [verified(size, each, [page], {})[0] for each in answers]
+    found = [prove_or_fault(size, each, [page], {})[0] for each in answers]
     assert [candidate.basis for candidates in found for candidate in candidates] == ["stated", "judged"]

@@ -82,7 +82,7 @@ def test_a_date_is_computed_from_a_date_and_a_period() -> None:
     ("value", "calculation", "quotes", "problem"),
     [
         ("4803 EUR", "3 * 1450.50 + 12", ITEMS, "gives 4363.5, not '4803 EUR'"),
-        ("4363.50 EUR", "3 * 1450.50 + 12", ITEMS[1:], "3 does not stand in the quoted texts"),
+        ("4363.50 EUR", "3 * 1450.50 + 12", ITEMS[1:], "3 is not in the quoted texts"),
         ("4803.50 USD", "3 * 1450.50 + 12 + 8 * 55", ITEMS, "computed from amounts in EUR"),
         ("4803.50 EUR", "", ITEMS, "must be stated"),
         ("4803.50 EUR", "3 * 1450.50 + 12 + 8 * 55", ("3 pieces at 999 EUR",), "is not in text 1"),

@@ -381,7 +381,7 @@ def test_advice_keeps_to_the_first_ones_and_to_their_figures() -> None:
     with pytest.raises(Unusable) as problem:
         GiveAdvice().check(asked, AdviceReply.model_validate(wrong))
     assert "no card for the product 2" in str(problem.value)
-    assert "9 stands in none" in str(problem.value)
+    assert "the figure 9 is not in its cells" in str(problem.value)
 
 
 def test_an_offer_has_its_price_in_its_quote() -> None:

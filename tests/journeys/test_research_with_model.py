@@ -166,7 +166,7 @@ async def test_a_sentence_whose_figure_no_note_has_goes_back_alone_and_is_left_o
     )
     found = await run(with_model(two_sites, endpoint, tmp_path))
     (again,) = asked_for(endpoint, "RewrittenSentences")
-    assert "1066 stands in none of its notes" in again
+    assert "the figure 1066 is not in its notes" in again
     assert [each.text for each in found.report.summary] == ["Electricity is 30 % of all costs."]
     assert "1 statement could not be verified and was left out." in found.report.notes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.cell_answer import CellAnswer, Quoted, verified
+from tablewright.decisions.cell_answer import CellAnswer, Quoted
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.engine.quality import as_cell
@@ -13,6 +13,7 @@ from tablewright.extraction.about import Subject
 from tablewright.extraction.ambiguity import find_ambiguity
 from tablewright.strategies.findings import checked, weigh
 from tablewright.values.coerce import coerce
+from tests.proving import prove_or_fault
 
 FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
 STAFF = Field(name="Staff", type="number", question="How many employees does {Company} have?")
@@ -28,7 +29,7 @@ def page(text: str, domain: str = "acme.example") -> Retrieved:
 def answered_by_model(field: Field, value: str, *sources: Retrieved) -> Cell:
     quotes = [Quoted(text=number, quote=source.text) for number, source in enumerate(sources, 1)]
     answer = CellAnswer(value=value, basis="stated", quotes=quotes, calculation="")
-    candidates, problem = verified(field, answer, sources, {})
+    candidates, problem = prove_or_fault(field, answer, sources, {})
     assert not problem
     finding = weigh(field, checked(field, candidates, sources))
     assert finding is not None

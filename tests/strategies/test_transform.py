@@ -113,8 +113,8 @@ async def test_a_figure_that_the_row_does_not_have_is_asked_again_then_left_out(
     cell = operations[0].cell
     assert usage.llm_calls == 2
     assert (cell.value, cell.reason) == (None, "error")
-    assert "'2' does not stand in Notes" in (cell.error or "")
-    assert "'2' does not stand in Notes" in endpoint.asked[1].body["messages"][-1]["content"]
+    assert "'2' is not in Notes" in (cell.error or "")
+    assert "'2' is not in Notes" in endpoint.asked[1].body["messages"][-1]["content"]
 
 
 async def test_a_second_run_buys_nothing(endpoint: Endpoint, tmp_path: Path) -> None:

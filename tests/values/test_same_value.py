@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.citations.evidence import follows
+from tablewright.citations.figures import find_unproved_figures
 from tablewright.conditions.judge import judge
-from tablewright.decisions.figures import unproved
 from tablewright.domain.corpus import Condition
 from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
@@ -96,8 +96,8 @@ def test_decimals_that_are_written_count_even_if_they_are_zeros() -> None:
     assert same_value(12.46, 12.5, "rounding")
     assert not same_value(12.46, 12.5, "rounding", decimals=2)
     assert same_value(146_207.0, 146_000, "rounding", decimals=-3)
-    assert unproved("The mean is 12.00.", [], [12.4]) == ["12.00"]
-    assert unproved("The mean is 12.00.", [], [12.004]) == []
+    assert find_unproved_figures("The mean is 12.00.", [], [12.4]) == ["12.00"]
+    assert find_unproved_figures("The mean is 12.00.", [], [12.004]) == []
 
 
 # ── all callers agree ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,7 +125,7 @@ def is_proved_everywhere(field: Field, one: str, other: str) -> set[bool]:
     condition = Condition(of=field.name, comparator="=", values=(typed(one),))
     return {
         bool(follows(one, f"It is {other} today", field)),
-        not unproved(f"It is {one}.", [f"It is {other} today."]),
+        not find_unproved_figures(f"It is {one}.", [f"It is {other} today."]),
         judge(typed(other), condition).truth == "match",
         same_value(values[0], values[1], "proving"),
         one == other or not find_ambiguity(field, values[0], f"{one} in one place, {other} in another"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from tablewright.citations.proof import Unproved
 from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
@@ -74,6 +75,21 @@ def find_quote(
     else:
         fault = f"{shown} is not in {noun} {number}. Copy it exactly, or leave it out."
     return FoundQuote(source=named, fault=fault)
+
+
+def prove_quote(
+    quote: str,
+    sources: Sequence[Retrieved],
+    number: int,
+    *,
+    noun: str = "text",
+    proves: Callable[[str], bool] | None = None,
+) -> FoundQuote:
+    """As `find_quote`, but raise Unproved for a quote that does not count."""
+    found = find_quote(quote, sources, number, noun=noun, proves=proves)
+    if found.fault:
+        raise Unproved(found.fault)
+    return found
 
 
 def locate_in_source(quote: str, source: Retrieved) -> tuple[int, int] | None:

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.evidence import follows
-from tablewright.citations.quotes import find_quote, locate_quote
+from tablewright.citations.proof import Unproved, prove_each
+from tablewright.citations.quotes import locate_quote, prove_quote
 from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Field, Noun
@@ -73,38 +74,32 @@ class Annotate:
         )
 
     def check(self, asked: AnnotateDocument, reply: Any) -> tuple[ExtractedFact, ...]:
-        found: dict[tuple[str, int], ExtractedFact] = {}
-        problems = []
-        for read in reply.facts[: asked.most]:
-            fact, problem = supported(asked, read)
-            if fact is not None:
-                found.setdefault((normal(fact.label), fact.start), fact)
-            elif problem:
-                problems.append(problem)
-        if problems and not found:
-            raise Unusable(" ".join(problems[:5]), usable=())
+        facts, failed = prove_each(
+            reply.facts[: asked.most], lambda read: prove_fact(asked, read), lambda read: read.label
+        )
+        found = {(normal(fact.label), fact.start): fact for fact in reversed(facts) if fact is not None}
+        if failed and not found:
+            raise Unusable(" ".join(fault for _, fault in failed[:5]), usable=())
         return tuple(sorted(found.values(), key=lambda fact: (fact.start, fact.label)))
 
     def fallback(self, asked: AnnotateDocument) -> tuple[ExtractedFact, ...]:
         return ()
 
 
-def supported(asked: AnnotateDocument, read: Read) -> tuple[ExtractedFact | None, str]:
-    """The fact with its places; else what is wrong with it, "" for one that is merely of no use."""
+def prove_fact(asked: AnnotateDocument, read: Read) -> ExtractedFact | None:
+    """Return the fact with its places, or None for one that is of no use. Raises Unproved."""
     label, value = " ".join(read.label.split()).strip(" :"), read.value.strip()
     known = {(normal(name), normal(said)) for name, said in asked.known}
     if not normal(label) or not normal(value) or is_not_found(value) or (normal(label), normal(value)) in known:
-        return None, ""
+        return None
     field = Field(name=label)
     document = Retrieved(origin="", text=asked.text, kind="document")
-    found = find_quote(read.quote, [document], 1, proves=lambda sentence: bool(follows(value, sentence, field)))
+    found = prove_quote(read.quote, [document], 1, proves=lambda sentence: bool(follows(value, sentence, field)))
     passage = asked.text[found.start : found.end]
-    if found.fault:
-        return None, f"{label!r}: {found.fault}"
     if not follows(value, passage, field):
-        return None, f"{value!r} is not in its quote."
+        raise Unproved(f"{value!r} is not in its quote.")
     place = locate_quote(value, passage) or (0, len(passage))
     start, end = found.start + place[0], found.start + place[1]
     return ExtractedFact(
         label=label, value=asked.text[start:end], start=start, end=end, quote_start=found.start, quote_end=found.end
-    ), ""
+    )

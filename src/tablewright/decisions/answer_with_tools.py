@@ -12,8 +12,9 @@ from typing import Literal
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
+from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.read import described, fit_sources, heading, row_block
 from tablewright.domain.model import Field
@@ -87,11 +88,8 @@ def check(
         for answer in reply.answers
         for quoted in answer.quotes
     }
-    candidates: list[Candidate] = []
-    problems = []
-    for answer in reply.answers:
-        found, problem = verified(field, answer, sources, verdicts, strict=strict, today=today, is_whole=False)
-        candidates += found
-        if problem:
-            problems.append(problem)
-    return candidates, "; ".join(problems)
+    found, failed = prove_each(
+        reply.answers,
+        lambda answer: prove_answer(field, answer, sources, verdicts, strict=strict, today=today, is_whole=False),
+    )
+    return [candidate for candidates in found for candidate in candidates], "; ".join(fault for _, fault in failed)

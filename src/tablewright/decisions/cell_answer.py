@@ -22,9 +22,9 @@ from tablewright.citations.evidence import (
     is_address_of,
     stands_in,
 )
+from tablewright.citations.figures import calculate, find_unproved_figures, prove_figures
+from tablewright.citations.proof import Unproved, prove_each
 from tablewright.citations.quotes import find_quote
-from tablewright.decisions.date_figures import work_out_date, work_out_number
-from tablewright.decisions.figures import unproved
 from tablewright.domain.model import Basis, Field, FieldType, Money
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened, show_float
@@ -76,7 +76,7 @@ class TextVerdict(BaseModel):
     reason: str
 
 
-def verified(
+def prove_answer(
     field: Field,
     answer: CellAnswer,
     sources: Sequence[Retrieved],
@@ -85,35 +85,29 @@ def verified(
     strict: bool = False,
     today: str = "",
     is_whole: bool = True,
-) -> tuple[list[Candidate], str]:
-    """The answer as candidates, one for each text that it was proved from; else what is wrong with it. `is_whole`: the
-    texts were shown whole."""
+) -> list[Candidate]:
+    """Return the answer as candidates, one for each text that it was proved from; none for an answer that says nothing.
+    Raises Unproved for any other. `is_whole`: the texts were shown whole."""
     calculation = with_date(answer.calculation, today)
-    said, problem = value_of(answer, field, calculation, today)
-    if problem:
-        return [], problem
-    value = in_column_unit(said, field)
+    value = in_column_unit(value_of(answer, field, calculation, today), field)
+
+    def find(quoted: Quoted) -> SourceSpan:
+        return find_span(quoted, value, field, sources, verdicts)
+
     if value.casefold() == NONE and field.type in ABSENT_TYPES and not field.options:
-        found = [prove_quote(quoted, value, field, sources, verdicts)[0] for quoted in answer.quotes]
-        spans_of_none = [span for span in found if span is not None]
-        return ([candidate(field, NONE, spans_of_none, "judged", verdicts)] if spans_of_none else []), ""
+        quoted_spans, _ = prove_each(answer.quotes, find)
+        return [candidate(field, NONE, quoted_spans, "judged", verdicts)] if quoted_spans else []
     if not value or (is_not_found(value) and exact_option(value, field.options) is None):
-        return [], ""
+        return []
     if problem := wrong_form(value, field):
-        return [], problem
+        raise Unproved(problem)
     quotes = [quoted for quoted in answer.quotes if quoted.quote.strip()]
     if not quotes:
-        return [], f"{value!r} has no quote. Quote the passage that shows it, or give no answer."
-    problems: list[str] = []
-    spans: list[tuple[SourceSpan, str]] = []
-    for quoted in quotes:
-        span, problem = prove_quote(quoted, value, field, sources, verdicts)
-        if span is None:
-            problems.append(problem)
-        else:
-            spans.append(proof(value, span, field, sources[span.source]))
-    if not spans:
-        return [], problems[0]
+        raise Unproved(f"{value!r} has no quote. Quote the passage that shows it, or give no answer.")
+    found, failed = prove_each(quotes, find)
+    if not found:
+        raise Unproved(failed[0][1])
+    spans = [proof(value, span, field, sources[span.source]) for span in found]
     concluded = WORDS_ALONE if answer.basis == "judged" and not strict else frozenset()
     proved = [(span, rule) for span, rule in spans if rule and rule not in concluded]
     if not proved:
@@ -133,17 +127,16 @@ def verified(
                 verdicts,
             )
             for place, (span, rule) in enumerate(first)
-        ], ""
+        ]
     if calculation and field.type in COMPUTED_TYPES and (field.type != "text" or read_numbers(value)):
         if "+" in calculation and field.type != "date" and not is_whole:
-            return [], f"the texts are shown in part, so the sum {calculation!r} may lack something."
+            raise Unproved(f"the texts are shown in part, so the sum {calculation!r} may lack something.")
         texts = [today, *(sources[span.source].words_at(span.start, span.end) for span, _ in spans)]
-        if problem := wrong_result(value, calculation, field, texts):
-            return [], problem
-        return [candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)], ""
-    if problem := unjudgeable(value, field, answer, spans, sources, strict=strict):
-        return [], problem
-    return [candidate(field, value, [span for span, _ in spans], "judged", verdicts)], ""
+        prove_result(value, calculation, field, texts)
+        return [candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)]
+    texts = [text for span, _ in spans for text in passage(sources[span.source], span)]
+    prove_judgeable(value, field, answer.quotes[0].quote, texts, strict=strict)
+    return [candidate(field, value, [span for span, _ in spans], "judged", verdicts)]
 
 
 def in_column_unit(value: str, field: Field) -> str:
@@ -164,18 +157,20 @@ def wrong_form(value: str, field: Field) -> str:
     return ""
 
 
-def prove_quote(
+def find_span(
     quoted: Quoted, value: str, field: Field, sources: Sequence[Retrieved], verdicts: Mapping[int, TextVerdict]
-) -> tuple[SourceSpan | None, str]:
-    """Return where the quote is, or why it is no evidence. A miscopied quote counts as the sentence that was meant, if
-    the value follows from that sentence."""
+) -> SourceSpan:
+    """Return where the quote is. Raises Unproved for one that is no evidence. A miscopied quote counts as the sentence
+    that was meant, if the value follows from that sentence."""
     found = find_quote(
         quoted.quote, sources, quoted.text, proves=lambda sentence: bool(follows(value, sentence, field))
     )
     verdict = verdicts.get(found.source)
     if verdict is not None and verdict.same_row == "other":
-        return None, f"text {found.source + 1} is about something else, as you say; it cannot fill this row."
-    return (None, found.fault) if found.fault else (SourceSpan(found.source, found.start, found.end), "")
+        raise Unproved(f"text {found.source + 1} is about something else, as you say; it cannot fill this row.")
+    if found.fault:
+        raise Unproved(found.fault)
+    return SourceSpan(found.source, found.start, found.end)
 
 
 def proof(value: str, span: SourceSpan, field: Field, source: Retrieved) -> tuple[SourceSpan, str]:
@@ -211,76 +206,67 @@ def with_date(calculation: str, today: str) -> str:
     return " ".join(calculation.split()).replace("this_year", today[:4]).replace("today", today)
 
 
-def value_of(answer: CellAnswer, field: Field, calculation: str, today: str) -> tuple[str, str]:
-    """The value that was answered, with the result that code works out where it follows from the current date, which a
-    model does not know; and what is wrong with the calculation."""
+def value_of(answer: CellAnswer, field: Field, calculation: str, today: str) -> str:
+    """Return the value that was answered, with the result that code works out where it follows from the current date,
+    which a model does not know."""
     value = answer.value.strip()
     is_dated = with_date(answer.calculation, "") != calculation
     if not is_dated or answer.basis != "computed" or field.type not in COMPUTED_TYPES:
-        return value, ""
-    texts = [today, *(quoted.quote for quoted in answer.quotes)]
-    if field.type == "date":
-        return work_out_date(calculation, texts)
-    result, problem = work_out_number(calculation, texts)
-    if result is None:
-        return "", problem
+        return value
+    result = work_out(calculation, field, [today, *(quoted.quote for quoted in answer.quotes)])
+    if isinstance(result, str):
+        return result
     shown = show_float(round(result, 2) if abs(result) >= 1 else float(f"{result:.4g}"))
     match read_numbers(value):
         case []:
-            return shown, ""
+            return shown
         case [number]:
-            return f"{value[: number.start]}{shown}{value[number.end :]}", ""
+            return f"{value[: number.start]}{shown}{value[number.end :]}"
         case _:
-            return value, ""
+            return value
 
 
-def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[str]) -> str:
-    """Why the value does not follow from figures of the quotes by the calculation, "" where it does."""
-    if field.type == "date":
-        day, problem = work_out_date(calculation, quotes)
-        is_other = day and coerce(value, field).value != day
-        return f"the calculation {calculation!r} gives {day}, not {value!r}." if is_other else problem
-    result, problem = work_out_number(calculation, quotes)
-    if result is None:
-        return problem
+def work_out(calculation: str, field: Field, texts: Sequence[str]) -> float | str:
+    """Return the day of a date column, the number of any other."""
+    result = calculate(calculation, texts)
+    if isinstance(result, str) is not (field.type == "date"):
+        what = "a date, such as '2026-03-04 + 30 days'" if field.type == "date" else "a number"
+        raise Unproved(f"the calculation {calculation!r} does not give {what}.")
+    return result
+
+
+def prove_result(value: str, calculation: str, field: Field, texts: Sequence[str]) -> None:
+    """Raise Unproved unless the value follows from figures of the texts by the calculation."""
+    result = work_out(calculation, field, texts)
     wanted = coerce(value, field).value
-    if field.type == "text":
-        made_up = unproved(value, quotes, [result])
-        return f"the calculation {calculation!r} gives {result:g}, not {made_up[0]!r}." if made_up else ""
-    amount = wanted.amount if isinstance(wanted, Money) else wanted
-    if not isinstance(amount, int | float) or not same_value(result, amount, "converting"):
-        return f"the calculation {calculation!r} gives {result:g}, not {value!r}."
-    named = {each.money.currency for quote in quotes for each in read_amounts(quote, field.unit)} - {""}
+    wrong = ""
+    if isinstance(result, str):
+        wrong = repr(value) if wanted != result else ""
+    elif field.type == "text":
+        wrong = "".join(map(repr, find_unproved_figures(value, texts, [result])[:1]))
+    else:
+        amount = wanted.amount if isinstance(wanted, Money) else wanted
+        is_same = isinstance(amount, int | float) and same_value(result, amount, "converting")
+        wrong = "" if is_same else repr(value)
+    if wrong:
+        shown = result if isinstance(result, str) else f"{result:g}"
+        raise Unproved(f"the calculation {calculation!r} gives {shown}, not {wrong}.")
+    named = {each.money.currency for text in texts for each in read_amounts(text, field.unit)} - {""}
     if isinstance(wanted, Money) and wanted.currency and named and named != {wanted.currency}:
-        return f"{value!r} is computed from amounts in {', '.join(sorted(named))}."
-    return ""
+        raise Unproved(f"{value!r} is computed from amounts in {', '.join(sorted(named))}.")
 
 
-def unjudgeable(
-    value: str,
-    field: Field,
-    answer: CellAnswer,
-    spans: Sequence[tuple[SourceSpan, str]],
-    sources: Sequence[Retrieved],
-    *,
-    strict: bool,
-) -> str:
-    """Why a value that no quote states cannot be taken as a judgement either."""
-    quote = shortened(answer.quotes[0].quote, 120)
+def prove_judgeable(value: str, field: Field, quote: str, texts: Sequence[str], *, strict: bool) -> None:
+    """Raise Unproved where a value that no quote states cannot be taken as a judgement either."""
+    quote = shortened(quote, 120)
     if field.type not in JUDGED_TYPES:
-        return (
+        raise Unproved(
             f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated or computed: quote the words that "
             "state it, or every figure of its calculation."
         )
     if strict:
-        return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
-    texts = [text for span, _ in spans for text in passage(sources[span.source], span)]
-    if made_up := unproved(value, [" ".join(texts)]):
-        figures = f"figure {made_up[0]}" if len(made_up) == 1 else f"figures {', '.join(made_up)}"
-        return (
-            f"the {figures} in {shortened(value, 80)!r} {'is' if len(made_up) == 1 else 'are'} in none of the quotes."
-        )
-    return ""
+        raise Unproved(f"{value!r} is not in the quote “{quote}”, and only what is stated may be given.")
+    prove_figures(value, [" ".join(texts)], where="the quotes")
 
 
 def passage(source: Retrieved, span: SourceSpan) -> Iterator[str]:

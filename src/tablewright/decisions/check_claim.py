@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.take_notes import described, page_blocks, proved, tidy
+from tablewright.citations.proof import prove_each
+from tablewright.citations.untrusted import WARNING, block, clean_line
+from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.take_notes import described, page_blocks, prove_note
 from tablewright.domain.model import Evidence, Noun, Stance
 from tablewright.domain.research import Brief, Verdict
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import shortened
 from tablewright.models.text_budget import USUAL_ROOM
 
 INSTRUCTIONS = """\
@@ -99,25 +99,22 @@ class CheckClaim:
         )
 
     def check(self, asked: ClaimToJudge, reply: Any) -> JudgedClaim:
-        findings, problems = [], []
-        for each in reply.findings:
-            statement = tidy(each.statement)
-            evidence, problem = proved(statement, each.quote, each.page, asked.pages)
-            if evidence is None:
-                problems.append(f"{shortened(statement, 80)!r}: {problem}")
-            else:
-                evidence = structs.replace(evidence, stance=each.stance)
-                findings.append(ClaimFinding(statement=statement, evidence=evidence))
+        def prove(found: PageFinding) -> ClaimFinding:
+            statement, evidence = prove_note(found.statement, found.quote, found.page, asked.pages)
+            return ClaimFinding(statement=statement, evidence=structs.replace(evidence, stance=found.stance))
+
+        findings, failed = prove_each(reply.findings, prove, lambda found: found.statement)
+        problems = [fault for _, fault in failed]
         stances = {finding.evidence.stance for finding in findings}
-        unsaid = tidy(reply.unsaid) if findings else ""
-        judged = JudgedClaim(verdict=reply.verdict, reason=tidy(reply.reason), unsaid=unsaid, findings=tuple(findings))
+        unsaid = clean_line(reply.unsaid) if findings else ""
+        judged = JudgedClaim(
+            verdict=reply.verdict, reason=clean_line(reply.reason), unsaid=unsaid, findings=tuple(findings)
+        )
         needed = NEEDED.get(reply.verdict)
         if needed is not None and not needed & stances:
             problems.append(f'the verdict "{reply.verdict}" stands on no finding of that stance.')
             judged = structs.replace(judged, verdict=overall(stances))
-        if problems:
-            raise Unusable(" ".join(problems), usable=judged)
-        return judged
+        return accept(judged, problems)
 
     def fallback(self, asked: ClaimToJudge) -> JudgedClaim:
         return JudgedClaim(reason="it takes a model to check a claim")

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import find_quote, lines_around
-from tablewright.citations.untrusted import WARNING, block, clean, looks_like_prompt_injection, question_block
-from tablewright.decisions.date_figures import work_out_all
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import Unproved, prove_each, prove_statement
+from tablewright.citations.quotes import lines_around, prove_quote
+from tablewright.citations.untrusted import WARNING, block, harmless_line, question_block
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
@@ -51,7 +51,6 @@ The user is told already what a lookup in tables of the documents found. Say onl
 against it that answers the question; where they say no such thing, `answered` is "no"."""
 MOST = 8
 """Statements of an answer, at most."""
-LONGEST = 700
 
 
 class Passage(Noun, frozen=True):
@@ -111,7 +110,7 @@ class TextAnswer(Noun, frozen=True):
     missing: str = ""
     queries: tuple[str, ...] = ()
     ask: str = ""
-    left_out: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 class PassageQuote(BaseModel):
@@ -152,63 +151,38 @@ class Compose:
         )
 
     def check(self, asked: ToCompose, reply: Any) -> TextAnswer:
-        found: list[Statement] = []
-        problems, left_out = [], []
-        for said in reply.statements[:MOST]:
-            statement, problem = verified(said, asked)
-            if statement is None:
-                problems.append(problem)
-                left_out.append(shortened(said.statement, LONGEST))
-            else:
-                found.append(statement)
+        found, failed = prove_each(
+            reply.statements[:MOST], lambda said: prove_said(said, asked), lambda said: said.statement
+        )
         answer = TextAnswer(
             statements=tuple(found),
             answered=reply.answered if found else "no",
-            missing=harmless(reply.missing),
-            queries=tuple(query for query in map(harmless, reply.queries) if query),
-            ask=harmless(reply.ask),
-            left_out=tuple(left_out),
+            missing=harmless_line(reply.missing),
+            queries=tuple(filter(None, map(harmless_line, reply.queries))),
+            ask=harmless_line(reply.ask),
+            left_out=len(failed),
         )
-        if problems:
-            raise Unusable(" ".join(problems), usable=answer)
-        return answer
+        return accept(answer, (fault for _, fault in failed))
 
     def fallback(self, asked: ToCompose) -> TextAnswer:
         """Without a model nothing is said; the passages are shown as what they are."""
         return TextAnswer()
 
 
-def verified(said: Said, asked: ToCompose) -> tuple[Statement | None, str]:
+def prove_said(said: Said, asked: ToCompose) -> Statement:
     passages = asked.passages
     sources = [Retrieved(origin=each.document_id, text=each.text, kind="document") for each in passages]
-    text = " ".join(clean(said.statement).split())[:LONGEST]
-    if not text or looks_like_prompt_injection(text):
-        return None, f"{shortened(text, 80)!r} is no statement."
+    text = prove_statement(said.statement)
     quotes = []
     for quoted in said.quotes:
-        found = find_quote(quoted.quote, sources, quoted.passage, noun="passage")
-        if found.fault:
-            return None, f"{shortened(text, 80)!r}: {found.fault}"
+        found = prove_quote(quoted.quote, sources, quoted.passage, noun="passage")
         quotes.append(Quote(passage=found.source, start=found.start, end=found.end))
     if not quotes:
-        return None, f"{shortened(text, 80)!r} has no quote."
+        raise Unproved("it has no quote.")
     if said.contradiction and len({(passages[each.passage].document_id, each.start) for each in quotes}) < 2:
-        return None, f"{shortened(text, 80)!r}: a contradiction needs quotes of both sides."
+        raise Unproved("a contradiction needs quotes of both sides.")
     lines = [lines_around(passages[quote.passage].text, quote.start, quote.end) for quote in quotes]
     cited = [f"{passages[quote.passage].shown_as}\n{line}" for quote, line in zip(quotes, lines, strict=True)]
     texts = [asked.question, asked.today, *cited]
-    results, dates, problem = work_out_all(said.calculations, texts)
-    if problem:
-        return None, f"{shortened(text, 80)!r}: {problem}"
-    if missing := unproved(text, [*texts, *dates], results):
-        return None, (
-            f"{shortened(text, 80)!r}: {', '.join(missing)} neither stands in the quotes nor follows from "
-            "`calculations`."
-        )
-    calculations = tuple(" ".join(each.split()) for each in said.calculations if each.strip())
-    return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction, calculations=calculations), ""
-
-
-def harmless(text: str) -> str:
-    text = " ".join(clean(text).split())
-    return "" if looks_like_prompt_injection(text) else shortened(text, LONGEST)
+    calculations = prove_figures(text, texts, said.calculations, where="the quotes")
+    return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction, calculations=calculations)

@@ -6,13 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, clean, looks_like_prompt_injection, question_block
-from tablewright.decisions.compose import MOST, harmless
-from tablewright.decisions.date_figures import work_out_all
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import Unproved, prove_each, prove_statement
+from tablewright.citations.untrusted import WARNING, block, harmless_line, question_block
+from tablewright.decisions.compose import MOST
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.domain.model import Noun
-from tablewright.domain.text import shortened
 
 INSTRUCTIONS = f"""\
 You answer a question from tables that were read from somebody's own documents: one numbered row for each document, \
@@ -59,7 +58,7 @@ class Conclusion(Noun, frozen=True):
     listed: tuple[int, ...] = ()
     unsure: tuple[int, ...] = ()
     missing: str = ""
-    left_out: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 class SaidOfRows(BaseModel):
@@ -98,25 +97,17 @@ class Conclude:
         )
 
     def check(self, asked: ToConclude, reply: Any) -> Conclusion:
-        found: list[ConcludedStatement] = []
-        problems, left_out = [], []
-        for said in reply.statements[:MOST]:
-            statement, problem = verified(said, asked)
-            if statement is None:
-                problems.append(problem)
-                left_out.append(shortened(said.statement, 400))
-            else:
-                found.append(statement)
+        found, failed = prove_each(
+            reply.statements[:MOST], lambda said: prove_said(said, asked), lambda said: said.statement
+        )
         conclusion = Conclusion(
             statements=tuple(found),
             listed=places(reply.listed, asked),
             unsure=places(reply.unsure, asked),
-            missing=harmless(reply.missing),
-            left_out=tuple(left_out),
+            missing=harmless_line(reply.missing),
+            left_out=len(failed),
         )
-        if problems:
-            raise Unusable(" ".join(problems), usable=conclusion)
-        return conclusion
+        return accept(conclusion, (fault for _, fault in failed))
 
     def fallback(self, asked: ToConclude) -> Conclusion:
         """Without a model nobody compares; the rows are shown."""
@@ -127,18 +118,12 @@ def places(numbers: list[int], asked: ToConclude) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= len(asked.rows)))
 
 
-def verified(said: SaidOfRows, asked: ToConclude) -> tuple[ConcludedStatement | None, str]:
-    text = " ".join(clean(said.statement).split())
+def prove_said(said: SaidOfRows, asked: ToConclude) -> ConcludedStatement:
+    text = prove_statement(said.statement)
     rows = places(said.rows, asked)
-    if not text or looks_like_prompt_injection(text):
-        return None, f"{shortened(text, 80)!r} is no statement."
     if not rows:
-        return None, f"{shortened(text, 80)!r} names no row that it stands on."
+        raise Unproved("it names no row that it stands on.")
     texts = [asked.rows[place].text for place in rows] + [asked.question, asked.today]
-    results, dates, problem = work_out_all(said.calculations, texts)
-    if problem:
-        return None, f"{shortened(text, 80)!r}: {problem}"
-    if missing := unproved(text, [*texts, *dates], [*results, float(len(rows)), float(len(asked.rows))]):
-        return None, f"{shortened(text, 80)!r}: {', '.join(missing)} stands in none of its rows and in no calculation."
-    calculations = tuple(" ".join(each.split()) for each in said.calculations if each.strip())
-    return ConcludedStatement(text=text, rows=rows, calculations=calculations), ""
+    counts = len(rows), len(asked.rows)
+    calculations = prove_figures(text, texts, said.calculations, where="its rows", counts=counts)
+    return ConcludedStatement(text=text, rows=rows, calculations=calculations)

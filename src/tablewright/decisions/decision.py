@@ -8,7 +8,7 @@ twice, is replaced by the fallback, and the trace says `degraded`. Without a mod
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
@@ -47,6 +47,13 @@ class Unusable(Exception):
     def __init__(self, problem: str, usable: object = None) -> None:
         super().__init__(problem)
         self.usable = usable
+
+
+def accept(decided: Any_Decided, problems: Iterable[str]) -> Any_Decided:
+    """Return the decision, unless there are problems: with these the reply goes back to the model once."""
+    if problem := " ".join(problems):
+        raise Unusable(problem, usable=decided)
+    return decided
 
 
 class Decision(Protocol[Asked, Decided]):

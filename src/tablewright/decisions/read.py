@@ -9,14 +9,15 @@ time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, marked, question_block
-from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, verified
+from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved, is_document
@@ -181,14 +182,11 @@ def reading_of(
     found: dict[str, list[Candidate]] = {}
     refused: dict[str, str] = {}
     for field, given in zip(asked.fields, answers, strict=True):
-        found[field.name] = []
-        for answer in given:
-            candidates, problem = verified(
-                field, answer, asked.sources, verdicts, strict=asked.strict, today=asked.today, is_whole=is_whole
-            )
-            found[field.name] += candidates
-            if problem:
-                refused[field.name] = problem
+        prove = partial(prove_answer, field, sources=asked.sources, verdicts=verdicts)
+        proved, failed = prove_each(given, partial(prove, strict=asked.strict, today=asked.today, is_whole=is_whole))
+        found[field.name] = [candidate for candidates in proved for candidate in candidates]
+        if failed:
+            refused[field.name] = failed[-1][1]
     others = tuple(
         OtherThing(source=number, reason=verdict.reason)
         for number, verdict in verdicts.items()

@@ -17,7 +17,7 @@ from pydantic import Field as Key
 from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.read import described
 from tablewright.domain.links import own_page
@@ -136,9 +136,7 @@ class ReadLists:
             reading.take_thing(thing)
         following = tuple(asked.links[n - 1] for n in dict.fromkeys(reply.next) if 1 <= n <= len(asked.links))
         found = ListedThings(sightings=tuple(reading.sightings), next=following)
-        if reading.problems:
-            raise Unusable(" ".join(dict.fromkeys(reading.problems)), usable=found)
-        return found
+        return accept(found, dict.fromkeys(reading.problems))
 
     def fallback(self, asked: PageToRead) -> ListedThings:
         """The tables whose headers are named as our columns; whether they list the things, nobody judged."""

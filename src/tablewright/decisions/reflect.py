@@ -11,9 +11,9 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, marked
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.take_notes import described, tidy
+from tablewright.citations.untrusted import WARNING, clean_line, marked
+from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.take_notes import described
 from tablewright.domain.model import Noun
 from tablewright.domain.research import (
     MOST_GAPS,
@@ -178,30 +178,28 @@ class Reflect:
             else:
                 claims.append(
                     Claim(
-                        claim_text=tidy(claim.claim),
+                        claim_text=clean_line(claim.claim),
                         source_url=numbers[claim.note].evidence.origin,
                         note=claim.note,
-                        verification_query=tidy(claim.query),
+                        verification_query=clean_line(claim.query),
                     )
                 )
         for found in reply.contradictions:
             notes = tuple(number for number in dict.fromkeys(found.notes) if number in numbers)
             against = tuple(n for n in dict.fromkeys(found.against) if n in numbers and n not in notes)
             if notes and against:
-                contradictions.append(Contradiction(about=tidy(found.about), notes=notes, against=against))
+                contradictions.append(Contradiction(about=clean_line(found.about), notes=notes, against=against))
             else:
                 problems.append(f"the contradiction about {found.about!r} needs notes of both sides.")
         reflection = Reflection(
             answered=reply.answered,
-            themes=tuple(shortened(theme, 120) for theme in map(tidy, reply.themes) if theme)[:MOST_THEMES],
+            themes=tuple(shortened(theme, 120) for theme in map(clean_line, reply.themes) if theme)[:MOST_THEMES],
             gaps=still_open(asked.gaps, closed, reply.gaps),
             closed=tuple((asked.gaps[place - 1], note) for place, note in closed.items()),
             contradictions=tuple(contradictions),
             claims=tuple(claims) or asked.claims,
         )
-        if problems:
-            raise Unusable(" ".join(problems), usable=reflection)
-        return reflection
+        return accept(reflection, problems)
 
     def fallback(self, asked: RoundToReflect) -> Reflection:
         """A section without an excerpt is a gap. Nothing else can be told without understanding the notes."""
@@ -252,12 +250,12 @@ def still_open(before: Sequence[Gap], closed: dict[int, int], found: Sequence[Op
     for each in found:
         gap = Gap(
             gap_type=each.type,
-            description=shortened(tidy(each.description), 200),
+            description=shortened(clean_line(each.description), 200),
             priority=min(max(each.priority, 1), 3),
-            candidate_name=tidy(each.thing),
-            missing_fields=tuple(map(tidy, each.fields)),
-            missing_topic=tidy(each.section),
-            suggested_query=tidy(each.query),
+            candidate_name=clean_line(each.thing),
+            missing_fields=tuple(map(clean_line, each.fields)),
+            missing_topic=clean_line(each.section),
+            suggested_query=clean_line(each.query),
         )
         if not gap.description:
             continue

@@ -7,9 +7,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.untrusted import WARNING, block, clean, looks_like_prompt_injection
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import prove_each, prove_statement
+from tablewright.citations.untrusted import WARNING, block, clean
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved
 from tablewright.domain.model import Noun
 from tablewright.models.text_budget import SUMMARY_TOKENS, sample_text
 from tablewright.text.sentences import sentences
@@ -53,17 +54,18 @@ class Summarise:
         """The sentences whose figures the text has, as far as they go within the words allowed."""
         said = " ".join(clean(reply.summary).split())
         sources = [asked.title, asked.text]
+
+        def prove(sentence: str) -> str:
+            prove_figures(sentence, sources, where="the text")
+            return prove_statement(sentence)
+
+        proved, failed = prove_each((said[start:end] for start, end in sentences(said)), prove, str)
         kept: list[str] = []
-        problem = "nothing is said"
-        for sentence in (said[start:end] for start, end in sentences(said)):
-            if looks_like_prompt_injection(sentence):
-                problem = f"{sentence!r} gives orders."
-            elif strange := unproved(sentence, sources):
-                problem = f"{sentence!r}: the text does not say {', '.join(strange)}."
-            elif sum(len(each.split()) for each in (*kept, sentence)) <= MOST_WORDS:
+        for sentence in proved:
+            if sum(len(each.split()) for each in (*kept, sentence)) <= MOST_WORDS:
                 kept.append(sentence)
         if not kept:
-            raise Unusable(problem, usable=asked.extract)
+            raise Unusable(failed[-1][1] if failed else "nothing is said", usable=asked.extract)
         return " ".join(kept)
 
     def fallback(self, asked: SummariseText) -> str:

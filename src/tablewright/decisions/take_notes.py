@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, find_quote, is_near_injection, lines_around
-from tablewright.citations.untrusted import WARNING, block, clean, question_block
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import prove_each, prove_statement
+from tablewright.citations.quotes import cite_span, is_near_injection, lines_around, prove_quote
+from tablewright.citations.untrusted import WARNING, block, clean_line, question_block
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.figures import unproved
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import shortened
 from tablewright.models.text_budget import USUAL_ROOM, fit_texts
 from tablewright.text.passages import passages
 from tablewright.text.words import roots
@@ -48,7 +48,6 @@ MEND = """\
 These notes of yours fail a check. Give each of them again with a statement and a quote that hold, or leave it out; \
 none of your other notes."""
 MOST_NOTES = 60
-LONGEST = 600
 EXCERPTS = 3
 """Of a page, without a model."""
 LONGEST_EXCERPT = 500
@@ -74,7 +73,7 @@ class Taken(Noun, frozen=True):
     topic: str = ""
 
 
-class Unproved(Noun, frozen=True):
+class FailedNote(Noun, frozen=True):
     """A note that fails its check, and why; `page` counts from 1."""
 
     page: int
@@ -85,7 +84,7 @@ class Unproved(Noun, frozen=True):
 
 class Notes(Noun, frozen=True):
     taken: tuple[Taken, ...] = ()
-    unproved: tuple[Unproved, ...] = ()
+    failed: tuple[FailedNote, ...] = ()
 
 
 class PageNote(BaseModel):
@@ -140,7 +139,7 @@ class NotesToMend(Noun, frozen=True, gc=True):
 
     brief: Brief
     pages: tuple[Retrieved, ...]
-    failed: tuple[Unproved, ...]
+    failed: tuple[FailedNote, ...]
     room: int = USUAL_ROOM
 
 
@@ -169,17 +168,21 @@ class MendNotes:
 
 def checked(notes: Sequence[PageNote], brief: Brief, pages: tuple[Retrieved, ...]) -> Notes:
     topics = {angle.name.casefold(): angle.name for angle in brief.angles}
-    taken: list[Taken] = []
-    failed: list[Unproved] = []
-    for note in notes[:MOST_NOTES]:
-        statement = tidy(note.statement)
-        evidence, problem = proved(statement, note.quote, note.page, pages)
-        if evidence is None:
-            failed.append(Unproved(page=note.page, statement=statement, quote=tidy(note.quote), problem=problem))
-        else:
-            topic = topics.get(note.section.strip().casefold(), "")
-            taken.append(Taken(statement=statement, evidence=evidence, topic=topic))
-    return Notes(taken=tuple(taken), unproved=tuple(failed))
+
+    def prove(note: PageNote) -> Taken:
+        statement, evidence = prove_note(note.statement, note.quote, note.page, pages)
+        return Taken(statement=statement, evidence=evidence, topic=topics.get(note.section.strip().casefold(), ""))
+
+    taken, failed = prove_each(notes[:MOST_NOTES], prove)
+    return Notes(
+        taken=tuple(taken),
+        failed=tuple(
+            FailedNote(
+                page=note.page, statement=clean_line(note.statement), quote=clean_line(note.quote), problem=problem
+            )
+            for note, problem in failed
+        ),
+    )
 
 
 def described(brief: Brief) -> str:
@@ -196,23 +199,14 @@ def described(brief: Brief) -> str:
     return f"{today}The research:\n{question_block(chr(10).join(lines))}"
 
 
-def proved(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) -> tuple[Evidence | None, str]:
-    """The evidence for a statement, or why there is none, in words that a model can act on."""
-    if not statement:
-        return None, "it is no statement."
-    found = find_quote(quote, pages, page, noun="page")
-    if found.fault:
-        return None, found.fault
+def prove_note(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) -> tuple[str, Evidence]:
+    """Return the statement as one clean line, and the evidence for it. Raises Unproved where there is none."""
+    statement = prove_statement(statement)
+    found = prove_quote(quote, pages, page, noun="page")
     source = pages[found.source]
-    evidence = cite_span(source, found.start, found.end)
-    beside = lines_around(source.text, found.start, found.end) if evidence.start is not None else ""
-    if missing := unproved(statement, [source.title, source.text[:HEAD], beside]):
-        return None, f"{', '.join(missing)} does not stand in the quote. Quote the words that have it."
-    return evidence, ""
-
-
-def tidy(text: str) -> str:
-    return shortened(" ".join(clean(text).split()), LONGEST)
+    beside = lines_around(source.text, found.start, found.end) if found.start <= len(source.text) else ""
+    prove_figures(statement, [source.title, source.text[:HEAD], beside], where="the quote")
+    return statement, cite_span(source, found.start, found.end)
 
 
 def excerpts(page: Retrieved, asked: str) -> list[Evidence]:

@@ -13,9 +13,9 @@ from typing import Any, Protocol, TypeAlias
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.citations.figures import values_in
 from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import values_in
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.template import PLACEHOLDER
 from tablewright.errors import UsageError

@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
 from tablewright.citations.evidence import conversion, follows, stands_in
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import Unproved, prove_each
 from tablewright.citations.untrusted import block, question_block
-from tablewright.decisions import figures
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.translate_formula import kind_of
 from tablewright.domain.model import Basis, Field, Noun, Value
 from tablewright.domain.text import show
@@ -91,12 +92,10 @@ class Write:
         )
 
     def check(self, asked: WriteCells, reply: Any) -> dict[str, WrittenCell]:
-        cells = {
-            field.name: checked(asked, field, getattr(reply, f"f{place}")) for place, field in enumerate(asked.fields)
-        }
-        if problems := [f"{name}: {cell.problem}" for name, cell in cells.items() if cell.problem]:
-            raise Unusable(" ".join(problems), usable=cells)
-        return cells
+        replies = [(field, getattr(reply, f"f{place}")) for place, field in enumerate(asked.fields)]
+        proved, failed = prove_each(replies, lambda each: (each[0].name, prove_cell(asked, *each)))
+        cells = dict(proved) | {field.name: WrittenCell(problem=fault) for (field, _), fault in failed}
+        return accept(cells, (f"{field.name}: {fault}" for (field, _), fault in failed))
 
     def fallback(self, asked: WriteCells) -> dict[str, WrittenCell]:
         return {field.name: WrittenCell() for field in asked.fields}
@@ -123,7 +122,7 @@ def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
 # ── what is proved ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def checked(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
+def prove_cell(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
     said = reply.value.strip()
     inputs = {column: asked.row[column] for column in asked.inputs[field.name] if column in asked.row}
     is_option = bool(field.options) and exact_option(said, field.options) is not None
@@ -131,12 +130,9 @@ def checked(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
         is_not_found(said) and not is_option and not any(stands_in(said, each) for each in inputs.values())
     ):
         return WrittenCell()
-    value, problem = typed(said, field)
-    if problem:
-        return WrittenCell(problem=problem)
+    value = typed(said, field)
     basis, holding = basis_of(said, value, field, inputs)
-    if problem := unproved(basis, said, value, field, inputs):
-        return WrittenCell(problem=problem)
+    prove_value(basis, said, value, field, inputs)
     named = {name.strip().casefold() for name in reply.used}
     used = tuple(column for column in holding or tuple(inputs) if column.casefold() in named)
     columns = used or holding or tuple(inputs)
@@ -146,18 +142,18 @@ def checked(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
     )
 
 
-def typed(said: str, field: Field) -> tuple[Value, str]:
-    """As a value of the column, or what keeps it from being one."""
+def typed(said: str, field: Field) -> Value:
+    """Return the value as one of the column. Raises Unproved for what is none."""
     if len(said) > LONGEST_TEXT and field.type != "list":
-        return None, f"it has {len(said):,} characters; at most {LONGEST_TEXT:,} may stand in a cell."
+        raise Unproved(f"it has {len(said):,} characters; at most {LONGEST_TEXT:,} may stand in a cell.")
     if field.type == "text":
-        return said, ""
+        return said
     if field.options and exact_option(said, field.options) is None:
-        return None, f"{said[:60]!r} is not one of: {', '.join(field.options)}."
+        raise Unproved(f"{said[:60]!r} is not one of: {', '.join(field.options)}.")
     read = coerce(said, field)
     if read.value is None or read.label == "low":
-        return None, f"{said[:60]!r} is not a {field.type}{f' ({read.note})' if read.note else ''}."
-    return read.value, ""
+        raise Unproved(f"{said[:60]!r} is not a {field.type}{f' ({read.note})' if read.note else ''}.")
+    return read.value
 
 
 def basis_of(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> tuple[Basis, tuple[str, ...]]:
@@ -177,15 +173,12 @@ def basis_of(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -
     return "judged", ()
 
 
-def unproved(basis: Basis, said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> str:
-    """Which figure of it does not stand in the row, in words; "" where all do."""
+def prove_value(basis: Basis, said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> None:
+    """Raise Unproved for a value, or a figure of one, that is not in the row."""
     columns = ", ".join(inputs)
     if field.type in PROVED:
-        if any(follows(said, text, field) for text in inputs.values()):
-            return ""
-        advice = " A scale is a column with options, a computation a formula." if field.type == "number" else ""
-        return f"{said[:60]!r} does not stand in {columns}; a {field.type} is picked out of the row.{advice}"
-    if basis == "stated" or field.options or field.type == "boolean":
-        return ""
-    strange = figures.unproved(show(value), (*inputs.values(), field.question))
-    return f"{', '.join(strange)} does not stand in {columns}." if strange else ""
+        if not any(follows(said, text, field) for text in inputs.values()):
+            advice = " A scale is a column with options, a computation a formula." if field.type == "number" else ""
+            raise Unproved(f"{said[:60]!r} is not in {columns}; a {field.type} is picked out of the row.{advice}")
+    elif basis != "stated" and not field.options and field.type != "boolean":
+        prove_figures(show(value), (*inputs.values(), field.question), where=columns)

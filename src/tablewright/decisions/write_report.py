@@ -11,11 +11,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, marked, question_block
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import Unproved, prove_each
+from tablewright.citations.untrusted import WARNING, clean_line, marked, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved, work_out
 from tablewright.decisions.reflect import site_of
-from tablewright.decisions.take_notes import described, tidy
+from tablewright.decisions.take_notes import described
 from tablewright.domain.model import Noun
 from tablewright.domain.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
 from tablewright.models.text_budget import LEAST_OF_FULL_NOTE, USUAL_ROOM, shorten_evenly
@@ -151,7 +152,7 @@ class WriteReport:
             raise Unusable(f"each row of `comparison` needs {columns} cells, one for each of its columns.")
         if not any(sentence.text.strip() for sentence in sentences(report)) and not report.not_found:
             raise Unusable("the report is empty: say in `not_found` what the notes do not tell.", usable=report)
-        report.next_steps = [step for step in map(tidy, report.next_steps) if step]
+        report.next_steps = [step for step in map(clean_line, report.next_steps) if step]
         return report
 
     def fallback(self, asked: ReportToWrite) -> WrittenReport:
@@ -290,14 +291,19 @@ def failing(report: WrittenReport, asked: ReportToWrite) -> list[tuple[CitedSent
     notes = {note.number: note for note in asked.notes}
     against = opposed(asked.disputes)
     for sentence in sentences(report):
-        sentence.text = tidy(sentence.text)
-    found = []
-    for paragraph in paragraphs(report):
-        for sentence, beside in with_neighbours(paragraph):
-            problem = wrong_with(sentence, notes, asked.brief) or undisputed(sentence, beside, notes, against)
-            if problem:
-                found.append((sentence, problem))
-    return found
+        sentence.text = clean_line(sentence.text)
+
+    def prove(said: tuple[CitedSentence, set[int]]) -> None:
+        sentence, beside = said
+        prove_sentence(sentence, notes, asked.brief)
+        if alone := unopposed(sentence.notes, beside, against):
+            rival = notes[min(against[alone])]
+            raise Unproved(
+                f"note {alone} is disputed by note {rival.number} (“{rival.statement}”). Tell and cite both."
+            )
+
+    _, failed = prove_each((said for each in paragraphs(report) for said in with_neighbours(each)), prove)
+    return [(sentence, problem) for (sentence, _), problem in failed]
 
 
 def with_neighbours(paragraph: Sequence[CitedSentence]) -> list[tuple[CitedSentence, set[int]]]:
@@ -309,37 +315,17 @@ def with_neighbours(paragraph: Sequence[CitedSentence]) -> list[tuple[CitedSente
     ]
 
 
-def wrong_with(sentence: CitedSentence, notes: Mapping[int, SourceNote], brief: Brief) -> str:
-    """What cannot be proved of a sentence, by the notes that it cites."""
+def prove_sentence(sentence: CitedSentence, notes: Mapping[int, SourceNote], brief: Brief) -> None:
+    """Raise Unproved for what the notes of a sentence do not prove; keep its calculations that can be used."""
     if unknown := [number for number in sentence.notes if number not in notes]:
-        return f"there is no note {unknown[0]}."
+        raise Unproved(f"there is no note {unknown[0]}.")
     if not sentence.notes:
-        return "it cites no note."
+        raise Unproved("it cites no note.")
     cited = [notes[number] for number in sentence.notes]
     texts = [f"{note.evidence.title}\n{note.evidence.quote}\n{note.statement}" for note in cited]
     texts += [brief.question, brief.today]
-    results = []
-    for calculation in filter(str.strip, sentence.calculation.split(";")):
-        result, problem = work_out(calculation, texts)
-        if result is None:
-            return problem
-        results.append(result)
-    missing = unproved(sentence.text, texts, results, round_numbers=True)
-    if not missing:
-        return ""
-    gives = f" (which gives {'; '.join(f'{result:,.6g}' for result in results)})" if results else ""
-    return f"{', '.join(missing)} stands in none of its notes and follows from no calculation{gives}."
-
-
-def undisputed(
-    sentence: CitedSentence, beside: set[int], notes: Mapping[int, SourceNote], against: Mapping[int, set[int]]
-) -> str:
-    """Which note is told as if nobody disputed it, in words that a model can act on."""
-    alone = unopposed(sentence.notes, beside, against)
-    if not alone:
-        return ""
-    rival = notes[min(against[alone])]
-    return f"note {alone} is disputed by note {rival.number} (“{rival.statement}”). Tell and cite both."
+    usable = prove_figures(sentence.text, texts, sentence.calculation.split(";"), where="its notes", round_numbers=True)
+    sentence.calculation = "; ".join(usable)
 
 
 def opposed(disputes: Sequence[Dispute]) -> dict[int, set[int]]:

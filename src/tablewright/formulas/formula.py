@@ -46,8 +46,8 @@ Evaluate: TypeAlias = Callable[[Mapping[str, Value]], Any]
 class Formula:
     """A formula, read once, evaluated for every row. `error` says why it can never be evaluated, or is empty.
 
-    `numbers` are those written in it; `results` the texts written in it that it can give, `'dear'` of
-    `IF({Price} > 100, 'dear', {Class})`.
+    `numbers` are those written in it, but for the 3 of `({A} + {B} + {C}) / 3`, which only counts; `results` the texts
+    written in it that it can give, `'dear'` of `IF({Price} > 100, 'dear', {Class})`.
     """
 
     def __init__(self, template: str, fields: Sequence[Field]) -> None:
@@ -138,7 +138,8 @@ class FormulaToken(NamedTuple):
 
 
 class Node(NamedTuple):
-    """`joins`: a text by its very form, so that `+` beside it joins. `column`: the field, where it is only that."""
+    """`joins`: a text by its very form, so that `+` beside it joins. `column`: the field, where it is only that.
+    `terms`: how many values a sum adds."""
 
     evaluate: Evaluate
     depth: int = 1
@@ -146,6 +147,7 @@ class Node(NamedTuple):
     results: tuple[str, ...] = ()
     column: Field | None = None
     literal: str = ""
+    terms: int = 1
 
 
 class FormulaParser:
@@ -216,12 +218,15 @@ class FormulaParser:
         if binds is None or binds < least:
             return None
         self._at += 1
+        start, divisor = self._at, self._next
         right = self._expression(binds if sign == "^" else binds + 1)
+        if sign == "/" and left.terms > 1 and divisor.text == str(left.terms) and self._at == start + 1:
+            self.numbers.pop()  # the average of a sum: the divisor is no figure of its own
         if sign == "+" and (left.joins or right.joins):
             sign = "&"
         operation, first, second = BINARY[sign], left.evaluate, right.evaluate
         made = node(lambda values: operation(first(values), second(values)), left, right)
-        return made._replace(joins=operation is join)
+        return made._replace(joins=operation is join, terms=left.terms + right.terms if sign == "+" else 1)
 
     def _continued_by_word(self, left: Node, word: str, least: int) -> Node | None:
         if word == "or" and least <= OR:

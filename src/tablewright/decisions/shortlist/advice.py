@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, clean, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,
     Sentence,
     comparison_block,
+    prove_sentences,
     requirements_text,
-    verified,
 )
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.shortlist import ReplySentence, Requirements
@@ -97,22 +97,20 @@ class GiveAdvice:
 
     def check(self, asked: AdviceToGive, reply: Any) -> Advice:
         known = [*asked.said, requirements_text(asked.requirements), *asked.notes]
-        intro, wrong = verified(reply.intro, asked.rows, asked.columns, known)
-        closing, also_wrong = verified(reply.closing, asked.rows, asked.columns, known)
+        intro, wrong = prove_sentences(reply.intro, asked.rows, asked.columns, known)
+        closing, also_wrong = prove_sentences(reply.closing, asked.rows, asked.columns, known)
         problems = [*wrong, *also_wrong]
         cards: dict[RowId, AdvisedCard] = {}
         for card in reply.cards:
             if not 1 <= card.product <= asked.top:
                 problems.append(f"there is no card for the product {card.product}; the first {asked.top} have one.")
                 continue
-            said, unproved = verified([card.why, card.trade_off], asked.rows, asked.columns, known)
+            said, unproved = prove_sentences([card.why, card.trade_off], asked.rows, asked.columns, known)
             problems += unproved
             row_id = asked.rows[card.product - 1].row_id
             cards[row_id] = AdvisedCard(row_id=row_id, best_for=label(card.best_for), said=tuple(said))
         advice = Advice(intro=tuple(intro), cards=tuple(cards.values()), closing=tuple(closing), left_out=len(problems))
-        if problems:
-            raise Unusable(" ".join(problems), usable=advice)
-        return advice
+        return accept(advice, problems)
 
     def fallback(self, asked: AdviceToGive) -> Advice:
         """Without a model: the order, the score and what it is made of, and no words of advice."""

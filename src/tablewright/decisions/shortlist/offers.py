@@ -7,9 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, find_quote
+from tablewright.citations.proof import Unproved, prove_each
+from tablewright.citations.quotes import cite_span, prove_quote
 from tablewright.citations.untrusted import WARNING, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.shortlist.prompt_parts import pages_text
 from tablewright.domain.model import Money, Noun
 from tablewright.domain.retrieved import Retrieved
@@ -63,17 +64,8 @@ class ReadOffers:
         )
 
     def check(self, asked: OffersToRead, reply: Any) -> tuple[ShopListing, ...]:
-        found: list[ShopListing] = []
-        problems: list[str] = []
-        for offer in reply.offers:
-            listing, problem = proved(offer, asked)
-            if listing is not None:
-                found.append(listing)
-            else:
-                problems.append(problem)
-        if problems:
-            raise Unusable(" ".join(problems), usable=tuple(found))
-        return tuple(found)
+        found, failed = prove_each(reply.offers, lambda offer: prove_offer(offer, asked))
+        return accept(tuple(found), (fault for _, fault in failed))
 
     def fallback(self, asked: OffersToRead) -> tuple[ShopListing, ...]:
         """Without a model: the line of each page that names the product and an amount. Whether it is an offer, the
@@ -92,24 +84,22 @@ class ReadOffers:
         return tuple(found)
 
 
-def proved(offer: PageOffer, asked: OffersToRead) -> tuple[ShopListing | None, str]:
-    found = find_quote(offer.quote, asked.sources, offer.text)
-    if found.fault:
-        return None, found.fault
+def prove_offer(offer: PageOffer, asked: OffersToRead) -> ShopListing:
+    found = prove_quote(offer.quote, asked.sources, offer.text)
+    quote = shortened(offer.quote, 80)
     if found.source != offer.text - 1:  # the offer is its page: another page is another shop
-        quote = shortened(offer.quote, 80)
-        return None, f"the quote “{quote}” is in text {found.source + 1}, not in text {offer.text}."
+        raise Unproved(f"the quote “{quote}” is in text {found.source + 1}, not in text {offer.text}.")
     source, place = asked.sources[found.source], (found.start, found.end)
     price = None
     if offer.price.strip():
         price = next((each.money for each in read_amounts(offer.price) if each.money.currency), None)
         stated = {end for each in read_amounts(source.words_at(*place)) for end in each.ends}
         if price is None or price.amount not in stated:
-            return None, f"the price {offer.price!r} is not in its quote “{shortened(offer.quote, 80)}”."
+            raise Unproved(f"the price {offer.price!r} is not in its quote “{quote}”.")
     shop = shortened(offer.shop, 80) or source.domain
     stock = shortened(offer.stock, 80) if offer.stock.casefold() in source.text.casefold() else ""
     listing = listing_of(source, shop, place, price)
-    return replace(listing, stock=stock, offered_as=offer.offered_as), ""
+    return replace(listing, stock=stock, offered_as=offer.offered_as)
 
 
 def listing_of(source: Retrieved, shop: str, place: tuple[int, int], price: Money | None) -> ShopListing:

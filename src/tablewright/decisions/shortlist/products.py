@@ -11,10 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, find_quote
+from tablewright.citations.proof import prove_each
+from tablewright.citations.quotes import cite_span, prove_quote
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.choose_pages import Offer, listed
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
@@ -105,19 +106,11 @@ class FindProducts:
         )
 
     def check(self, asked: PagesForProducts, reply: Any) -> FoundProducts:
-        products: list[Product] = []
-        problems: list[str] = []
-        for named in reply.products:
-            product, problem = proved(named, asked)
-            if product is not None:
-                products.append(product)
-            if problem:
-                problems.append(problem)
+        proved = [prove_product(named, asked) for named in reply.products]
         queries = tuple(dict.fromkeys(" ".join(query.split())[:200] for query in reply.queries))[: asked.queries]
-        found = FoundProducts(products=tuple(products), queries=tuple(filter(None, queries)))
-        if problems:
-            raise Unusable(" ".join(problems), usable=found)
-        return found
+        products = tuple(product for product, _ in proved if product is not None)
+        found = FoundProducts(products=products, queries=tuple(filter(None, queries)))
+        return accept(found, (problem for _, problem in proved if problem))
 
     def fallback(self, asked: PagesForProducts) -> FoundProducts:
         """Without a model nobody can tell which pages are about products: each page is a candidate under its title."""
@@ -135,16 +128,14 @@ def page_text(source: Retrieved, room: int) -> str:
     return cut_text(source.text, max(500, room - len(said)), "\n[…]") + said
 
 
-def proved(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None, str]:
+def prove_product(named: NamedProduct, asked: PagesForProducts) -> tuple[Product | None, str]:
+    """Return the product with the evidence that can be proved, and what is wrong with the rest, "" where nothing is."""
     name = " ".join(named.name.split())
-    evidence: list[Evidence] = []
-    problem = "" if named.mentions else f"{name!r} has no quote that names it."
-    for mention in named.mentions:
-        found = find_quote(mention.quote, asked.sources, mention.text)
-        if found.fault:
-            problem = f"{name!r}: {found.fault}"
-        else:
-            evidence.append(cite_span(asked.sources[found.source], found.start, found.end))
+    quotes, failed = prove_each(
+        named.mentions, lambda mention: prove_quote(mention.quote, asked.sources, mention.text), lambda _: name
+    )
+    evidence = [cite_span(asked.sources[found.source], found.start, found.end) for found in quotes]
+    problem = failed[-1][1] if failed else "" if evidence else f"{name!r} has no quote that names it."
     shown = {address_key(origin): origin for origin in asked.addresses}
     shown |= {address_key(link): link for source in asked.sources for link in (source.origin, *source.links)}
     page = shown.get(address_key(named.official_page.strip()), "") if named.official_page.strip() else ""

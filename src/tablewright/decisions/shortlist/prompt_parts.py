@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import block, clean, looks_like_prompt_injection
-from tablewright.decisions.date_figures import work_out_all
-from tablewright.decisions.figures import unproved
+from tablewright.citations.figures import prove_figures
+from tablewright.citations.proof import prove_each, prove_statement
+from tablewright.citations.untrusted import block, clean_line
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
@@ -111,29 +111,28 @@ def conversation_block(number: int, messages: Sequence[ChatMessage], room: int) 
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def verified(
+def prove_sentences(
     sentences: Sequence[Sentence], rows: Sequence[ComparedRow], columns: Sequence[str], known: Sequence[str]
 ) -> tuple[list[ReplySentence], list[str]]:
-    """The sentences whose figures are proved, each with its cells, and what is wrong with the others. `known` are texts
-    whose figures need no cell: what the user said."""
-    said: list[ReplySentence] = []
-    problems: list[str] = []
+    """Return the sentences whose figures are proved, each with its cells, and what is wrong with the others. `known`
+    are texts whose figures need no cell: what the user said."""
     names = {column_key(name): name for name in columns}
-    for sentence in sentences:
-        text = " ".join(clean(sentence.text).split())
-        if not text:
-            continue
-        if looks_like_prompt_injection(text):
-            problems.append(f"{shortened(text, 80)!r} gives orders to machines.")
-            continue
+
+    def prove(sentence: Sentence) -> ReplySentence:
+        text = prove_statement(sentence.text)
         cells, texts = cited(sentence.cells, rows, names)
-        texts += [*known, *columns]  # "the time for 1 l"
-        problem = wrong_figures(without_names(text, rows), sentence.calculation, texts, counts=len(rows))
-        if problem and not (is_question(text) and not rows):
-            problems.append(f"{shortened(text, 80)!r}: {problem}")
-        else:
-            said.append(ReplySentence(text=text, cells=tuple(cells)))
-    return said, problems
+        if rows or not is_question(text):
+            prove_figures(
+                without_names(text, rows),
+                [*texts, *known, *columns],  # "the time for 1 l"
+                sentence.calculation.split(";"),
+                where="its cells or in what the user said",
+                counts=[len(rows)] if rows else [],
+            )
+        return ReplySentence(text=text, cells=tuple(cells))
+
+    said, failed = prove_each(filter(lambda each: clean_line(each.text), sentences), prove, lambda each: each.text)
+    return said, [fault for _, fault in failed]
 
 
 def is_question(text: str) -> bool:
@@ -162,14 +161,3 @@ def cited(
         found.append(CellRef(row_id=row.row_id, field=name))
         texts += [f"{row.name} {row.cells.get(name, '')}", row.verdict]
     return list(dict.fromkeys(found)), texts
-
-
-def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int = 0) -> str:
-    results = [float(counts)] if counts else []
-    worked_out, _, problem = work_out_all(calculation.split(";"), texts)
-    results += [] if problem else worked_out
-    missing = unproved(text, texts, results)
-    if not missing:  # also where a calculation is none, such as one with a factor between two units
-        return ""
-    told = f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
-    return problem or told

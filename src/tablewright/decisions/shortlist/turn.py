@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.shortlist.conditions import (
     WISHES,
     StatedWish,
@@ -28,8 +28,8 @@ from tablewright.decisions.shortlist.prompt_parts import (
     columns_text,
     comparison_block,
     conversation_block,
+    prove_sentences,
     requirements_text,
-    verified,
 )
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, ReplySentence, Requirements
@@ -191,14 +191,12 @@ class TakeTurn:
         theirs = [each.text for each in asked.messages if each.role == "user"]
         stated = [f"{wish.words} {' '.join(wish.values)}" for wish in reply.wishes]  # "about 30" is shown as 26 to 34
         texts = [asked.message, *theirs, requirements_text(asked.requirements), *asked.notes, *stated]
-        said, unproved = verified(reply.reply, asked.rows, shown_columns(asked), texts)
+        said, unproved = prove_sentences(reply.reply, asked.rows, shown_columns(asked), texts)
         problems += unproved
         if not reply.reply and reply.intent in ("question", "talk", "refuse"):
             problems.append("`reply` is empty.")
         taken = as_turn(asked, reply, said, len(unproved), are_usable=not wrong)
-        if problems:
-            raise Unusable(" ".join(problems), usable=taken)
-        return taken
+        return accept(taken, problems)
 
     def fallback(self, asked: TurnToTake) -> TurnTaken:
         """Without a model nothing is understood: typed words are search words, which the journey takes as they are."""

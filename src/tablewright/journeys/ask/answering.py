@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from tablewright.citations.figures import find_unproved_figures
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
-from tablewright.decisions.figures import unproved
 from tablewright.domain.corpus import Question
 from tablewright.domain.reply import Citation, Ledger, ReplyRow
 from tablewright.domain.retrieved import Retrieved
@@ -185,7 +185,7 @@ def completed(sentence: str, found: FoundItems, aggregated: Aggregated | None, l
     if len(amounts) > 1 and not is_grouped and found.question.aggregate != "sum":
         return ""  # the largest in euros and the largest in pounds are two sentences
     known = [found.question.text, *(condition.words for condition in found.question.conditions)]
-    if "{" in sentence.replace("{count}", "").replace("{figure}", "") or unproved(sentence, known):
+    if "{" in sentence.replace("{count}", "").replace("{figure}", "") or find_unproved_figures(sentence, known):
         return ""
     count = figure(f"{len(found.matches):,}", language)
     return sentence.strip().replace("{count}", count).replace("{figure}", total)

@@ -332,7 +332,7 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     if conclusion.missing:
         lines.append(asking.message("missing", what=conclusion.missing))
     if conclusion.left_out:
-        lines.append(asking.message("unverified", count=len(conclusion.left_out)))
+        lines.append(asking.message("unverified", count=conclusion.left_out))
     columns = tuple(column.name for column in plan.columns)
     chosen = [members[place][1] for place in conclusion.listed]
     shown = [

@@ -136,7 +136,7 @@ async def composed_reply(asking: QuestionTurn, read: TextsRead, instead: str) ->
     if said.missing and said.answered != "yes":
         lines.append(asking.message("missing", what=said.missing))
     if said.left_out:
-        lines.append(asking.message("unverified", count=len(said.left_out)))
+        lines.append(asking.message("unverified", count=said.left_out))
     return await asking.remember(
         Reply(
             question=asking.text,

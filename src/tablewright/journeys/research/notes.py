@@ -54,19 +54,19 @@ async def read_pages(
 
     async def mended(asked: PagesForNotes, notes: Notes) -> Notes:
         """What fails its check goes back once, with the pages it is of."""
-        if not notes.unproved:
+        if not notes.failed:
             return notes
-        numbers = sorted({each.page for each in notes.unproved if 1 <= each.page <= len(asked.pages)})
+        numbers = sorted({each.page for each in notes.failed if 1 <= each.page <= len(asked.pages)})
         new = {number: place for place, number in enumerate(numbers, start=1)}
         again = NotesToMend(
             brief=brief,
             pages=tuple(asked.pages[number - 1] for number in numbers),
-            failed=tuple(msgspec.structs.replace(each, page=new.get(each.page, 0)) for each in notes.unproved),
+            failed=tuple(msgspec.structs.replace(each, page=new.get(each.page, 0)) for each in notes.failed),
             room=room,
         )
         better: Notes = (await decide(MendNotes(), again, tools.model, tell)).decided
-        lost = max(len(notes.unproved) - len(better.taken), 0)
-        return Notes(taken=(*notes.taken, *better.taken), unproved=notes.unproved[:lost])
+        lost = max(len(notes.failed) - len(better.taken), 0)
+        return Notes(taken=(*notes.taken, *better.taken), failed=notes.failed[:lost])
 
     asked = list(batches(pages, lambda page: len(page.text), room=room, most=PAGES_A_CALL))
     working = [asyncio.create_task(one(batch)) for batch in asked]
@@ -86,7 +86,7 @@ async def read_pages(
             raise result
         notes, failed = result
         taken += notes.taken
-        lost += len(notes.unproved)
+        lost += len(notes.failed)
         if failed:
             unread, problem = unread + len(batch), failed
     if unread == len(pages) and pages and not limits.spent:

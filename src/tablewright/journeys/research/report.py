@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tablewright.citations.proof import prove_each
+from tablewright.citations.untrusted import clean_line
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.decisions.reflect import site_of
-from tablewright.decisions.take_notes import tidy
 from tablewright.decisions.write_report import (
     CitedSentence,
     ReportToWrite,
@@ -26,10 +27,10 @@ from tablewright.decisions.write_report import (
     disputes_of,
     failing,
     opposed,
+    prove_sentence,
     sentences,
     unopposed,
     with_neighbours,
-    wrong_with,
 )
 from tablewright.domain.model import Cell, Label
 from tablewright.domain.research import (
@@ -206,14 +207,15 @@ class ReportWriter:
             outcome = await self._decide(RewriteSentences(), again)
             for number, (sentence, _) in enumerate(failed, start=1):
                 if new := outcome.decided.get(number):
-                    if (tidy(new.text), new.notes) == (sentence.text, sentence.notes):
+                    if (clean_line(new.text), new.notes) == (sentence.text, sentence.notes):
                         self._apart.add(id(sentence))
                     sentence.text, sentence.notes, sentence.calculation = new.text, new.notes, new.calculation
         notes = {note.number: note for note in asked.notes}
-        for sentence in sentences(draft):
-            if sentence.text.strip() and wrong_with(sentence, notes, asked.brief):
-                sentence.text = ""
-                self._left_out += 1
+        said = [sentence for sentence in sentences(draft) if sentence.text.strip()]
+        _, still = prove_each(said, lambda sentence: prove_sentence(sentence, notes, asked.brief))
+        for sentence, _ in still:
+            sentence.text = ""
+        self._left_out += len(still)
         return draft
 
     async def _decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:

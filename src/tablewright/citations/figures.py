@@ -1,14 +1,20 @@
-"""The figures of a sentence: each stands in a text that it cites, as written, as a date in another form or a quantity
-in another unit, or is worked out from such figures by a calculation that code repeats. Words and names are the model's
-business."""
+"""Prove the figures of a sentence: each is stated in a text that it cites, as written, as a date in another form or a
+quantity in another unit, or is counted, or computed from such figures by a calculation that code repeats.
+
+Words and names are the model's business.
+"""
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Sequence
+from calendar import monthrange
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
 
+from tablewright.citations.proof import Unproved
+from tablewright.domain.text import show_float
+from tablewright.formulas.formula import Formula, tokens_of
+from tablewright.formulas.functions import Unevaluable
 from tablewright.values.currencies import currency_of
 from tablewright.values.dates import find_possible_dates, read_dates
 from tablewright.values.measures import in_unit, read_measures
@@ -36,6 +42,11 @@ LEAST_DIGITS = 7
 PIECE = 1_500
 """Characters that are read for numbers at a time."""
 OVERLAP = 50
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
+"""Of "+ 3 * 12 months" only the period must be written: how often it was renewed, the calendar tells."""
+_DAY_AND_STEPS = re.compile(rf"\s*({_DAY.pattern})((?:\s*{_STEP.pattern})+)\s*", re.IGNORECASE)
+_ARITHMETIC = frozenset("+-*/()")
 CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
 """What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands."""
 LEAST_ROUND = 3
@@ -43,10 +54,48 @@ LEAST_ROUND = 3
 LONGEST = 400
 
 
-def unproved(
+def prove_figures(
+    statement: str,
+    texts: Sequence[str],
+    calculations: Iterable[str] | None = None,
+    *,
+    where: str,
+    counts: Sequence[int] = (),
+    round_numbers: bool = False,
+) -> tuple[str, ...]:
+    """Return the calculations that can be used. Raises Unproved for a figure of the statement that neither the texts
+    nor the counts nor a calculation have; `where` is what the prompt calls the texts."""
+    numbers = [float(count) for count in counts]
+    days: list[str] = []
+    usable: list[str] = []
+    problem = ""
+    for calculation in (" ".join(each.split()) for each in calculations or () if each.strip()):
+        try:
+            result = calculate(calculation, [*texts, *days], numbers)
+        except Unproved as fault:
+            problem = problem or str(fault)
+            continue
+        usable.append(calculation)
+        if isinstance(result, str):
+            days.append(result)
+        else:
+            numbers.append(result)
+    missing = find_unproved_figures(statement, [*texts, *days], numbers, round_numbers=round_numbers)
+    if missing and problem:
+        raise Unproved(problem)
+    if missing:
+        results = [*days, *(f"{number:,.6g}" for number in numbers[len(counts) :])]
+        gives = f" (which gives {'; '.join(results)})" if results else ""
+        figures, are, follow = ("figures", "are", "follow") if missing[1:] else ("figure", "is", "follows")
+        computed = "" if calculations is None else f" and {follow} from no calculation{gives}"
+        raise Unproved(f"the {figures} {', '.join(missing)} {are} not in {where}{computed}.")
+    return tuple(usable)
+
+
+def find_unproved_figures(
     statement: str, texts: Sequence[str], results: Sequence[float] = (), *, round_numbers: bool = False
 ) -> list[str]:
-    """The figures of the statement, as written, that neither the texts nor the results of calculations have.
+    """Return the figures of the statement, as written, that neither the texts nor the results of calculations have.
     `round_numbers`: a result may be given as a round number, for a reader who is shown the calculation."""
     held = {value for text in texts for value in values_in(text)}
     runs = {digits for text in texts for run in _RUN.findall(text) if (digits := digits_of(run))}
@@ -116,9 +165,9 @@ def readings(written: str) -> set[float]:
 def without_known_dates(statement: str, texts: Sequence[str]) -> str:
     """ "3 May 2021" is said by "2021-05-03"; its day and year are then no figures of their own."""
     held = {iso for text in texts for iso in find_possible_dates(text)}
-    for date in reversed(read_dates(statement)):
-        if any(other.startswith(date.iso) for other in held):
-            statement = f"{statement[: date.start]} {statement[date.end :]}"
+    for each in reversed(read_dates(statement)):
+        if any(other.startswith(each.iso) for other in held):
+            statement = f"{statement[: each.start]} {statement[each.end :]}"
     return statement
 
 
@@ -175,45 +224,41 @@ def is_scaled(written: str, value: float, results: Sequence[float]) -> bool:
 
 # ── calculations ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_OPERATIONS: dict[type, Callable[..., float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-}
 
-
-def work_out(calculation: str, texts: Sequence[str], known: Sequence[float] = ()) -> tuple[float | None, str]:
-    """The result of "(1577 - 1200) / 1200 * 100" where the texts have its figures; else what is wrong with it. `known`
-    are results of other calculations."""
-    held = {*known, *(value for text in texts for value in values_in(text))}
-    plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST])
+def calculate(calculation: str, texts: Sequence[str], known: Iterable[float] = ()) -> float | str:
+    """Return the number, or the day, that "(1577 - 1200) / 1200 * 100" or "2026-03-04 + 30 days" gives. Raises Unproved
+    unless the texts have its figures and dates; `known` are results of other calculations."""
+    held = {*CONSTANTS, *known, *(value for text in texts for value in values_in(text))}
+    days = {day for text in texts for day in find_possible_dates(text)}
+    plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST]).strip()
+    steps = _DAY_AND_STEPS.fullmatch(plain)
+    formula = Formula(_DAY.sub(r"'\g<0>'", plain), ())
+    numbers = [float(step[2]) for step in _STEP.findall(steps[2])] if steps else formula.numbers
     try:
-        return _value(ast.parse(plain.strip(), mode="eval").body, held), ""
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as problem:
-        return None, f"the calculation {calculation!r} cannot be used: {problem}"
+        if not steps and not all(
+            each.kind in ("number", "end") or each.text in _ARITHMETIC for each in tokens_of(plain)
+        ):
+            raise ValueError("only numbers, dates, + - * / and brackets are read.")
+        strange = [day for day in _DAY.findall(plain) if day not in days]
+        if strange := strange + [show_float(float(number)) for number in numbers if number not in held]:
+            raise ValueError(f"{strange[0]} is not in the quoted texts.")
+        result = moved_by_steps(steps[1], steps[2]) if steps else formula.evaluate({})
+    except (Unevaluable, ValueError, OverflowError) as problem:
+        raise Unproved(f"the calculation {calculation!r} cannot be used: {problem}") from None
+    assert isinstance(result, str | int | float)  # nothing else comes of numbers and days
+    return result if isinstance(result, str) else float(result)
 
 
-def _value(node: ast.expr, held: set[float]) -> float:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        if float(node.value) not in held | CONSTANTS:
-            raise ValueError(f"{node.value} does not stand in the quoted texts.")
-        return float(node.value)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and is_count_of(node.right, node.left):
-        return _value(node.left, held) / terms(node.left)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_value(node.left, held), _value(node.right, held))
-    if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_value(node.operand, held))
-    raise ValueError("only numbers, + - * / and brackets are read.")
-
-
-def is_count_of(number: ast.expr, sum_: ast.expr) -> bool:
-    """Whether it is how many figures the sum has, by which one divides for their average."""
-    return isinstance(number, ast.Constant) and terms(sum_) > 1 and number.value == terms(sum_)
-
-
-def terms(node: ast.expr) -> int:
-    return terms(node.left) + terms(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else 1
+def moved_by_steps(start: str, steps: str) -> str:
+    """Return the day after "+ 5 years - 1 day". A month later is the same day of the next month, or its last day where
+    it is shorter."""
+    day = date.fromisoformat(start)
+    for sign, times, number, unit in _STEP.findall(steps):
+        count = int(f"{sign}{number}") * int(times or 1)
+        if unit.lower() in ("day", "week"):
+            day += timedelta(days=count * (7 if unit.lower() == "week" else 1))
+        else:
+            months = day.year * 12 + day.month - 1 + count * (12 if unit.lower() == "year" else 1)
+            year, month = divmod(months, 12)
+            day = date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    return day.isoformat()
