@@ -15,9 +15,10 @@ from tablewright.corpus.labels import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.read_document import ReadDocument
-from tablewright.domain.model import Field, Finding, Row
+from tablewright.domain.model import Field, Finding
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.template import PLACEHOLDER
+from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
@@ -25,11 +26,10 @@ from tablewright.extraction.reader import ABOUT
 from tablewright.extraction.wanted import wanted
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.strategies import estimates
-from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.investigation import READ_ROW, RowInvestigation
-from tablewright.strategies.request_batcher import RequestBatcher
-from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
-from tablewright.strategies.subject import by_subject, subject_of
+from tablewright.strategies.row_answers import RowAnswers, RowAttempt
+from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
+from tablewright.strategies.subject import one_line
 from tablewright.strategies.tools import Need, Tools
 from tablewright.values.dates import read_date
 from tablewright.values.typed import dated
@@ -68,86 +68,30 @@ class DocumentsStrategy(Strategy):
         return DocumentAnswers(task, tools, tools.documents)
 
 
-class DocumentAnswers:
-    """What the rows of a run share. Looked at again, a row has other documents read for what was weak."""
-
-    has_stronger = False
+class DocumentAnswers(RowAnswers):
+    """Looked at again, a row has other documents read for what was weak."""
 
     def __init__(self, task: Task, tools: Tools, corpus: Corpus) -> None:
-        self._task = task
-        self._tools = tools
+        super().__init__(task, tools, corpus.source)
         self._corpus = corpus
-        self._groups = by_subject(task)
-        self._batcher = RequestBatcher(tools.model)
+        self._most = int(task.params.get("documents", DOCUMENTS))
+        self._found_in_it = {field.name for field in task.table.fields if field.question}
 
-    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
-        return await self.begin(row, tell).attempt(FIRST)
+    async def answer(self, attempt: RowAttempt) -> Sequence[Finding]:
+        with attempt.investigation.slot.on_the_way():
+            return await self._answer(attempt)
 
-    def begin(self, row: Row, tell: Tell) -> DocumentsOfRow:
-        asked = {field.name for field in self._task.fields}
-        most = int(self._task.params.get("documents", DOCUMENTS))
-        parts = []
-        for column, fields in self._groups.items():
-            if wanted := tuple(field for field in fields if row.cell(field.name).needs_work):
-                subject = subject_of(self._task.table, row, column, asked)
-                investigation = RowInvestigation(
-                    subject,
-                    wanted,
-                    self._tools,
-                    self._corpus.source,
-                    tell,
-                    slot=self._batcher.slot(),
-                    examples=self._task.examples,
-                )
-                found_in_it = {field.name for field in self._task.table.fields if field.question}
-                given = {name: text for name, text in subject.context.items() if name not in found_in_it}
-                itself = Subject(name="", context=given, column=subject.column)
-                parts.append(DocumentPart(self._corpus, subject, itself, investigation, most))
-        return DocumentsOfRow(parts)
-
-
-class DocumentsOfRow:
-    remembers = True
-
-    def __init__(self, parts: Sequence[DocumentPart]) -> None:
-        self._parts = parts
-
-    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        return [finding for part in self._parts for finding in await part.attempt(feedback)]
-
-
-class DocumentPart:
-    """The fields of a row that ask about one thing, and the documents about it; `itself` where it is a document."""
-
-    def __init__(
-        self, corpus: Corpus, subject: Subject, itself: Subject, investigation: RowInvestigation, most: int
-    ) -> None:
-        self._corpus = corpus
-        self._name = subject.name
-        self._most = most
-        self._itself = itself
-        self._investigation = investigation
-
-    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        with self._investigation.slot.on_the_way():
-            return await self._attempt(feedback)
-
-    async def _attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        investigation = self._investigation
-        fields = tuple(field for field in investigation.fields if feedback.wants(field.name))
-        if not fields:
-            return ()
-        investigation.notes = feedback.notes
-        investigation.avoid(feedback.avoid_urls)
-        named = await self._corpus.named(self._name)
-        if named:
-            investigation.subject = self._itself
-        pages = (
-            await investigation.open(named[: self._most])
-            if named
-            else await searched(investigation, fields, self._most)
-        )
-        if feedback.previous and not pages:
+    async def _answer(self, attempt: RowAttempt) -> Sequence[Finding]:
+        investigation, fields = attempt.investigation, attempt.fields
+        subject = investigation.subject
+        named = await self._corpus.named(one_line(cell_text(attempt.row.cell(subject.column))))
+        if named:  # the row is a document: what else is known of it was not found in it
+            given = {name: text for name, text in subject.context.items() if name not in self._found_in_it}
+            investigation.subject = Subject(name="", context=given, column=subject.column)
+            pages = await investigation.open(named[: self._most])
+        else:
+            pages = await searched(investigation, fields, self._most)
+        if attempt.feedback.previous and not pages:
             return ()  # nothing that was not read before: what was found stands
         if investigation.model is not None:
             await investigation.read(fields, pages, decision=ReadDocument() if named else READ_ROW)

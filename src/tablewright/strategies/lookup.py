@@ -8,9 +8,8 @@ from tablewright.domain.model import Field, Finding
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.questions import OneByOne
+from tablewright.strategies.questions import PerFieldAnswers
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task
-from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
 
 SEARCHES = 2
@@ -30,13 +29,16 @@ class LookupStrategy(Strategy):
         return estimates.lookup(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
-        return OneByOne(task, tools, web_of(tools), look_up)
+        return LookupAnswers(task, tools)
 
 
-async def look_up(field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback) -> Finding:
-    for query in queries[:SEARCHES]:
-        await investigation.search(query)
-        await investigation.read((field,), investigation.new_snippets())
-        if investigation.has(field):
-            break
-    return await investigation.finding(field)
+class LookupAnswers(PerFieldAnswers):
+    async def answer_field(
+        self, field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
+    ) -> Finding:
+        for query in queries[:SEARCHES]:
+            await investigation.search(query)
+            await investigation.read((field,), investigation.new_snippets())
+            if investigation.has(field):
+                break
+        return await investigation.finding(field)

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import Field, Finding, Row, RowId
-from tablewright.strategies.pipeline import GATHER, Pipeline, PipelineStrategy
-from tablewright.strategies.stages import ExtractStage, Message, PatternStage
+from tablewright.domain.model import Finding, Row, RowId
+from tablewright.strategies.pipeline import Pipeline, PipelineStrategy, follow
+from tablewright.strategies.row_answers import RowAttempt
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
 
@@ -47,36 +47,27 @@ class OwnPages(PipelineStrategy):
 
 class OwnPagesFirst(Pipeline):
     def __init__(self, task: Task, tools: Tools, how: OwnPages) -> None:
-        super().__init__(task, tools)
+        super().__init__(task, tools, side_by_side=how.side_by_side)
         self._how = how
-        self._side_by_side = frozenset(how.side_by_side)
 
-    async def run(self, message: Message, plan: PatternStage) -> None:
-        is_further = message.feedback.attempt > 1 and self._how.searches
+    async def gather(self, attempt: RowAttempt) -> None:
+        investigation = attempt.investigation
+        is_further = attempt.feedback.attempt > 1 and self._how.searches
         if not is_further:
-            own = await message.investigation.open(self._how.pages.get(message.row.id, ()))
-            await message.investigation.read(message.fields, own)
+            own = await investigation.open(self._how.pages.get(attempt.row.id, ()))
+            await investigation.read(attempt.fields, own)
         if not self._how.searches:
             return
-        if message.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
-            await super().run(message, plan)
+        if attempt.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
+            await super().gather(attempt)
             return
-        weak = message.fields if is_further else message.missing
-        fields = self._worth(message, weak)
-        message.investigation.leave([field for field in weak if field not in fields])
-        message = msgspec.structs.replace(message, fields=fields)
-        if not fields:
-            return
-        if is_further:
-            await super().run(message, plan)
-            return
-        message = await plan(message)
-        message = msgspec.structs.replace(message, patterns=message.patterns[:SEARCHES])
-        for stage in GATHER:
-            message = await stage(message)
-        await ExtractStage()(message)
-
-    def _worth(self, message: Message, weak: Sequence[Field]) -> tuple[Field, ...]:
-        found = message.investigation.so_far(message.investigation.fields)
-        worth = self._how.worth_searching(message.row, found, [field.name for field in weak])
-        return tuple(field for field in message.fields if field.name in worth)
+        weak = attempt.fields if is_further else attempt.missing
+        found = investigation.so_far(investigation.fields)
+        worth = self._how.worth_searching(attempt.row, found, [field.name for field in weak])
+        investigation.leave([field for field in weak if field.name not in worth])
+        fields = tuple(field for field in attempt.fields if field.name in worth)
+        attempt = msgspec.structs.replace(attempt, fields=fields)
+        if fields and is_further:
+            await super().gather(attempt)
+        elif fields:
+            await follow(attempt, (await self.plan(attempt))[:SEARCHES])

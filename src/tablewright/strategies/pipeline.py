@@ -1,4 +1,4 @@
-"""Pipeline: pattern → search → decision → crawl → extract, for all asked fields of a row at once.
+"""Pipeline: plan patterns → search → choose → open → read, for all asked fields of a row at once.
 
 One plan for the whole table, one reading for all fields of a row and of several short rows together, and a further look
 only where the last one was weak. Everything goes through the evidence rule.
@@ -7,30 +7,27 @@ only where the last one was weak. Everything goes through the evidence rule.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 
 import msgspec
 
-from tablewright.domain.model import Finding, Row
+from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
+from tablewright.domain.model import Field, Finding
+from tablewright.domain.retrieved import Retrieved
 from tablewright.strategies import estimates
-from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.patterns import PatternGenerator
-from tablewright.strategies.request_batcher import SHARED_CALLS, RequestBatcher, rows_a_call
-from tablewright.strategies.stages import (
-    CrawlStage,
-    DecisionStage,
-    ExtractStage,
-    Message,
-    PatternStage,
-    SearchStage,
-    Stage,
-)
-from tablewright.strategies.strategy import Expected, Strategy, Task, Tell
-from tablewright.strategies.subject import by_subject, other_columns, subject_of, web_of
+from tablewright.strategies.request_batcher import SHARED_CALLS, rows_a_call
+from tablewright.strategies.row_answers import RowAnswers, RowAttempt
+from tablewright.strategies.strategy import Expected, Strategy, Task
+from tablewright.strategies.subject import allow_queries, other_columns, queries_for, telling_columns, web_of
 from tablewright.strategies.tools import Need, Tools
 
-GATHER: tuple[Stage, ...] = (SearchStage(), DecisionStage(), CrawlStage())
-"""Gone through again with the next patterns while a column is missing."""
+PAGES = 5
+"""Opened in an attempt, at most."""
+ENOUGH_HITS = 5
+SEARCHES_AGAIN = 3
+"""Searches in a further attempt, at most, or as many as there are weak columns."""
 
 
 class PipelineStrategy(Strategy):
@@ -51,97 +48,145 @@ class PipelineStrategy(Strategy):
         return Pipeline(task, tools)
 
 
-class Pipeline:
+class Pipeline(RowAnswers):
     """What the rows of a run share: the plans, and the calls that several rows are asked in."""
 
-    def __init__(self, task: Task, tools: Tools) -> None:
+    def __init__(self, task: Task, tools: Tools, *, side_by_side: Collection[str] = ()) -> None:
+        super().__init__(task, tools, web_of(tools), rows=rows_a_call(task), side_by_side=side_by_side)
         self.has_stronger = tools.strong is not None
-        self._task = task
-        self._tools = tools
-        self._side_by_side: frozenset[str] = frozenset()
-        self._web = web_of(tools)
-        self._batcher = RequestBatcher(tools.model, rows=rows_a_call(task))
         generator = PatternGenerator(tools.model, tools.patterns)
-        self._groups = [
-            (column, PatternStage(generator, fields, task.table.name, other_columns(task, column)))
-            for column, fields in by_subject(task).items()
-        ]
+        self._planners = {
+            column: PatternPlanner(generator, fields, task.table.name, other_columns(task, column))
+            for column, fields in self.groups
+        }
 
-    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
-        return await self.begin(row, tell).attempt(FIRST)
-
-    def begin(self, row: Row, tell: Tell) -> PipelineRow:
-        asked = {field.name for field in self._task.fields}
-        parts = []
-        for column, pattern in self._groups:
-            subject = subject_of(self._task.table, row, column, asked)
-            wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
-            investigation = RowInvestigation(
-                subject,
-                wanted,
-                self._tools,
-                self._web,
-                tell,
-                slot=self._batcher.slot(),
-                examples=self._task.examples,
-                side_by_side=self._side_by_side,
-            )
-            parts.append(RowPart(self, row, investigation, pattern))
-        return PipelineRow(parts)
-
-    async def run(self, message: Message, plan: PatternStage) -> None:
-        """Through the stages, with further patterns of the plan while something is missing."""
-        message = await plan(message)
-        asked = message.fields
-        while message.searched < len(message.patterns):
-            for stage in GATHER:
-                message = await stage(message)
-            await ExtractStage()(message)
-            message = msgspec.structs.replace(message, fields=message.missing, chosen=(), pages=())
-            if not message.fields:
-                break
-        if message.is_again and message.feedback.is_last and self._tools.strong is not None:
-            from tablewright.models.budget import dispensable
-
-            message.investigation.model = self._tools.strong
-            everything = tuple(message.investigation.pages.values())
-            with dispensable():
-                await message.investigation.read(asked, everything)
-
-
-class PipelineRow:
-    """One row under work: a part for each column that the asked questions are about."""
-
-    remembers = True
-
-    def __init__(self, parts: Sequence[RowPart]) -> None:
-        self._parts = parts
-
-    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        return [finding for part in self._parts for finding in await part.attempt(feedback)]
-
-
-class RowPart:
-    """The fields of a row that ask about one thing, and the investigation on that."""
-
-    def __init__(self, pipeline: Pipeline, row: Row, investigation: RowInvestigation, plan: PatternStage) -> None:
-        self._pipeline = pipeline
-        self._row = row
-        self._investigation = investigation
-        self._plan = plan
-
-    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
-        investigation = self._investigation
-        fields = tuple(field for field in investigation.fields if feedback.wants(field.name))
-        if not fields:
-            return ()
-        if not investigation.subject.name:
-            empty = f"{investigation.subject.column} is empty"
-            return [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
-        investigation.notes = feedback.notes
-        message = Message(row=self._row, fields=fields, feedback=feedback, investigation=investigation)
+    async def answer(self, attempt: RowAttempt) -> Sequence[Finding]:
+        investigation = attempt.investigation
         with investigation.slot.on_the_way():
-            await self._pipeline.run(message, self._plan)
-        findings = await investigation.findings(fields)
+            await self.gather(attempt)
+        findings = await investigation.findings(attempt.fields)
         await investigation.rate(findings)
         return findings
+
+    async def plan(self, attempt: RowAttempt) -> tuple[str, ...]:
+        return await self._planners[attempt.investigation.subject.column].plan(attempt)
+
+    async def gather(self, attempt: RowAttempt) -> None:
+        await follow(attempt, await self.plan(attempt))
+        if attempt.is_again and attempt.feedback.is_last and self.tools.strong is not None:
+            from tablewright.models.budget import dispensable
+
+            attempt.investigation.model = self.tools.strong
+            with dispensable():
+                await attempt.investigation.read(attempt.fields, tuple(attempt.investigation.pages.values()))
+
+
+async def follow(attempt: RowAttempt, patterns: Sequence[str]) -> None:
+    """Search, choose, open and read. The first time, patterns are searched for until there is something to choose from,
+    and all others for what those pages did not say; on a further attempt, every new query is."""
+    investigation, row, fields = attempt.investigation, attempt.row, attempt.fields
+    queries = queries_for(patterns, investigation.subject, row, investigation.fields)
+    allow_queries(queries, planned_anew=attempt.is_again)
+    left, may_stop = list(patterns), not attempt.is_again
+    while left and fields:
+        while left:
+            pattern = left.pop(0)
+            for query in queries_for((pattern,), investigation.subject, row, investigation.fields):
+                if query not in investigation.queries and query not in attempt.feedback.avoid_queries:
+                    investigation.patterns[query] = pattern
+                    await investigation.search(query)
+            if may_stop and enough(investigation, fields):
+                break
+        may_stop = False
+        chosen = await investigation.choose(fields, PAGES)
+        await extract(investigation, fields, chosen, await investigation.open(chosen))
+        fields = attempt.missing
+
+
+def enough(investigation: RowInvestigation, fields: tuple[Field, ...]) -> bool:
+    """With a model, results that it can choose from; without one, some of them must be seen to be about the row."""
+    if investigation.model is not None:
+        return len(investigation.offers()) >= ENOUGH_HITS
+    return len(investigation.hits) >= ENOUGH_HITS and bool(investigation.likely(fields, PAGES))
+
+
+async def extract(
+    investigation: RowInvestigation,
+    fields: tuple[Field, ...],
+    chosen: Sequence[str],
+    pages: tuple[Retrieved, ...],
+) -> None:
+    """All fields from all the pages in one call. Of a page that was chosen and could not be read, its search result is
+    read instead; without a model, any search result for what no page says."""
+    if investigation.model is None:
+        await investigation.read(fields, pages)
+        missing = tuple(field for field in fields if not investigation.has(field))
+        await investigation.read(missing, investigation.new_snippets())
+        return
+    unread = {*chosen} - {page.origin for page in pages}
+    snippets = tuple(snippet for snippet in investigation.snippets() if snippet.origin in unread)
+    await investigation.read(fields, (*pages, *snippets))
+
+
+class PatternPlanner:
+    """One plan for the whole table; on a further attempt one for each weak column, or one for a row of which nothing
+    was found, shared by all rows that are weak there for the same reason. So nothing of a single row is in what is
+    asked, but for the sample: not which of its cells are empty, nor which other columns are weak in it."""
+
+    def __init__(
+        self, generator: PatternGenerator, fields: tuple[Field, ...], table: str = "", columns: tuple[str, ...] = ()
+    ) -> None:
+        """`columns` are those that no row is asked for: what some rows already have of the others is in no plan."""
+        self.fields = fields
+        self._table = table
+        self._columns = columns
+        self._generator = generator
+        self._telling: tuple[str, ...] | None = None
+        self._first: tuple[str, ...] = ()
+        self._of_column: dict[str, set[str]] = {field.name: set() for field in fields}
+
+    async def plan(self, attempt: RowAttempt) -> tuple[str, ...]:
+        note = attempt.investigation.note
+        if not attempt.is_again:
+            self._first = await self._generator.plan(self._asked(attempt, self.fields), note)
+            return self._first
+        plans = []
+        for fields in self._apart(attempt):
+            plan = await self._generator.plan(self._asked(attempt, fields), note)
+            for field in fields:
+                self._of_column[field.name].update(plan)
+            plans.append(plan)
+        in_turn = [pattern for round in zip_longest(*plans) for pattern in round if pattern]
+        most = max(SEARCHES_AGAIN, len(plans))
+        return tuple(dict.fromkeys(in_turn))[:most]
+
+    def _apart(self, attempt: RowAttempt) -> list[tuple[Field, ...]]:
+        """Each weak column by itself; all together where nothing was found, for then the row itself is looked for."""
+        if len(attempt.fields) == len(self.fields) == len(attempt.missing):
+            return [attempt.fields]
+        return [(field,) for field in attempt.fields]
+
+    def _asked(self, attempt: RowAttempt, fields: tuple[Field, ...]) -> PlanPatterns:
+        subject, feedback = attempt.investigation.subject, attempt.feedback
+        shared = {column: text for column, text in subject.context.items() if column in self._columns}
+        subject = msgspec.structs.replace(subject, context=shared)
+        names = {field.name for field in fields}
+        weak = [column for column in feedback.weak if column.name in names]
+        if self._telling is None:
+            self._telling = telling_columns(subject, self.fields)
+        of_this_run = {*self._first}.union(*self._of_column.values())
+        tried = {pattern for name in names for pattern in self._of_column[name]} & {*feedback.avoid_patterns}
+        tried |= {*feedback.avoid_patterns} - of_this_run
+        return PlanPatterns(
+            key=subject.column,
+            fields=fields,
+            columns=self._columns,
+            telling=self._telling,
+            sample=subject,
+            table=self._table,
+            attempt=feedback.attempt,
+            avoid=(*self._first, *sorted(tried - {*self._first})) if attempt.is_again else (),
+            weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
+            hints=tuple(dict.fromkeys(each.hint for each in weak)),
+            notes={name: note for name, note in feedback.notes.items() if attempt.is_again and name in names},
+        )

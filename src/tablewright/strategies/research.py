@@ -16,9 +16,8 @@ from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.investigation import SURE_ENOUGH, RowInvestigation
-from tablewright.strategies.questions import OneByOne
+from tablewright.strategies.questions import PerFieldAnswers
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
-from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
 
 if TYPE_CHECKING:
@@ -66,27 +65,38 @@ class ResearchStrategy(Strategy):
         return estimates.research(task, tools, depth, INSTRUCTIONS[depth])
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
-        thoroughness = task.params["thoroughness"]
-        limits = limits_of(task)
-        explorer = explorer_with(tools.model, INSTRUCTIONS[thoroughness])
+        return ResearchAnswers(task, tools)
 
-        async def research(
-            field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
-        ) -> Finding:
-            if queries:
-                await investigation.search(queries[0])
-            if explorer is None or tools.cascade:
-                await explore(investigation, field, queries, limits)
-            if explorer is not None and not (tools.cascade and investigation.score(field) >= SURE_ENOUGH):
-                await steered(explorer, investigation, field, queries, limits, feedback)
-            if explorer is None and not investigation.has(field):
-                await investigation.read((field,), investigation.snippets())
-            finding = await investigation.finding(field)
-            if thoroughness == THOROUGH:
-                await investigation.rate([finding], ask=True)
-            return finding
 
-        return OneByOne(task, tools, web_of(tools), research)
+class ResearchAnswers(PerFieldAnswers):
+    def __init__(self, task: Task, tools: Tools) -> None:
+        super().__init__(task, tools)
+        self._is_thorough = task.params["thoroughness"] == THOROUGH
+        self._limits = limits_of(task)
+        self._explorer = explorer_with(tools.model, INSTRUCTIONS[task.params["thoroughness"]])
+
+    async def answer_field(
+        self, field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
+    ) -> Finding:
+        explorer, cascade = self._explorer, self.tools.cascade
+        if queries:
+            await investigation.search(queries[0])
+        if explorer is None or cascade:
+            await explore(investigation, field, queries, self._limits)
+        if explorer is not None and not (cascade and investigation.score(field) >= SURE_ENOUGH):
+            exploration = Exploration(investigation, field, queries[1:], self._limits, feedback.avoid_queries)
+            problem = await explorer.explore(exploration)
+            if problem and not investigation.has(field):
+                if investigation.is_degraded(field):  # the model cannot be asked
+                    await explore(investigation, field, queries, self._limits)
+                else:  # it ran out of turns
+                    await investigation.read((field,), tuple(investigation.pages.values()))
+        if explorer is None and not investigation.has(field):
+            await investigation.read((field,), investigation.snippets())
+        finding = await investigation.finding(field)
+        if self._is_thorough:
+            await investigation.rate([finding], ask=True)
+        return finding
 
 
 def limits_of(task: Task) -> ExplorationLimits:
@@ -104,26 +114,6 @@ def explorer_with(model: LanguageModel | None, instructions: str) -> Explorer | 
     from tablewright.strategies.agent import Explorer
 
     return Explorer(model, instructions)
-
-
-async def steered(
-    explorer: Explorer,
-    investigation: RowInvestigation,
-    field: Field,
-    queries: Sequence[str],
-    limits: ExplorationLimits,
-    feedback: Feedback,
-) -> None:
-    """On the model's own path. Where it runs out of turns it reads once more what it has opened; where it cannot be
-    asked, the search goes on without it."""
-    exploration = Exploration(investigation, field, queries[1:], limits, feedback.avoid_queries)
-    problem = await explorer.explore(exploration)
-    if not problem or investigation.has(field):
-        return
-    if investigation.is_degraded(field):
-        await explore(investigation, field, queries, limits)
-    else:
-        await investigation.read((field,), tuple(investigation.pages.values()))
 
 
 async def explore(
