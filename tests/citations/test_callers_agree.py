@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.citations.proof import Unproved
-from tablewright.decisions import write_cells
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument, Facts
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, prove_answer
 from tablewright.decisions.check_claim import CheckClaim, ClaimRuling, ClaimToJudge
@@ -117,7 +116,7 @@ def judge_statement(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
         return refused(str(problem))
     (found,) = answer.statements[0].quotes
     return Verdict(
-        origin=passages[found.passage].document_id, words=passages[found.passage].text[found.start : found.end]
+        origin=passages[found.source].document_id, words=passages[found.source].text[found.start : found.end]
     )
 
 
@@ -251,7 +250,8 @@ def state_in_cell(statement: str, text: str) -> str:
 def state_in_written_cell(statement: str, text: str) -> str:
     field = Field(name="Summary", question="Sum it up.")
     asked = WriteCells(fields=(field,), inputs={"Summary": ("Notes",)}, row={"Notes": text})
-    reply = write_cells.reply_for(("Summary",)).model_validate({"Summary": {"value": statement, "used": ["Notes"]}})
+    said = {"Summary": {"value": statement, "used": ["Notes"]}}
+    reply = Write().prompt(asked).reply.model_validate(said)
     return fault_of(lambda: Write().check(asked, reply))
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tablewright.citations.untrusted import WARNING, question_block
-from tablewright.decisions.choose_pages import Choice, Offer, listed
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.choose_pages import Choice, ChooseResults, Offer, listed
+from tablewright.decisions.decision import Prompt
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Noun
 
@@ -28,7 +26,7 @@ class ListsToChoose(Noun, frozen=True):
     most: int = 5
 
 
-class ChooseLists:
+class ChooseLists(ChooseResults):
     name = "choose lists"
 
     def prompt(self, asked: ListsToChoose) -> Prompt:
@@ -43,14 +41,3 @@ class ChooseLists:
             reply=Choice,
             max_tokens=80,
         )
-
-    def check(self, asked: ListsToChoose, reply: Any) -> tuple[str, ...]:
-        """The model's choice is final. Only numbers that were offered count, so no text can add an address."""
-        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
-        if reply.numbers and not chosen:
-            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
-        return tuple(dict.fromkeys(chosen))[: asked.most]
-
-    def fallback(self, asked: ListsToChoose) -> tuple[str, ...]:
-        """In the search's own order."""
-        return tuple(offer.origin for offer in asked.offers)[: asked.most]

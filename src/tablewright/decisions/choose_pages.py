@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, Unusable, pick_numbered
 from tablewright.decisions.read import columns, row_block
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.rowkey import fold, tokenize
@@ -60,7 +60,21 @@ class Choice(BaseModel):
     numbers: list[int]
 
 
-class Choose:
+class ChooseResults:
+    """Choose among the `offers` of what is asked, at `most` so many. The model's choice is final."""
+
+    def check(self, asked: Any, reply: Any) -> tuple[str, ...]:
+        chosen = [offer.origin for offer in pick_numbered(asked.offers, reply.numbers)]
+        if reply.numbers and not chosen:
+            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
+        return tuple(dict.fromkeys(chosen))[: asked.most]
+
+    def fallback(self, asked: Any) -> tuple[str, ...]:
+        """In the order of the searches."""
+        return tuple(offer.origin for offer in asked.offers)[: asked.most]
+
+
+class Choose(ChooseResults):
     name = "choose pages"
 
     def prompt(self, asked: ChoosePages) -> Prompt:
@@ -73,13 +87,6 @@ class Choose:
             reply=Choice,
             max_tokens=80,
         )
-
-    def check(self, asked: ChoosePages, reply: Any) -> tuple[str, ...]:
-        """The model's choice is final. Only numbers that were offered count, so no text can add an address."""
-        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
-        if reply.numbers and not chosen:
-            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
-        return tuple(dict.fromkeys(chosen))
 
     def fallback(self, asked: ChoosePages) -> tuple[str, ...]:
         """Those most surely about the row first, then those that share words with the columns, then the search's own

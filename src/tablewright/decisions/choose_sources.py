@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tablewright.citations.untrusted import WARNING, block
-from tablewright.decisions.choose_pages import Choice, Offer, listed
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.choose_pages import Choice, ChooseResults, Offer, listed
+from tablewright.decisions.decision import Prompt
 from tablewright.decisions.take_notes import described
 from tablewright.domain.model import Noun
 from tablewright.domain.research import Brief
@@ -29,7 +27,7 @@ class SourcesToChoose(Noun, frozen=True, gc=True):
     most: int
 
 
-class ChooseSources:
+class ChooseSources(ChooseResults):
     name = "choose sources"
 
     def prompt(self, asked: SourcesToChoose) -> Prompt:
@@ -41,14 +39,3 @@ class ChooseSources:
             reply=Choice,
             max_tokens=200,
         )
-
-    def check(self, asked: SourcesToChoose, reply: Any) -> tuple[str, ...]:
-        """The model's choice is final. Only numbers that were offered count, so no text can add an address."""
-        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
-        if reply.numbers and not chosen:
-            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
-        return tuple(dict.fromkeys(chosen))[: asked.most]
-
-    def fallback(self, asked: SourcesToChoose) -> tuple[str, ...]:
-        """In the order of the searches."""
-        return tuple(offer.origin for offer in asked.offers)[: asked.most]

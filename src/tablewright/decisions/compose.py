@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each, prove_statement
-from tablewright.citations.quotes import lines_around, prove_quote
+from tablewright.citations.quotes import FoundQuote, lines_around, prove_quote
 from tablewright.citations.untrusted import WARNING, block, harmless_line, question_block
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.domain.model import Noun
@@ -87,17 +87,11 @@ class ToCompose(Noun, frozen=True, gc=True):
     lookup: str = ""
 
 
-class Quote(Noun, frozen=True):
-    """At `start:end` of the text of the passage."""
-
-    passage: int
-    start: int
-    end: int
-
-
 class Statement(Noun, frozen=True):
+    """The sources of its quotes are the passages."""
+
     text: str
-    quotes: tuple[Quote, ...]
+    quotes: tuple[FoundQuote, ...]
     contradiction: bool = False
     calculations: tuple[str, ...] = ()
 
@@ -173,16 +167,16 @@ def prove_said(said: Said, asked: ToCompose) -> Statement:
     passages = asked.passages
     sources = [Retrieved(origin=each.document_id, text=each.text, kind="document") for each in passages]
     text = prove_statement(said.statement)
-    quotes = []
-    for quoted in said.quotes:
-        found = prove_quote(quoted.quote, sources, quoted.passage, noun="passage")
-        quotes.append(Quote(passage=found.source, start=found.start, end=found.end))
+    quotes = [prove_quote(quoted.quote, sources, quoted.passage, noun="passage") for quoted in said.quotes]
     if not quotes:
         raise Unproved("it has no quote.")
-    if said.contradiction and len({(passages[each.passage].document_id, each.start) for each in quotes}) < 2:
+    cited = [passages[quote.source] for quote in quotes]
+    if said.contradiction and len({(each.document_id, each.start) for each in cited}) < 2:
         raise Unproved("a contradiction needs quotes of both sides.")
-    lines = [lines_around(passages[quote.passage].text, quote.start, quote.end) for quote in quotes]
-    cited = [f"{passages[quote.passage].shown_as}\n{line}" for quote, line in zip(quotes, lines, strict=True)]
-    texts = [asked.question, asked.today, *cited]
+    texts = [asked.question, asked.today]
+    texts += [
+        f"{each.shown_as}\n{lines_around(each.text, quote.start, quote.end)}"
+        for each, quote in zip(cited, quotes, strict=True)
+    ]
     calculations = prove_figures(text, texts, said.calculations, where="the quotes")
     return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction, calculations=calculations)

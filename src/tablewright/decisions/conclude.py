@@ -10,7 +10,7 @@ from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each, prove_statement
 from tablewright.citations.untrusted import WARNING, block, harmless_line, question_block
 from tablewright.decisions.compose import MOST
-from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.decision import Prompt, accept, pick_numbered
 from tablewright.domain.model import Noun
 
 INSTRUCTIONS = f"""\
@@ -100,10 +100,11 @@ class Conclude:
         found, failed = prove_each(
             reply.statements[:MOST], lambda said: prove_said(said, asked), lambda said: said.statement
         )
+        places = range(len(asked.rows))
         conclusion = Conclusion(
             statements=tuple(found),
-            listed=places(reply.listed, asked),
-            unsure=places(reply.unsure, asked),
+            listed=tuple(pick_numbered(places, reply.listed)),
+            unsure=tuple(pick_numbered(places, reply.unsure)),
             missing=harmless_line(reply.missing),
             left_out=len(failed),
         )
@@ -114,13 +115,9 @@ class Conclude:
         return Conclusion()
 
 
-def places(numbers: list[int], asked: ToConclude) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= len(asked.rows)))
-
-
 def prove_said(said: SaidOfRows, asked: ToConclude) -> ConcludedStatement:
     text = prove_statement(said.statement)
-    rows = places(said.rows, asked)
+    rows = tuple(pick_numbered(range(len(asked.rows)), said.rows))
     if not rows:
         raise Unproved("it names no row that it stands on.")
     texts = [asked.rows[place].text for place in rows] + [asked.question, asked.today]

@@ -8,10 +8,12 @@ twice, is replaced by the fallback, and the trace says `degraded`. Without a mod
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import Field as Key
 
 from tablewright.citations.untrusted import block, looks_like_prompt_injection
 from tablewright.domain.model import Noun, Step
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 Asked = TypeVar("Asked", contravariant=True)
 Decided = TypeVar("Decided", covariant=True)
 Any_Decided = TypeVar("Any_Decided")
+Item = TypeVar("Item")
 
 Tell: TypeAlias = Callable[[Step], None]
 
@@ -54,6 +57,19 @@ def accept(decided: Any_Decided, problems: Iterable[str]) -> Any_Decided:
     if problem := " ".join(problems):
         raise Unusable(problem, usable=decided)
     return decided
+
+
+def pick_numbered(items: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
+    """Return the items that a model names by their numbers, from 1, each once. Only numbers that were shown count, so
+    no text can add an item."""
+    return [items[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(items)]
+
+
+@lru_cache(maxsize=256)
+def reply_by_name(title: str, names: tuple[str, ...], answer: Any) -> type[BaseModel]:
+    """Return a form with an answer under each name, made once for the same names; in code they are f0, f1, …"""
+    fields: dict[str, Any] = {f"f{place}": (answer, Key(alias=name)) for place, name in enumerate(names)}
+    return create_model(title, __config__=ConfigDict(populate_by_name=True), **fields)
 
 
 class Decision(Protocol[Asked, Decided]):

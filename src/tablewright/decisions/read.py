@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, create_model
-from pydantic import Field as Key
+from pydantic import BaseModel, create_model
 
 from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, marked, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, Unusable, reply_by_name
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved, is_document
 from tablewright.domain.text import shortened
@@ -121,9 +120,7 @@ class ReadRow:
 
 @lru_cache(maxsize=256)
 def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
-    """A form with the answers of each column under the column's own name; made once for the same columns."""
-    fields: dict[str, Any] = {f"f{n}": (list[CellAnswer], Key(alias=name)) for n, name in enumerate(names)}
-    cells = create_model("Cells", __config__=ConfigDict(populate_by_name=True), **fields)
+    cells = reply_by_name("Cells", names, list[CellAnswer])
     return create_model("RowReply", texts=(list[TextVerdict], ...), cells=(cells, ...))
 
 

@@ -6,16 +6,15 @@ computed: the model says how, and code repeats the calculation with figures that
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import structs
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import MOST_QUOTES, CellAnswer, Quoted
-from tablewright.decisions.decision import Prompt
+from tablewright.decisions.decision import Prompt, reply_by_name
 from tablewright.decisions.read import (
     ReadRow,
     RowReading,
@@ -70,7 +69,7 @@ class ReadDocument(ReadRow):
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
             text=f"{row}{block(1, text, heading(document))}",
-            reply=reply_for(tuple(field.name for field in asked.fields)),
+            reply=reply_by_name("DocumentReply", tuple(field.name for field in asked.fields), list[DocumentAnswer]),
             max_tokens=300 + 300 * len(asked.fields),
         )
 
@@ -88,10 +87,3 @@ class ReadDocument(ReadRow):
             for place in range(len(asked.fields))
         ]
         return reading_of(asked, answers, {})
-
-
-@lru_cache(maxsize=256)
-def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
-    """A form with the answers of each column under the column's own name."""
-    fields: dict[str, Any] = {f"f{n}": (list[DocumentAnswer], Key(alias=name)) for n, name in enumerate(names)}
-    return create_model("DocumentReply", __config__=ConfigDict(populate_by_name=True), **fields)

@@ -17,7 +17,7 @@ from pydantic import Field as Key
 from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.decision import Prompt, accept, pick_numbered
 from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.read import described
 from tablewright.domain.links import own_page
@@ -134,7 +134,7 @@ class ReadLists:
             reading.take_run(run)
         for thing in reply.things:
             reading.take_thing(thing)
-        following = tuple(asked.links[n - 1] for n in dict.fromkeys(reply.next) if 1 <= n <= len(asked.links))
+        following = tuple(pick_numbered(asked.links, reply.next))
         found = ListedThings(sightings=tuple(reading.sightings), next=following)
         return accept(found, dict.fromkeys(reading.problems))
 

@@ -7,17 +7,15 @@ in the cells that it was written from. What a text says in other words is the mo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, create_model
-from pydantic import Field as Key
+from pydantic import BaseModel, ConfigDict
 
 from tablewright.citations.evidence import conversion, follows, stands_in
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each
 from tablewright.citations.untrusted import block, question_block
-from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.decision import Prompt, accept, reply_by_name
 from tablewright.decisions.translate_formula import kind_of
 from tablewright.domain.model import Basis, Field, Noun, Value
 from tablewright.domain.text import show
@@ -87,7 +85,7 @@ class Write:
         return Prompt(
             instructions="\n".join(same),
             text="\n".join(parts),
-            reply=reply_for(tuple(field.name for field in asked.fields)),
+            reply=reply_by_name("Cells", tuple(field.name for field in asked.fields), Written),
             max_tokens=sum(800 if field.type in ("text", "list") else 100 for field in asked.fields),
         )
 
@@ -110,13 +108,6 @@ def shown_examples(asked: WriteCells) -> Iterable[str]:
     for field in asked.fields:
         for example in asked.examples.get(field.name, ())[:EXAMPLES]:
             yield f"{field.name}: {example[:EXAMPLE_CELL]}"
-
-
-@lru_cache(maxsize=256)
-def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
-    """A form with one value a column, under the column's own name."""
-    fields: dict[str, Any] = {f"f{place}": (Written, Key(alias=name)) for place, name in enumerate(names)}
-    return create_model("Cells", __config__=ConfigDict(populate_by_name=True), **fields)
 
 
 # ── what is proved ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.choose_pages import Offer, listed
+from tablewright.decisions.choose_pages import ChooseResults, Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import requirements_text
 from tablewright.domain.model import Noun
@@ -100,7 +100,7 @@ class PickedResults(BaseModel):
     numbers: list[int]
 
 
-class PickResults:
+class PickResults(ChooseResults):
     name = "pick results"
 
     def prompt(self, asked: ResultsToPick) -> Prompt:
@@ -116,14 +116,3 @@ class PickResults:
             reply=PickedResults,
             max_tokens=100 + 8 * asked.most,
         )
-
-    def check(self, asked: ResultsToPick, reply: Any) -> tuple[str, ...]:
-        """Only numbers that were offered count, so no text can add an address."""
-        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
-        if reply.numbers and not chosen:
-            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
-        return tuple(dict.fromkeys(chosen))[: asked.most]
-
-    def fallback(self, asked: ResultsToPick) -> tuple[str, ...]:
-        """In the search's own order."""
-        return tuple(offer.origin for offer in asked.offers)[: asked.most]

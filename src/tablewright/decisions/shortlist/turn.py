@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.decision import Prompt, accept, pick_numbered
 from tablewright.decisions.shortlist.conditions import (
     WISHES,
     StatedWish,
@@ -222,7 +222,6 @@ def as_turn(
         wishes=tuple(as_wish(wish, every) for wish in reply.wishes),
     )
     keeps = not are_usable or reply.intent in ("refuse", "start over")
-    rows = [asked.rows[number - 1].row_id for number in reply.products if 1 <= number <= len(asked.rows)]
     return TurnTaken(
         intent=reply.intent if are_usable or reply.intent != "wish" else "talk",
         requirements=asked.requirements if keeps else requirements,
@@ -231,8 +230,8 @@ def as_turn(
         columns=tuple(reversed(columns.values())) if are_usable else (),
         drop_columns=tuple(reply.drop_columns),
         about_columns=tuple(reply.about_columns),
-        products=tuple(dict.fromkeys(rows)),
-        like=asked.rows[reply.like - 1].row_id if 1 <= reply.like <= len(asked.rows) else None,
+        products=tuple(row.row_id for row in pick_numbered(asked.rows, reply.products)),
+        like=next((row.row_id for row in pick_numbered(asked.rows, [reply.like])), None),
         count=max(0, reply.count),
         path=file_named(reply.path, asked.message),
         language=reply.language.strip(),

@@ -62,7 +62,7 @@ async def read_texts(
     widened = ""
     for number in range(rounds):
         searched += [query for query in queries if query not in searched]
-        places = {quote.passage for statement in said.statements for quote in statement.quotes}
+        places = {quote.source for statement in said.statements for quote in statement.quotes}
         quoted = [passages[place] for place in sorted(places)]
         best, found = await find_passages(context.corpus, searched, context.model.text_room, within, kept=quoted)
         asking.segments += found
@@ -121,7 +121,7 @@ async def cited_statements(
     for statement in said.statements:
         cited = []
         for quote in statement.quotes:
-            place = passages[quote.passage]
+            place = passages[quote.source]
             span = (place.start + quote.start, place.start + quote.end)
             cited.append(await sources.cite(place.document_id, [span], whole_lines=False))
         lines.append(with_sources(asking.calculated(statement.text, statement.calculations), cited))
