@@ -1,5 +1,5 @@
 # Each of these does all its own set-up: a virtual environment in .venv, and what the lock files name.
-.PHONY: demo test check bench evals lock clean
+.PHONY: demo test check bench evals texts lock clean
 
 demo: .venv/.ready
 	.venv/bin/tablewright demo
@@ -31,6 +31,10 @@ evals: .venv/.ready-dev
 	.venv/bin/python evals/documents.py
 	.venv/bin/python evals/multihop.py
 	.venv/bin/python evals/research.py
+
+# Brings src/tablewright/messages/*.po up to date with the texts in the code.
+texts: .venv/.ready-dev
+	.venv/bin/python scripts/texts.py
 
 lock: .venv/.ready-dev
 	scripts/lock

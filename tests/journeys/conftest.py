@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.decisions.translation import ASKED
 from tablewright.domain.reply import Reply
 from tablewright.domain.shortlist import CONFIRM, ENRICH
+from tablewright.messages.catalogue import CATALOGUES, LANGUAGES
 from tablewright.sample.documents import files
 from tablewright.settings import Settings
 
@@ -119,6 +121,14 @@ def read(settings: Settings, folder: Path, content: dict[str, bytes]) -> None:
             await tablewright.add_documents([folder])
 
     asyncio.run(work())
+
+
+@pytest.fixture(autouse=True)
+def _learnt_languages_are_forgotten() -> Iterator[None]:
+    yield
+    for code in CATALOGUES.keys() - LANGUAGES.keys():
+        del CATALOGUES[code]
+    ASKED.clear()
 
 
 @pytest.fixture(scope="session")

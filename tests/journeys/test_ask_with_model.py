@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.domain.form import form_of
 from tablewright.journeys.ask import ask
-from tablewright.messages.messages import figure
+from tablewright.messages.catalogue import figure
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent

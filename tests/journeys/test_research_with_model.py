@@ -397,7 +397,7 @@ async def test_in_a_language_that_is_not_ours_the_model_translates_our_lines_onc
     assert "## fr In short" in text
     assert "fr Round 1: fr discovery" in text
     assert b"fr In short" in render(kept, "html")
-    assert "report: searched" not in kept.words
+    assert "Searched {queries}." not in kept.words
 
 
 async def test_a_model_that_cannot_translate_leaves_our_lines_in_english(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,8 +13,7 @@ import pytest
 
 from tablewright.decisions.translation import ASKED
 from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
-from tablewright.journeys.shortlist.context import LINES
-from tablewright.messages.messages import CATALOGUE
+from tablewright.messages.catalogue import CATALOGUES, texts_of
 
 from ..models.endpoint import Asked, Reply, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -508,11 +507,9 @@ async def test_what_changed_since_the_first_comparison_is_remembered_with_its_tr
 
 
 @pytest.fixture
-def language() -> Iterator[str]:
-    """One that nobody else speaks, and that is forgotten again."""
-    yield "zz"
-    CATALOGUE.pop("zz", None)
-    ASKED.clear()
+def language() -> str:
+    """One that nobody else speaks."""
+    return "zz"
 
 
 def in_zz(line: str) -> str:
@@ -521,7 +518,7 @@ def in_zz(line: str) -> str:
 
 
 async def test_our_own_lines_and_buttons_are_translated_once_for_a_language(tmp_path: Path, language: str) -> None:
-    translated = {"lines": [in_zz(line) for line in LINES.values()]}
+    translated = {"lines": [in_zz(line) for _, line in texts_of("shortlist")]}
     wish = turn(language=language, wishes=[LIGHT], columns=[WEIGHT])
     async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines=translated) as (chat, _, script):
         reply = await chat.say("zz zz")
@@ -529,7 +526,7 @@ async def test_our_own_lines_and_buttons_are_translated_once_for_a_language(tmp_
         assert reply.buttons == chat.state.buttons == (CONFIRM.upper(), EDIT.upper())
         assert "2 CANDIDATES FOUND." in (await chat.say(CONFIRM.upper())).text
         assert len(script.prompts(TRANSLATED)) == 1, "what the model answered is kept"
-        CATALOGUE.pop(language)
+        CATALOGUES.pop(language)
         ASKED.clear()
         other = await chat.app.begin_shortlist()
         _, reply = await chat.app.shortlist_turn(other.id, "zz zz")
@@ -538,8 +535,8 @@ async def test_our_own_lines_and_buttons_are_translated_once_for_a_language(tmp_
 
 
 async def test_a_translation_with_other_places_for_values_stays_english(tmp_path: Path, language: str) -> None:
-    lines = [in_zz(line) for line in LINES.values()]
-    lines[list(LINES).index("shortlist: looking for")] = "{product.__class__}: ZZ"
+    lines = [in_zz(line) for _, line in texts_of("shortlist")]
+    lines[texts_of("shortlist").index(("shortlist", "Looking for: {product}."))] = "{product.__class__}: ZZ"
     wish = turn(language=language)
     async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines={"lines": lines}) as (chat, _, script):
         reply = await chat.say("zz zz")
@@ -562,7 +559,7 @@ async def test_a_model_that_cannot_translate_is_not_asked_again_and_the_lines_st
 
 
 async def test_an_outage_while_translating_lasts_one_turn(tmp_path: Path, language: str) -> None:
-    translated = {"lines": [in_zz(line) for line in LINES.values()]}
+    translated = {"lines": [in_zz(line) for _, line in texts_of("shortlist")]}
     wish, replies = turn(language=language), [Reply(status=401), translated]
     async with scripted(tmp_path, ZORBLERS, TurnReply=wish, TranslatedLines=replies) as (chat, _, _script):
         assert "Looking for: zorbler." in (await chat.say("zz zz")).text

@@ -11,9 +11,10 @@ from tablewright.domain.form import Where
 from tablewright.domain.model import Field, FieldType, Money, Value
 from tablewright.domain.text import show
 from tablewright.errors import UsageError
+from tablewright.messages.catalogue import PageText
 from tablewright.values.coerce import coerce
 
-COMPARISONS = {
+COMPARISONS: PageText[dict[str, str]] = {
     "contains": "contains",
     "not contains": "does not contain",
     "=": "is",

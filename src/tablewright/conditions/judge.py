@@ -16,7 +16,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from tablewright.domain.corpus import Comparator, Condition, Truth, Typed
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import translate
 from tablewright.values.same_value import same_value
 from tablewright.values.vocabulary import holds, squeezed, text_stems
 
@@ -71,7 +71,9 @@ def judge(value: Typed, condition: Condition, language: str = "") -> Verdict:
     verdict = decided(value, condition, language)
     other = other_reading(value)
     if other is not None and decided(other, condition, language).truth != verdict.truth:
-        return verdict._replace(guess=message("two readings", language))
+        return verdict._replace(
+            guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
+        )
     return verdict
 
 
@@ -81,7 +83,9 @@ def judge_pair(value: Typed, comparator: Comparator, other: Typed, language: str
     verdict = _pair(value, comparator, other, language)
     readings = [(one, two) for one in _readings(value) for two in _readings(other)]
     if any(_pair(one, comparator, two, language).truth != verdict.truth for one, two in readings[1:]):
-        return verdict._replace(guess=message("two readings", language))
+        return verdict._replace(
+            guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
+        )
     return verdict
 
 
@@ -94,27 +98,35 @@ def _pair(value: Typed, comparator: Comparator, other: Typed, language: str) -> 
     if comparator == "!=":
         return turned(_pair(value, "=", other, language))
     if bool(value.date) != bool(other.date):
-        return unstated(message("not comparable", language, value=f"{value.raw} / {other.raw}"))
+        return unstated(translate("ask", "“{value}” cannot be compared", language, value=f"{value.raw} / {other.raw}"))
     if comparator not in ("=", "contains") and other.number is None and other.si is None and not other.date:
-        return unstated(message("no number", language, value=other.raw))
+        return unstated(translate("ask", "“{value}” is not a number", language, value=other.raw))
     numbers = value.number is not None and other.number is not None and not value.date
     if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
         verdict = _pair(_bare(value), comparator, _bare(other), language)
-        return verdict._replace(guess=message("one unit", language))
+        return verdict._replace(
+            guess=translate(
+                "ask", "only one of two values has a unit or currency; the bare numbers were compared", language
+            )
+        )
     if numbers and comparator == "=" and is_limit(other.raw):  # the same limit is not the same number
         is_apart = _judge(value, "=", other, language).truth == "no match"
-        return NO_MATCH if is_apart else unstated(message("may be either", language, value=other.raw))
+        return NO_MATCH if is_apart else unstated(translate("ask", "{value} may be either", language, value=other.raw))
     if numbers and not other.currency and _is_other_limit(other.raw, comparator):
         verdict = _pair(value, comparator, structs.replace(other, raw=_number_part(other.raw)), language)
-        return verdict._replace(guess=message("limit", language, value=other.raw))
+        return verdict._replace(
+            guess=translate(
+                "ask", "limits such as “{value}” were compared by their number alone", language, value=other.raw
+            )
+        )
     ends = _ends(other)
     verdicts = [_judge(value, comparator, end, language) for end in ends]
     if comparator == "=" and len(ends) > 1:  # at most: it may be the same
         is_apart = _judge(value, "=", other, language).truth == "no match"
-        return NO_MATCH if is_apart else unstated(message("may be either", language, value=other.raw))
+        return NO_MATCH if is_apart else unstated(translate("ask", "{value} may be either", language, value=other.raw))
     if len({verdict.truth for verdict in verdicts}) == 1:
         return verdicts[0]
-    return unstated(message("may be either", language, value=other.raw))
+    return unstated(translate("ask", "{value} may be either", language, value=other.raw))
 
 
 def _number_part(raw: str) -> str:
@@ -157,7 +169,7 @@ def decided(value: Typed, condition: Condition, language: str) -> Verdict:
 
 def _between(value: Typed, wanted: Sequence[Typed], language: str) -> Verdict:
     if len(wanted) != 2:
-        return unstated(message("two ends", language))
+        return unstated(translate("ask", "a range needs two ends", language))
     return both((_judge(value, ">=", wanted[0], language), _judge(value, "<=", wanted[1], language)))
 
 
@@ -173,10 +185,19 @@ def _judge(value: Typed, comparator: Comparator, wanted: Typed, language: str) -
     if wanted.truth is not None and value.truth is not None:
         return MATCH if wanted.truth == value.truth else NO_MATCH
     if comparator != "=":
-        return unstated(message("no date" if wanted.date else "no number", language, value=value.raw))
+        return unstated(
+            translate(
+                "ask",
+                "“{value}” is not a date" if wanted.date else "“{value}” is not a number",
+                language,
+                value=value.raw,
+            )
+        )
     if wanted.date or wanted.number is not None:
         is_same = same_text(value.raw, wanted.raw)
-        return MATCH if is_same else unstated(message("not comparable", language, value=value.raw))
+        return (
+            MATCH if is_same else unstated(translate("ask", "“{value}” cannot be compared", language, value=value.raw))
+        )
     return MATCH if same_text(value.raw, wanted.raw) else NO_MATCH
 
 
@@ -184,19 +205,34 @@ def _measure(value: Typed, comparator: Comparator, wanted: Typed, language: str)
     if not wanted.base and value.base == "%":  # 92 percent as the plain ratio 0.92
         wanted = structs.replace(wanted, si=(wanted.si or 0.0) * 100, base="%")
     if value.si is None:
-        return unstated(message("no number" if value.number is None else "no unit", language, value=value.raw))
+        return unstated(
+            translate(
+                "ask",
+                "“{value}” is not a number" if value.number is None else "“{value}” has no unit",
+                language,
+                value=value.raw,
+            )
+        )
     if value.base != wanted.base:
-        return unstated(message("other unit", language, value=value.raw, unit=wanted.base))
+        return unstated(translate("ask", "“{value}” is not in {unit}", language, value=value.raw, unit=wanted.base))
     asked = _asked(wanted, comparator, wanted.si or 0.0, wanted.si_high)
     return _compare(value, _possible(value.raw, value.si, value.si_high), comparator, asked, language)
 
 
 def _number(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
-        return unstated(message("other currency", language, currency=value.currency))
+        return unstated(
+            translate("ask", "it is in {currency}, and nothing is converted", language, currency=value.currency)
+        )
     asked = _asked(wanted, comparator, wanted.number or 0.0, wanted.high)
     verdict = _compare(value, _possible(value.raw, value.number or 0.0, value.high), comparator, asked, language)
-    return verdict._replace(guess=message("no unit asked", language)) if value.unit else verdict
+    return (
+        verdict._replace(
+            guess=translate("ask", "the question gives no unit; numbers were compared as they are written", language)
+        )
+        if value.unit
+        else verdict
+    )
 
 
 class Stretch(NamedTuple):
@@ -224,7 +260,7 @@ def _compare(value: Typed, possible: Stretch, comparator: Comparator, wanted: St
         inside, outside = _up_to(first, low), before(high, first)
     if inside or outside:
         return MATCH if inside else NO_MATCH
-    return unstated(message("may be either", language, value=value.raw))
+    return unstated(translate("ask", "{value} may be either", language, value=value.raw))
 
 
 def _lies_in(possible: Stretch, wanted: Stretch) -> bool:

@@ -18,7 +18,7 @@ from tablewright.domain.text import cell_text
 from tablewright.formats.tables.csv_writer import CsvWriter
 from tablewright.formats.tables.names import free_name
 from tablewright.formats.tables.sheet import ShownColumn
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import translate
 from tablewright.values.measures import Measure, in_unit
 
 
@@ -72,9 +72,27 @@ def annotations_aggregate(
     made.sort(key=lambda group: (-group.count, group.key))
     gaps = []
     if missing:
-        gaps.append(message("matches silent", language, count=len(missing), total=len(found.matches), column=of))
+        gaps.append(
+            translate(
+                "ask",
+                "{count} of {total} matches do not state {column}",
+                language,
+                count=len(missing),
+                total=len(found.matches),
+                column=of,
+            )
+        )
     if ungrouped := len(groups.get("", ())) if group_by else 0:
-        gaps.append(message("matches silent", language, count=ungrouped, total=len(found.matches), column=group_by))
+        gaps.append(
+            translate(
+                "ask",
+                "{count} of {total} matches do not state {column}",
+                language,
+                count=ungrouped,
+                total=len(found.matches),
+                column=group_by,
+            )
+        )
     completeness = "incomplete" if gaps else found.completeness
     reason = "; ".join(filter(None, (*gaps, found.reason)))
     return Aggregated(

@@ -5,7 +5,7 @@ What a line is filled with is proved: a translation has the same places for valu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Tell, Unusable, decide
 from tablewright.domain.model import Noun
-from tablewright.messages.messages import OURS, learn, primary_code
+from tablewright.messages.catalogue import LANGUAGES, catalogue, learn, primary_code, texts_of
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -34,30 +34,37 @@ You translate lines that a program prints in a research report beside the senten
 behind values, what was searched and what it cost. `lines`: each line in the language that is asked for, in the order \
 of the list, short and natural, as a native writer of reports would say it. {FORM} The names of the months are twelve \
 words with single spaces between them."""
+INSTRUCTIONS = {"ask": READER, "report": REPORT, "shortlist": ADVISER}
+"""By the context of the texts."""
 LONGEST_CODE = 3
 ASKED: set[tuple[str, str]] = set()
-"""Languages with the instructions for which a model was asked: one that cannot translate is not asked again."""
+"""Languages with the contexts for which a model was asked: one that cannot translate is not asked again."""
 
 
-async def speak(
-    language: str, instructions: str, lines: Mapping[str, str], model: LanguageModel | None, tell: Tell
-) -> None:
-    """Our own lines in the person's language, too. The model's answer is kept, so a language is asked for once."""
+async def translated_lines(
+    context: str, language: str, model: LanguageModel | None, tell: Tell
+) -> dict[tuple[str, str], str]:
+    """Return our own texts of a context in a language that has no catalogue, by their contexts and English texts.
+    `translate` knows them from then on; the model is asked once for a language."""
     code = primary_code(language)
-    if model is None or code in OURS or not code.isalpha() or (code, instructions) in ASKED:
-        return
-    asked = LinesToTranslate(language=code, lines=lines, instructions=instructions)
-    outcome = await decide(TranslateLines(), asked, model, tell)
-    if not outcome.degraded:  # the next turn asks a model that could not be reached again
-        ASKED.add((code, instructions))
-        learn(code, outcome.decided)
+    if model is None or code in LANGUAGES or not code.isalpha():
+        return {}
+    texts = texts_of(context)
+    if (code, context) not in ASKED:
+        asked = LinesToTranslate(language=language.strip(), lines=texts, instructions=INSTRUCTIONS[context])
+        outcome = await decide(TranslateLines(), asked, model, tell)
+        if not outcome.degraded:  # the next turn asks a model that could not be reached again
+            ASKED.add((code, context))
+            learn(code, outcome.decided)
+    known = catalogue(code).lines
+    return {text: known[text] for text in texts if text in known}
 
 
 class LinesToTranslate(Noun, frozen=True):
-    """`lines` by their keys, in English; the `instructions` say whose they are."""
+    """`lines` in English with their contexts; the `instructions` say whose they are."""
 
     language: str
-    lines: Mapping[str, str]
+    lines: Sequence[tuple[str, str]]
     instructions: str
 
 
@@ -69,7 +76,9 @@ class TranslateLines:
     name = "translation"
 
     def prompt(self, asked: LinesToTranslate) -> Prompt:
-        listed = "\n".join(f"{number}. {line}" for number, line in enumerate(asked.lines.values(), start=1))
+        listed = "\n".join(
+            f"{number}. {line}" for number, line in enumerate((text for _, text in asked.lines), start=1)
+        )
         language = "The language, as a code" if len(asked.language) <= LONGEST_CODE else "The language"
         return Prompt(
             instructions=asked.instructions,
@@ -78,22 +87,22 @@ class TranslateLines:
             max_tokens=40 * len(asked.lines),
         )
 
-    def check(self, asked: LinesToTranslate, reply: Any) -> dict[str, str]:
+    def check(self, asked: LinesToTranslate, reply: Any) -> dict[tuple[str, str], str]:
         if len(reply.lines) != len(asked.lines):
             raise Unusable(f"there are {len(reply.lines)} lines, and {len(asked.lines)} were asked for.", usable={})
-        translated: dict[str, str] = {}
+        translated: dict[tuple[str, str], str] = {}
         wrong: list[str] = []
-        for (key, english), line in zip(asked.lines.items(), reply.lines, strict=True):
+        for (context, english), line in zip(asked.lines, reply.lines, strict=True):
             if line.strip() and places(line) == places(english):
                 before, _, after = english.partition(english.strip())  # " and " stands within a sentence
-                translated[key] = f"{before}{line.strip()}{after}"
+                translated[context, english] = f"{before}{line.strip()}{after}"
             else:
                 wrong.append(repr(english))
         if wrong:
             raise Unusable(f"the words in braces are not the same in: {', '.join(wrong)}.", usable=translated)
         return translated
 
-    def fallback(self, asked: LinesToTranslate) -> dict[str, str]:
+    def fallback(self, asked: LinesToTranslate) -> dict[tuple[str, str], str]:
         return {}
 
 

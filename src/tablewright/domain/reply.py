@@ -6,7 +6,7 @@ from tablewright.domain.corpus import Completeness, Intent
 from tablewright.domain.form import Form
 from tablewright.domain.model import Noun
 from tablewright.domain.text import plural
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import AskText, translate, translate_count
 
 
 class Citation(Noun, frozen=True):
@@ -22,6 +22,9 @@ class Citation(Noun, frozen=True):
     start: int = 0
     end: int = 0
     content_hash: str = ""
+
+
+COMPLETENESS: AskText[tuple[Completeness, ...]] = ("exact", "approximate", "incomplete")
 
 
 class ToolUse(Noun, frozen=True):
@@ -54,12 +57,15 @@ class Ledger(Noun, frozen=True):
         """ "matched 37 of 412 receipts; 3 undecided; 6 documents could not be read": of those nobody knows what they
         are."""
         total = self.total - self.unreadable
-        parts = [message("matched", language, matched=self.matched, total=total, things=plural(self.things, total))]
-        if self.not_stated:
-            parts.append(message("undecided", language, count=self.not_stated))
-        if self.unreadable:
-            parts.append(message("documents unreadable", language, count=self.unreadable))
-        return "; ".join(parts)
+        matched: AskText[str] = "matched {matched} of {total} {things}"
+        unread: AskText[str] = "{count} document could not be read|{count} documents could not be read"
+        things = plural(self.things, total)
+        parts = (
+            translate("ask", matched, language, matched=self.matched, total=total, things=things),
+            translate_count("ask", "{count} undecided", self.not_stated, language),
+            translate_count("ask", unread, self.unreadable, language),
+        )
+        return "; ".join(filter(None, parts))
 
 
 class ReplyRow(Noun, frozen=True):
@@ -114,6 +120,7 @@ class Reply(Noun, frozen=True):
         if self.ledger is None and not self.reason:
             return ""
         counted = self.ledger.text(self.language) if self.ledger else ""
-        complete = message("completeness", self.language, word=message(self.completeness, self.language))
+        word = translate("ask", self.completeness, self.language)
+        complete = translate("ask", "Completeness: {word}", self.language, word=word)
         because = f" ({self.reason})" if self.reason else ""
         return f"{counted[:1].upper()}{counted[1:]}. {complete}{because}.".removeprefix(". ")

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tablewright.domain.model import Evidence, Field, Money, Noun, RowId
-from tablewright.messages.messages import column_name, message, state_name
+from tablewright.messages.catalogue import ShortlistText, translate
 
 Phase: TypeAlias = Literal["intake", "research", "advise", "end"]
 Waiting: TypeAlias = Literal["", "requirements", "fields"]
 """What a person is to confirm before anything is spent."""
 OfferedAs: TypeAlias = Literal["new", "used", "refurbished", "discontinued"]
-STATES: tuple[OfferedAs, ...] = ("new", "used", "refurbished", "discontinued")
+STATES: ShortlistText[tuple[OfferedAs, ...]] = ("new", "used", "refurbished", "discontinued")
 WishKind: TypeAlias = Literal["budget", "must", "nice", "avoid", "priority", "specification"]
 WishOperator: TypeAlias = Literal[
     "", "=", "!=", "<", "<=", ">", ">=", "between", "contains", "not contains", "known", "lowest", "highest"
 ]
+
+WORDED: ShortlistText[dict[str, str]] = {
+    "!=": "not",
+    "between": "between",
+    "contains": "contains",
+    "not contains": "not contains",
+    "known": "known",
+    "lowest": "lowest",
+    "highest": "highest",
+}
+"""Operators that are words."""
+YES_NO: ShortlistText[tuple[str, ...]] = ("yes", "no")
 
 MOST = 50
 """Candidates that are kept, at most."""
@@ -24,14 +36,20 @@ FEW = 10
 """Candidates under which availability is said to be limited."""
 TOP = 5
 
-CONFIRM, EDIT = "Confirm Requirements", "Edit Requirements"
-ENRICH, MODIFY = "Enrich Now", "Modify Fields"
-GO_ON = "Go On"
-TRY_AGAIN = "Try Again"
-FRESH = "Start Fresh"
-BUTTONS = frozenset({CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH})
+BUTTONS: ShortlistText[tuple[str, ...]] = (
+    "Confirm Requirements",
+    "Edit Requirements",
+    "Enrich Now",
+    "Modify Fields",
+    "Go On",
+    "Try Again",
+    "Start Fresh",
+)
+CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH = BUTTONS
 
-KEY, MAKER, PAGE, OFFERED_AS, PRICE = "Product", "Maker", "Official page", "Offered as", "Price"
+COLUMNS: ShortlistText[tuple[str, ...]] = ("Product", "Maker", "Official page", "Offered as", "Price")
+KEY, MAKER, PAGE, OFFERED_AS, PRICE = COLUMNS
+"""Those that every comparison has."""
 FOUND_AT = "Page"
 """Without a model: where the candidate was found, whoever's page that is."""
 PRICE_FIELD = Field(
@@ -48,6 +66,16 @@ MEETS = Field(
     description="Whether the candidate meets every hard requirement; worked out from its cells.",
     role="qualification",
 )
+
+
+def column_name(name: str, language: str = "") -> str:
+    """The columns that every comparison has are named in the language; others are called what they are called."""
+    return translate("shortlist", name, language) if name in COLUMNS else name
+
+
+def state_name(name: str, language: str = "") -> str:
+    """What goods are offered as, "used": in the language where it is one of ours."""
+    return translate("shortlist", name, language) if name in STATES else name
 
 
 # ── what somebody wants ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -68,16 +96,15 @@ class Wish(Noun, frozen=True):
     def text(self, language: str = "") -> str:
         """ "under £50: Price < 50 GBP"; once only where it was said as a condition."""
         if not self.column:
-            return message("shortlist: cannot be checked", language, words=self.words)
+            return translate("shortlist", "{words}: cannot be checked from specifications", language, words=self.words)
         condition = f"{column_name(self.column, language)} {self.wanted(language)}"
         return condition if self.words == self.condition else f"{self.words}: {condition}"
 
     def wanted(self, language: str = "") -> str:
         """ "< 50 GBP", "= ja"."""
-        is_word = self.operator in ("!=", "between", "contains", "not contains", "known", "lowest", "highest")
-        sign = message(f"shortlist: {self.operator}", language) if is_word else self.operator
-        joint = message("and" if self.operator == "between" else "or", language)
-        values = (message(f"shortlist: {each}", language) if each in ("yes", "no") else each for each in self.values)
+        sign = translate("shortlist", WORDED[self.operator], language) if self.operator in WORDED else self.operator
+        joint = translate("shortlist", " and " if self.operator == "between" else " or ", language)
+        values = (translate("shortlist", each, language) if each in YES_NO else each for each in self.values)
         return f"{sign} {joint.join(values)}".strip()
 
     @property
@@ -145,7 +172,7 @@ class ShopListing(Noun, frozen=True):
     def text(self, language: str = "") -> str:
         """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
         state = state_name(self.offered_as, language) if self.offered_as != "new" else ""
-        price = self.price_text or message("shortlist: no price", language)
+        price = self.price_text or translate("shortlist", "no price named", language)
         place = ", ".join(filter(None, (self.product, self.shop)))
         return f"{place}: {', '.join(filter(None, (price, state, self.stock, self.missed(language))))}"
 
@@ -156,7 +183,7 @@ class ShopListing(Noun, frozen=True):
 
     def missed(self, language: str = "") -> str:
         wishes = ", ".join(f"“{words}”" for words in self.misses)
-        return message("shortlist: does not meet", language, wishes=wishes) if wishes else ""
+        return translate("shortlist", "does not meet {wishes}", language, wishes=wishes) if wishes else ""
 
 
 class ScorePart(Noun, frozen=True):
@@ -231,8 +258,8 @@ class Card(Noun, frozen=True):
 
     def heading(self, language: str = "") -> str:
         """ "1. Kettle 2, best for small kitchens"."""
-        best_for = message("shortlist: best for", language, what=self.best_for) if self.best_for else ""
-        is_open = message("shortlist: open", language) if self.is_open else ""
+        best_for = translate("shortlist", "best for {what}", language, what=self.best_for) if self.best_for else ""
+        is_open = translate("shortlist", "not known to meet every must", language) if self.is_open else ""
         return ", ".join(filter(None, (f"{self.place}. {self.name}", best_for, is_open)))
 
 
@@ -307,6 +334,10 @@ class ShortlistState(Noun, frozen=True):
     error: str = ""
     created_at: str = ""
     updated_at: str = ""
+
+    def translate(self, text: str, /, **values: Any) -> str:
+        """Return a text of ours in the language of the conversation."""
+        return translate("shortlist", text, self.language, **values)
 
     @property
     def is_undecided(self) -> bool:

@@ -6,9 +6,10 @@ import json
 import re
 
 from tablewright.domain.model import Basis, Cell, Value
+from tablewright.messages.catalogue import PageText
 
 LIST_SEPARATOR = "; "
-BASES: dict[Basis, str] = {
+BASES: PageText[dict[Basis, str]] = {
     "given": "Given by a person, not looked up",
     "stated": "Stated in the source",
     "converted": "Converted from what the source states",

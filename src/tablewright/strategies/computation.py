@@ -9,6 +9,7 @@ from tablewright.domain.model import Cell, Field, Finding, Row
 from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import TooMuchWork
+from tablewright.messages.catalogue import PageText
 from tablewright.strategies.compute import IN_PLACE, CellComputer, compute, is_turn_over, let_others_work
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
@@ -22,8 +23,8 @@ NOTHING: tuple[Need, ...] = ()
 
 class ComputationStrategy(Strategy):
     name = "computation"
-    display_name = "Computation"
-    summary = "Computes a formula from the other columns. Free."
+    display_name: PageText[str] = "Computation"
+    summary: PageText[str] = "Computes a formula from the other columns. Free."
     concurrency = 10
     needs_identity = False
     repeats = False

@@ -24,6 +24,7 @@ from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
 from tablewright.extraction.wanted import wanted
+from tablewright.messages.catalogue import PageText
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import READ_ROW, RowInvestigation
@@ -42,8 +43,8 @@ DOCUMENTS = 5
 
 class DocumentsStrategy(Strategy):
     name = "documents"
-    display_name = "Your documents"
-    summary = "Finds the answer in your own documents."
+    display_name: PageText[str] = "Your documents"
+    summary: PageText[str] = "Finds the answer in your own documents."
     max_steps = 8
     concurrency = 4 * ROWS_A_CALL  # so that four calls are under way where rows share them
     parameters = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from tablewright.domain.model import Field, Finding
+from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.investigation import RowInvestigation
@@ -17,8 +18,8 @@ SEARCHES = 2
 
 class LookupStrategy(Strategy):
     name = "lookup"
-    display_name = "Quick Lookup"
-    summary = "One search per row and its best pages. Quick and cheap."
+    display_name: PageText[str] = "Quick Lookup"
+    summary: PageText[str] = "One search per row and its best pages. Quick and cheap."
     max_steps = SEARCHES
     concurrency = 3
 

@@ -14,6 +14,7 @@ import msgspec
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.domain.model import Field, Finding
 from tablewright.domain.retrieved import Retrieved
+from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.patterns import PatternGenerator
@@ -32,8 +33,8 @@ SEARCHES_AGAIN = 3
 
 class PipelineStrategy(Strategy):
     name = "pipeline"
-    display_name = "Web pipeline"
-    summary = "Searches the same way for every row and reads each page once. The usual choice."
+    display_name: PageText[str] = "Web pipeline"
+    summary: PageText[str] = "Searches the same way for every row and reads each page once. The usual choice."
     max_steps = 12
     concurrency = 8
     parameters = (SHARED_CALLS,)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.decisions.answer_with_tools import COMPREHENSIVE, EXPLORATORY
 from tablewright.domain.model import Field, Finding
+from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.feedback import Feedback
@@ -35,8 +36,8 @@ PAGES_A_SEARCH = 2
 
 class ResearchStrategy(Strategy):
     name = "research"
-    display_name = "Deep Research"
-    summary = "Searches step by step until a row is answered. Thorough and expensive."
+    display_name: PageText[str] = "Deep Research"
+    summary: PageText[str] = "Searches step by step until a row is answered. Thorough and expensive."
     max_steps = 5
     concurrency = 3
     parameters = (

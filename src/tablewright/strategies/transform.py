@@ -15,6 +15,7 @@ from tablewright.domain.model import Evidence, Field, Finding, Reason, Row, Step
 from tablewright.domain.template import columns_in
 from tablewright.domain.text import cell_text, show
 from tablewright.errors import BadField, UsageError
+from tablewright.messages.catalogue import PageText
 from tablewright.models.text_budget import ROWS_A_CALL, cell_room, cut_text
 from tablewright.strategies import estimates
 from tablewright.strategies.compute import empty_inputs, failed
@@ -32,8 +33,10 @@ NO_NOTES: Mapping[str, str] = {}
 
 class TransformStrategy(Strategy):
     name = "transform"
-    display_name = "Write from the row"
-    summary = "Translates, classifies, summarises or rewrites other columns. Uses the model, but no search."
+    display_name: PageText[str] = "Write from the row"
+    summary: PageText[str] = (
+        "Translates, classifies, summarises or rewrites other columns. Uses the model, but no search."
+    )
     concurrency = 4 * ROWS_A_CALL  # so that four calls are under way where rows share them
     needs_identity = False
     repeats = False

@@ -13,7 +13,7 @@ from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Money, Noun
 from tablewright.domain.text import show_float
 from tablewright.errors import BadFile
-from tablewright.messages.messages import figure, message
+from tablewright.messages.catalogue import figure, translate
 from tablewright.values.currencies import AFTER, BEFORE, CENTS_AFTER, CODES, LONGEST_MARK, POINT_GROUPS, meanings_of
 from tablewright.values.numbers import (
     LOOKED_AT,
@@ -208,7 +208,9 @@ class Rates(Noun, frozen=True):
     def about(self, amount: float, currency: str, language: str = "") -> str:
         """Rates are approximate, so no more digits are told than mean something."""
         amount = round(amount) if amount >= LEAST_WHOLE else float(f"{amount:.2g}")
-        return message("rates: about", language, amount=f"{figure(f'{amount:,}', language)} {currency}")
+        return translate(
+            "shortlist", "about {amount}", language, amount=f"{figure(f'{amount:,}', language)} {currency}"
+        )
 
     def about_money(self, price: Money, currency: str, language: str = "") -> str:
         """A price in another currency: "about 44 CHF"; "" where it is in that one, or no rate is known."""
@@ -217,7 +219,13 @@ class Rates(Noun, frozen=True):
 
     def used(self, pairs: Iterable[str], language: str = "") -> str:
         """What a reader should know: "Prices in other currencies are compared at rates of …"."""
-        return message("rates: used", language, date=self.date, rates=", ".join(pairs))
+        return translate(
+            "shortlist",
+            "Prices in other currencies are compared at rates of {date}, so about: {rates}.",
+            language,
+            date=self.date,
+            rates=", ".join(pairs),
+        )
 
 
 BUNDLED = Rates(date=_DATE, per_euro=_PER_EURO)

@@ -174,7 +174,7 @@ async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None
 
 def print_reply(reply: Reply, *, trace: bool) -> None:
     from tablewright.doors.cli import output
-    from tablewright.messages.messages import message
+    from tablewright.messages.catalogue import translate
 
     console = output.stdout()
     output.print_prose(reply.answer, 20_000)
@@ -201,7 +201,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
     if reply.ledger is not None:
         output.say(reply.completeness_text())
     for said in reply.contradictions:
-        output.say(message("contradict", reply.language, what=said))
+        output.say(translate("ask", "The documents contradict each other: {what}", reply.language, what=said))
     if reply.degraded:
         output.say(f"Answered without the model: {reply.degraded}")
     for said in reply.relaxed:

@@ -167,7 +167,7 @@ async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple
 
 def print_reply(reply: ChatReply, language: str = "") -> None:
     from tablewright.doors.cli import output
-    from tablewright.messages.messages import figure, message
+    from tablewright.messages.catalogue import figure, translate
 
     console = output.stdout()
     for said in reply.said:
@@ -175,7 +175,7 @@ def print_reply(reply: ChatReply, language: str = "") -> None:
     if reply.rows:
         console.print(output.grid("", list(reply.columns), [list(row) for row in reply.rows]))
     for card in reply.cards:
-        score = message("shortlist: score", language, score=figure(f"{card.score:.2f}", language))
+        score = translate("shortlist", "score {score}", language, score=figure(f"{card.score:.2f}", language))
         console.print(output.plain(f"{card.heading(language)} ({score})", 260), highlight=False)
         for said in card.said:
             output.print_prose(said.text, 1_000, indent=3)

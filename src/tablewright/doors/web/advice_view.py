@@ -11,7 +11,7 @@ from tablewright.domain.shortlist import Card, CellRef, ChatReply, ReplySentence
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import Shown, bar, grid, inline, outside, paragraph, quiet, row, safe, when
 from tablewright.doors.web.words import language, t
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import translate
 
 MOST_CELLS = 6
 
@@ -69,7 +69,7 @@ def show_card(best: Card, table_id: str) -> None:
                 if best.best_for:
                     quiet(t("Best for {best_for}", best_for=safe(best.best_for, 80)))
                 if best.is_open:
-                    inline(message("shortlist: open", language())).classes("tw-chip")
+                    inline(translate("shortlist", "not known to meet every must", language())).classes("tw-chip")
             score = inline(f"{best.score:.2f}").classes("tw-chip")
             score.props["aria-label"] = t("Score {score} of 1", score=f"{best.score:.2f}")
         for each in best.said:

@@ -15,7 +15,7 @@ from tablewright.domain.text import shortened
 from tablewright.doors.web.frame import tell, text
 from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.table_edit import sure, visit_to_write
-from tablewright.doors.web.words import TYPES, many, t, translated
+from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
 from tablewright.errors import BadField, TablewrightError, UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class RowScope(Noun, frozen=True):
 
     @property
     def choices(self) -> dict[str, str]:
-        found = {"all": t("{count} row|All {count} rows", count=self.rows)}
+        found = {"all": all_rows(self.rows)}
         if self.rows > FEW:
             found["first"] = t("The first {few} rows, then continue", few=FEW)
         if self.shown:

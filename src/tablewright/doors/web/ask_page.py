@@ -32,13 +32,17 @@ from tablewright.doors.web.server_memory import ServerMemory
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import PageText, translate
 
 REMEMBERED = 200
 """Conversations whose answers a reload of the page still shows."""
 LISTED = 20
 SURE = {"exact": "high", "approximate": "medium", "incomplete": "low"}
-TRY = ("How many documents are there?", "List all receipts with their totals", "What do the manuals say about safety?")
+TRY: PageText[tuple[str, ...]] = (
+    "How many documents are there?",
+    "List all receipts with their totals",
+    "What do the manuals say about safety?",
+)
 
 
 class AskSession:
@@ -228,11 +232,11 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
     with_numbers(reply.answer, (), open_number)
     if reply.contradictions:
         with ui.element("div").classes("tw-banner tw-weak").props("role=note"), ui.element("div").classes("tw-grow"):
-            paragraph(f"{message('contradicted', reply.language)}:", "tw-strong")
+            paragraph(f"{translate('ask', 'the documents contradict each other', reply.language)}:", "tw-strong")
             for each in reply.contradictions:
                 with_numbers(each, (), open_number)
     with row():
-        chip(message(reply.completeness, reply.language), SURE[reply.completeness])
+        chip(translate("ask", reply.completeness, reply.language), SURE[reply.completeness])
         if reply.ledger is not None:
             ledger = reply.ledger.text(reply.language)
             paragraph(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")

@@ -13,13 +13,14 @@ from tablewright.app import Run
 from tablewright.domain.model import Cell, Noun, Row, Table
 from tablewright.doors.web.elements import dollars, many, quiet, safe
 from tablewright.doors.web.words import t
+from tablewright.messages.catalogue import PageText
 
 MOST_ROWS = 2_000
 """Rows that a chart looks at: enough to see, and read in no time."""
 MOST_COLUMNS = 30
 MOST_DOMAINS = 12
 INK = "#7d8a86"
-KINDS = {
+KINDS: PageText[dict[str, tuple[str, str]]] = {
     "high": ("High confidence", "#2f9e57"),
     "medium": ("Medium", "#d9a520"),
     "low": ("Low", "#e07b39"),

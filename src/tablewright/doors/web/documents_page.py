@@ -32,6 +32,7 @@ from tablewright.doors.web.live import undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.doors.web.words import t
+from tablewright.messages.catalogue import PageText
 
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport, Ingested
@@ -39,8 +40,14 @@ if TYPE_CHECKING:
 AT_ONCE = 50
 LARGEST = 150 * 1024 * 1024
 KINDS = ".pdf,.docx,.xlsx,.csv,.html,.htm,.md,.txt,.eml,.png,.jpg,.jpeg"
-UNREAD = "not read"
-CAME_TO = ("{count} added", "{count} read again", "{count} already added", "{count} duplicates", "{count} not read")
+UNREAD: PageText[str] = "not read"
+CAME_TO: PageText[tuple[str, ...]] = (
+    "{count} added",
+    "{count} read again",
+    "{count} already added",
+    "{count} duplicates",
+    "{count} not read",
+)
 
 
 @ui.page("/documents", title="Documents · Tablewright")

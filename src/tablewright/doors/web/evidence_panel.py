@@ -14,6 +14,7 @@ from tablewright.domain.text import cell_text, shortened, show
 from tablewright.doors.web.frame import heading, outside_link, text
 from tablewright.doors.web.grid_rows import is_disputed, is_own, stays_text
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
+from tablewright.messages.catalogue import PageText
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""
@@ -27,7 +28,7 @@ ICONS = {
     "coverage": "donut_small",
     "answer": "check_circle_outline",
 }
-REASONS = {
+REASONS: PageText[dict[str, str]] = {
     "not_found": "None of the places searched, listed below, states it.",
     "blocked": "The pages that may state it could not be read.",
     "not_applicable": "The question does not apply to this row.",
@@ -92,7 +93,8 @@ def show_evidence(
         show_acts(acts)
         show_identity(steps)
         if cell.evidence:
-            heading(t("Source|Sources ({count})", count=len(cell.evidence)), level=3)
+            count = len(cell.evidence)
+            heading(t("Source") if count == 1 else t("Sources ({count})", count=count), level=3)
             for source in cell.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         for number, other in enumerate(cell.conflict):

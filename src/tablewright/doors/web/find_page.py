@@ -26,11 +26,12 @@ from tablewright.doors.web.frame import about, heading, or_missing, say, visit, 
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import many, t
 from tablewright.errors import UsageError
+from tablewright.messages.catalogue import PageText
 
 LONGEST = 2_000
 SHOWN = 100
 """Things set aside, and pages, that are listed."""
-STATUS: dict[ListingStatus, tuple[str, str]] = {
+STATUS: PageText[dict[ListingStatus, tuple[str, str]]] = {
     "planned": ("planned", "medium"),
     "running": ("in progress", "medium"),
     "done": ("done", "high"),

@@ -29,6 +29,7 @@ from tablewright.doors.server.errors import public_words
 from tablewright.doors.server.paths import hider
 from tablewright.doors.web.words import language, script_words, t
 from tablewright.errors import NotFound, TablewrightError, disk_full
+from tablewright.messages.catalogue import PageText
 
 P = ParamSpec("P")
 
@@ -36,14 +37,14 @@ BUILDING = 60.0
 """Seconds that a page may take until it is there. NiceGUI answers with an error after 3, which a busy machine needs."""
 vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = BUILDING  # of all pages, which are made after this
 
-IN_SETTINGS = "An admin can change this under Settings."
+IN_SETTINGS: PageText[str] = "An admin can change this under Settings."
 
 FILES = Path(__file__).with_name("files")
 FRAMEWORK: dict[str, Literal["de", "en-US"]] = {"en": "en-US", "de": "de"}
 """By language of the page: what NiceGUI and Quasar call theirs, for "Connection lost" and the like."""
 LOOK = 3.0
 """Seconds between two looks at what the visitor may see by now."""
-PLACES = (
+PLACES: PageText[tuple[tuple[str, str, str], ...]] = (
     ("Tables", "/", "table_chart"),
     ("Documents", "/documents", "description"),
     ("Research", "/research", "travel_explore"),
@@ -144,7 +145,7 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         ).classes("tw-menu-button")
         with ui.link(target="/").classes("tw-brand").props(f'aria-label="{t("Tablewright, all tables")}"'):
             ui.html(BRAND, sanitize=False)
-            ui.label(t("Tablewright"))
+            ui.label("Tablewright")
         with ui.element("nav").props(f'aria-label="{t("Main navigation")}"').classes("tw-nav"):
             for name, path, icon in PLACES:
                 place(name, path, icon, is_here=path == here)

@@ -19,13 +19,14 @@ from tablewright.doors.web.elements import Shown, card, grid, icon_button, journ
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_to_run
 from tablewright.doors.web.live import download
 from tablewright.doors.web.words import t, translated
+from tablewright.messages.catalogue import PageText
 
-OPERATORS = {
+OPERATORS: PageText[dict[str, str]] = {
     "=": "is", "!=": "is not", "contains": "contains", "<": "is less than", "<=": "is at most", ">": "is more than",
     ">=": "is at least", "between": "is between … and …", "in month": "is in month", "known": "is stated",
     "unknown": "is not stated",
 }  # fmt: skip
-FIGURES: dict[Aggregate, str] = {
+FIGURES: PageText[dict[Aggregate, str]] = {
     "": "A list", "count": "How many", "sum": "Sum of", "average": "Average of", "min": "Smallest", "max": "Largest",
 }  # fmt: skip
 SHOWN = 12

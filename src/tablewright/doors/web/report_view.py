@@ -36,8 +36,9 @@ from tablewright.doors.web.elements import (
 from tablewright.doors.web.frame import heading
 from tablewright.doors.web.words import t
 from tablewright.formats.reports.wording import Words
+from tablewright.messages.catalogue import PageText
 
-ROUNDS = {"discover": "Discovery", "fill": "Gap filling", "verify": "Verification"}
+ROUNDS: PageText[dict[str, str]] = {"discover": "Discovery", "fill": "Gap filling", "verify": "Verification"}
 VERDICTS: dict[Verdict, str] = {
     "supported": "high",
     "partly supported": "medium",
@@ -46,8 +47,8 @@ VERDICTS: dict[Verdict, str] = {
     "not checked": "low",
 }
 GAPS = 6
-FURTHER = "another search"
-OWN_SENTENCES = "The sentences are quoted from the sources."
+FURTHER: PageText[str] = "another search"
+OWN_SENTENCES: PageText[str] = "The sentences are quoted from the sources."
 
 
 def show_report(report: Report) -> None:
@@ -70,33 +71,33 @@ def show_report(report: Report) -> None:
             with ui.element("div"):
                 show_sentences(section.sentences, open_number, words)
         if report.disagreements:
-            heading(words("disagreements"), level=3)
+            heading(words("Where sources disagree"), level=3)
             for sentence in report.disagreements:
                 with ui.element("div"):
                     show_sentences([sentence], open_number, words)
         if report.completeness:
-            heading(words("completeness"), level=3)
+            heading(words("Is the list complete?"), level=3)
             paragraph(report.completeness)
         if report.claims:
-            heading(words("claims"), level=3)
+            heading(words("Claims checked"), level=3)
             for checked in report.claims:
                 show_claim(checked, words)
         if report.unfound:
-            heading(words("unfound"), level=3)
+            heading(words("What we could not find, and where we looked"), level=3)
             with ui.element("ul").classes("tw-steps"):
                 for unfound in report.unfound:
                     with ui.element("li"):
                         inline("·")
                         inline(": ".join(filter(None, (unfound.what, unfound.where))))
         if report.next_steps:
-            heading(words("next steps"), level=3)
+            heading(words("Next steps"), level=3)
             with ui.element("ul").classes("tw-steps"):
                 for step in report.next_steps:
                     with ui.element("li"):
                         inline("·")
                         inline(step)
         if report.references:
-            heading(words("references"), level=3)
+            heading(words("References"), level=3)
             show_references(report.references, open_number)
         used = report.usage
         quiet(
@@ -127,14 +128,14 @@ def show_table(table: ReportTable, open_number: Callable[[int], object], words: 
         if cell.text:
             with_numbers(cell.text, cell.citations, open_number)
             if cell.confidence not in ("high", "none"):
-                chip(words(cell.confidence), cell.confidence)
+                chip(words.mark(cell.confidence), cell.confidence)
         if cell.note:
             quiet(cell.note)
 
     rows: list[list[Shown]] = [[partial(shown, cell) for cell in line] for line in table.rows]
     grid(table.columns, rows, t("The table of the report"))
     if table.others:
-        with ui.expansion(f"{words('others')} ({len(table.others)})").props("dense"):
+        with ui.expansion(f"{words('Also considered')} ({len(table.others)})").props("dense"):
             for other in table.others:
                 quiet(other)
 
@@ -151,7 +152,7 @@ def show_references(references: Sequence[Reference], open_number: Callable[[int]
 
 def show_claim(checked: CheckedClaim, words: Words) -> None:
     with row().classes("items-start"):
-        chip(words(checked.verdict), VERDICTS[checked.verdict])
+        chip(words.mark(checked.verdict), VERDICTS[checked.verdict])
         with ui.element("div").classes("tw-grow"):
             paragraph(checked.claim.claim_text)
             if reason := words.rests_on(checked):
@@ -159,7 +160,7 @@ def show_claim(checked: CheckedClaim, words: Words) -> None:
             if checked.evidence:
                 with ui.expansion(many(len(checked.evidence), "source")).props("dense"):
                     for evidence in checked.evidence:
-                        quiet(words(evidence.stance))
+                        quiet(words.mark(evidence.stance))
                         show_evidence(evidence)
 
 

@@ -32,12 +32,13 @@ from tablewright.doors.web.report_view import show_answered, show_report, show_r
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t, translated
 from tablewright.formats.reports import wording
+from tablewright.messages.catalogue import PageText
 
 LONGEST = 2_000
 AT_ONCE = 30
 FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
 LEFT = "interrupted"
-STATUS: dict[ResearchStatus | str, tuple[str, str]] = {
+STATUS: PageText[dict[ResearchStatus | str, tuple[str, str]]] = {
     LEFT: ("interrupted", "low"),
     "running": ("in progress", "medium"),
     "done": ("done", "high"),
@@ -46,17 +47,17 @@ STATUS: dict[ResearchStatus | str, tuple[str, str]] = {
     "cancelled": ("stopped", "low"),
     "failed": ("failed", "failed"),
 }
-KINDS = {
+KINDS: PageText[dict[str, str]] = {
     "": "Automatic",
     "narrative": "Narrative",
     "comparison": "Comparison",
     "answer": "Short answer",
     "catalog": "Catalog as a table",
 }
-LENGTHS = {None: "Automatic", "short": "Short", "standard": "Standard", "long": "Long"}
+LENGTHS: PageText[dict[str | None, str]] = {None: "Automatic", "short": "Short", "standard": "Standard", "long": "Long"}
 OFTEN = 0.4
 """Seconds between two looks of the page at what is done."""
-TOLD = {
+TOLD: PageText[dict[str, str]] = {
     "task": "Searched",
     "claim": "Checked",
     "round": "Round",

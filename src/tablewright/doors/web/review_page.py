@@ -29,21 +29,22 @@ from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdi
 from tablewright.doors.web.table_proposals import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
+from tablewright.messages.catalogue import PageText
 
 P = ParamSpec("P")
 
 PAGE = 30
-KEYS = (
-    ("j ↓", "next"),
-    ("k ↑", "back"),
-    ("a", "accept"),
-    ("r", "reject"),
-    ("e", "edit"),
-    ("x", "empty the cell"),
-    ("u", "clear"),
-    ("Enter", "apply"),
+KEYS: PageText[tuple[tuple[str, str], ...]] = (
+    ("next", "j ↓"),
+    ("back", "k ↑"),
+    ("accept", "a"),
+    ("reject", "r"),
+    ("edit", "e"),
+    ("empty the cell", "x"),
+    ("clear", "u"),
+    ("apply", "Enter"),
 )
-ACTS = (
+ACTS: PageText[tuple[tuple[str, str, str, str], ...]] = (
     ("Accept", "check", "a", "unelevated"),
     ("Reject", "close", "r", "outline"),
     ("Edit", "edit", "e", "outline"),
@@ -51,8 +52,13 @@ ACTS = (
     ("Clear decision", "undo", "u", "flat"),
 )
 SIGNS = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
-WORDS = {"accepted": "accept", "refused": "reject", "edited": "edit", "emptied": "empty the cell"}
-TO_DO = {
+WORDS: PageText[dict[str, str]] = {
+    "accepted": "accept",
+    "refused": "reject",
+    "edited": "edit",
+    "emptied": "empty the cell",
+}
+TO_DO: PageText[dict[str, str]] = {
     "accepted": "{count} to accept",
     "refused": "{count} to reject",
     "edited": "{count} to edit",
@@ -164,7 +170,7 @@ class ReviewPage:
                     "outline dense padding='2px 10px'"
                 )
             with ui.element("div").classes("tw-row tw-keys tw-small").props(f'aria-label="{t("Keys")}"'):
-                for key, meaning in KEYS:
+                for meaning, key in KEYS:
                     with ui.element("span").classes("tw-keyhint"):
                         for part in key.split():
                             ui.label(part).classes("tw-key")

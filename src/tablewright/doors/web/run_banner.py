@@ -16,15 +16,16 @@ from tablewright.doors.web.frame import hidden, text, visit_now
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound
+from tablewright.messages.catalogue import PageText
 
-FAILURES = {
+FAILURES: PageText[dict[str, str]] = {
     "paused": "The run is paused.",
     "failed": "The run failed.",
     "interrupted": "The run was interrupted: its process has ended.",
 }
-REMEDY = "Check the search and the model under Settings, then press Retry."
-OVER_BUDGET = "The run stopped at its budget."
-REASONS = {
+REMEDY: PageText[str] = "Check the search and the model under Settings, then press Retry."
+OVER_BUDGET: PageText[str] = "The run stopped at its budget."
+REASONS: PageText[dict[str, str]] = {
     "not_found": "no source states it",
     "blocked": "the pages could not be read",
     "not_applicable": "the question does not apply",
@@ -32,7 +33,7 @@ REASONS = {
     "over_budget": "the budget was used up",
     "error": "something failed",
 }
-SAMPLE = (
+SAMPLE: PageText[str] = (
     "Fictional sample: these companies do not exist. New columns are looked up in the small sample web that "
     "comes with Tablewright."
 )

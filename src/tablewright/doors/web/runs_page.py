@@ -35,6 +35,7 @@ from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import reason_text, t
 from tablewright.errors import NotFound
+from tablewright.messages.catalogue import PageText
 
 AT_ONCE = 30
 CHARTED = 300
@@ -55,7 +56,7 @@ LOOKS = {
     "paused": "failed",
 }
 CAN_RESUME = ("cancelled", "failed", "interrupted", "paused")
-STAGES = {
+STAGES: PageText[dict[str, str]] = {
     "starting": "Starting",
     "searching": "Searching for",
     "fetching": "Reading about",

@@ -14,8 +14,9 @@ from tablewright.app import find_local_servers, list_models, try_settings
 from tablewright.doors.web.elements import chip, quiet
 from tablewright.doors.web.frame import heading, hidden, say, text, visit_to_administer, what_next
 from tablewright.doors.web.model_downloads import ModelDownloads
-from tablewright.doors.web.words import LANGUAGES, language, t, translated
+from tablewright.doors.web.words import language, t, translated
 from tablewright.errors import TablewrightError, UsageError
+from tablewright.messages.catalogue import LANGUAGES, PageText
 from tablewright.settings import Settings, set_elsewhere, with_changes
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 NO_MODEL = "builtin"
 ENDPOINT = "endpoint"
 LOCAL = "local"
-PROVIDERS = {
+PROVIDERS: PageText[dict[str, str]] = {
     NO_MODEL: "No model",
     "anthropic": "Anthropic",
     "google": "Google Gemini",
@@ -35,11 +36,11 @@ PROVIDERS = {
     ENDPOINT: "Another OpenAI-compatible server",
 }
 NEEDS_KEY = ("anthropic", "google", "openai")
-WITHOUT_A_MODEL = (
+WITHOUT_A_MODEL: PageText[str] = (
     "Without a model, Tablewright reads only what pages and documents state plainly: labels, tables and simple "
     "sentences. Questions in your own words need a model."
 )
-ENGINES = {
+ENGINES: PageText[dict[str, str]] = {
     "ddgs": "DuckDuckGo: no key, but limited to few searches in a row",
     "brave": "Brave Search",
     "exa": "Exa",
@@ -49,19 +50,22 @@ ENGINES = {
     "sample": "Sample web: fictional, on this computer, to try things out",
 }
 FREE_ENGINES = ("ddgs", "searxng", "sample")
-EVIDENCE = {
+EVIDENCE: PageText[dict[str, str]] = {
     "judged": "Also values that a model concludes from quotes, marked “judged”",
     "strict": "Only what a source states, or what follows from it by a rule such as a unit conversion",
 }
-EMBEDDERS = {"wordllama": "On this computer (no key)", "openai": "OpenAI or a compatible server"}
-KEY_SAVED = "Saved. Type to replace it."
+EMBEDDERS: PageText[dict[str, str]] = {
+    "wordllama": "On this computer (no key)",
+    "openai": "OpenAI or a compatible server",
+}
+KEY_SAVED: PageText[str] = "Saved. Type to replace it."
 LONGEST_JSON_KEY = 10_000
 
 
 class SettingsCard:
     """One card. A subclass builds its fields and says which settings they come to."""
 
-    title = ""
+    title: PageText[str] = ""
     tests: Literal["model", "search", "embedder", "webhook", "sheets", ""] = ""
 
     def __init__(self, settings: Settings, *, on_save: Callable[[], None] = lambda: None) -> None:
@@ -153,7 +157,7 @@ class SettingsCard:
 
 
 class ModelPart(SettingsCard):
-    title = "Model"
+    title: PageText[str] = "Model"
     tests = "model"
 
     def fields(self) -> None:
@@ -273,7 +277,7 @@ class ModelPart(SettingsCard):
 
 
 class SearchPart(SettingsCard):
-    title = "Web search"
+    title: PageText[str] = "Web search"
     tests = "search"
 
     def fields(self) -> None:
@@ -317,7 +321,7 @@ class SearchPart(SettingsCard):
 
 
 class BudgetPart(SettingsCard):
-    title = "Budget"
+    title: PageText[str] = "Budget"
 
     def fields(self) -> None:
         quiet(t("A run stops when it reaches its budget and keeps what it found. Leave empty for no limit."))
@@ -336,7 +340,7 @@ class BudgetPart(SettingsCard):
 
 
 class EvidencePart(SettingsCard):
-    title = "Evidence"
+    title: PageText[str] = "Evidence"
 
     def fields(self) -> None:
         self.choice = ui.radio(translated(EVIDENCE), value=self.settings.evidence)
@@ -348,7 +352,7 @@ class EvidencePart(SettingsCard):
 
 
 class EmbedderPart(SettingsCard):
-    title = "Search in documents"
+    title: PageText[str] = "Search in documents"
     tests = "embedder"
 
     def fields(self) -> None:
@@ -389,7 +393,7 @@ class EmbedderPart(SettingsCard):
 
 
 class WebhookPart(SettingsCard):
-    title = "Webhook"
+    title: PageText[str] = "Webhook"
     tests = "webhook"
 
     def fields(self) -> None:
@@ -416,7 +420,7 @@ class WebhookPart(SettingsCard):
 
 
 class SheetsPart(SettingsCard):
-    title = "Google Sheets"
+    title: PageText[str] = "Google Sheets"
     tests = "sheets"
 
     def fields(self) -> None:
@@ -442,7 +446,7 @@ class SheetsPart(SettingsCard):
 
 
 class LanguagePart(SettingsCard):
-    title = "Language"
+    title: PageText[str] = "Language"
 
     def fields(self) -> None:
         self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page")).props("outlined dense")

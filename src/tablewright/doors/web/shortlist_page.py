@@ -11,7 +11,7 @@ from nicegui import ui
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Step
-from tablewright.domain.shortlist import Phase, ShortlistState
+from tablewright.domain.shortlist import Phase, ShortlistState, column_name
 from tablewright.domain.text import shortened
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.advice_view import show_reply
@@ -38,20 +38,24 @@ from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.shortlist_log import ShortlistLog, talk_of
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
-from tablewright.messages.messages import column_name
+from tablewright.messages.catalogue import PageText
 from tablewright.values.shortlist_form import form_message
 
 LONGEST = 4_000
 AT_ONCE = 30
-ACTIONS = {"All candidates": "/all", "More options": "/more", "Export CSV": "/export"}
-PHASES: dict[Phase, tuple[str, str]] = {
+ACTIONS: PageText[tuple[tuple[str, str], ...]] = (
+    ("All candidates", "/all"),
+    ("More options", "/more"),
+    ("Export CSV", "/export"),
+)
+PHASES: PageText[dict[Phase, tuple[str, str]]] = {
     "intake": ("working out what you want", "medium"),
     "research": ("finding candidates", "medium"),
     "advise": ("compared", "high"),
     "end": ("decided", "high"),
 }
 BUILTIN = "builtin"
-ASKED = {
+ASKED: PageText[dict[str, tuple[str, str]]] = {
     "product": ("Product", "electric kettle"),
     "budget": ("Budget, with currency", "50 GBP"),
     "must": ("Must have", "Capacity >= 1 l; Variable temperature = yes"),
@@ -59,8 +63,12 @@ ASKED = {
     "avoid": ("Avoid", "Material contains plastic"),
     "region": ("Region", "UK"),
 }
-OTHER_WORK = "Working on {thing}"
-DOING = {"searching": "Searching for {thing}", "fetching": "Reading about {thing}", "row_done": "Compared {thing}"}
+OTHER_WORK: PageText[str] = "Working on {thing}"
+DOING: PageText[dict[str, str]] = {
+    "searching": "Searching for {thing}",
+    "fetching": "Reading about {thing}",
+    "row_done": "Compared {thing}",
+}
 
 
 @ui.page("/shortlist", title="Shortlist · Tablewright")
@@ -284,7 +292,7 @@ class AdviceView:
             self.show_wishes()
         elif self.state.has_presented:
             with row():
-                for label, command in ACTIONS.items():
+                for label, command in ACTIONS:
                     ui.button(t(label), on_click=lambda command=command: self.say(command)).props("outline dense")
         saying(t("Your message"), t("Send"), self.say, most=LONGEST)
 

@@ -10,9 +10,10 @@ from tablewright.doors.web.settings_form import PARTS
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.tables_page import ABOUT_SAMPLE
 from tablewright.doors.web.words import t
+from tablewright.messages.catalogue import PageText
 
-STEPS = {"model": "Model", "search": "Web search", "table": "First table"}
-WHY = {
+STEPS: PageText[dict[str, str]] = {"model": "Model", "search": "Web search", "table": "First table"}
+WHY: PageText[dict[str, str]] = {
     "model": "A language model reads pages and documents and judges what they say. Without one, only what is "
     "stated plainly can be found.",
     "search": "Facts are looked up with this search engine. One with a key is reliable. Without a key you can "

@@ -22,13 +22,18 @@ from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
 from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
+from tablewright.messages.catalogue import PageText
 from tablewright.temporary import temporary_folder
 
 LARGEST = 200 * 1024 * 1024
 KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
 SENDING = 600
 """Seconds that a pasted list may take on its way to the server."""
-SEPARATORS = {"\t": "One row per line, or cells from a spreadsheet", ",": "Commas", ";": "Semicolons"}
+SEPARATORS: PageText[dict[str, str]] = {
+    "\t": "One row per line, or cells from a spreadsheet",
+    ",": "Commas",
+    ";": "Semicolons",
+}
 
 
 def sample_button(*, first: bool = False) -> ui.button:
@@ -161,8 +166,8 @@ class Previewed:
                 kind = next(type_text(field) for field in shown.fields if field.name == name)
                 values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
                 left_out = t(
-                    "{column}: {count} value is not of type {type} and would be left out: {values}|{column}: "
-                    "{count} values are not of type {type} and would be left out: {values}",
+                    "{column}: {count} value is not of type {type} and would be left out: {values}|"
+                    "{column}: {count} values are not of type {type} and would be left out: {values}",
                     column=name,
                     count=count,
                     type=kind,

@@ -20,16 +20,17 @@ from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import TYPES, t, translated
 from tablewright.errors import TablewrightError
+from tablewright.messages.catalogue import PageText
 from tablewright.values.units import with_unit
 
 MOST_COMMON = 5
-FIGURES: dict[str, Callable[[list[float]], float]] = {
-    "Sum": sum,
-    "Average": lambda all: sum(all) / len(all),
-    "Smallest": min,
-    "Largest": max,
-}
-SURENESS = {
+FIGURES: PageText[tuple[tuple[str, Callable[[list[float]], float]], ...]] = (
+    ("Sum", sum),
+    ("Average", lambda all: sum(all) / len(all)),
+    ("Smallest", min),
+    ("Largest", max),
+)
+SURENESS: PageText[dict[str, str]] = {
     "own": "Given or typed in",
     "high": "High confidence",
     "medium": "Medium confidence",
@@ -171,7 +172,7 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
         (t("Distinct values"), f"{len(texts):,}"),
     ]
     if figures and field.type in ("number", "money"):
-        for name, of in FIGURES.items():
+        for name, of in FIGURES:
             shown = [with_unit(show_float(round(of(some), 4)), unit) for unit, some in sorted(figures.items())]
             lines.append((t(name), "\n".join(shown)))
     elif texts:

@@ -13,15 +13,16 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say, tell, text, visit_to_change
 from tablewright.doors.web.words import t, type_text
 from tablewright.errors import TablewrightError, UsageError
+from tablewright.messages.catalogue import PageText
 
 if TYPE_CHECKING:
     from tablewright.app import Rechecked
 
-VERDICTS = {
+VERDICTS: PageText[dict[str, str]] = {
     "supported": "The source still says so.",
     "changed": "The source no longer says so. The cell is flagged.",
 }
-UNCHECKED = "The source could not be checked."
+UNCHECKED: PageText[str] = "The source could not be checked."
 MOST = 100_000
 """Characters of a cell that can be edited here: each change of them travels whole."""
 
@@ -113,8 +114,9 @@ def tell_rechecked(done: Rechecked) -> None:
         say(
             t(
                 "{count} cell checked: {same} still supported, {changed} flagged because the source changed, {unknown} "
-                "could not be checked.|{count} cells checked: {same} still supported, {changed} flagged because the "
-                "source changed, {unknown} could not be checked.",
+                "could not be checked.|"
+                "{count} cells checked: {same} still supported, {changed} flagged because the source changed, "
+                "{unknown} could not be checked.",
                 count=len(said),
                 same=said.count("supported"),
                 changed=changed,

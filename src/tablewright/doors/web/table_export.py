@@ -12,12 +12,13 @@ from tablewright.doors.web import table_cells, table_sheets
 from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import all_rows, t
+from tablewright.messages.catalogue import PageText
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable
 
-FORMATS = (
+FORMATS: PageText[tuple[tuple[str, dict[str, str]], ...]] = (
     ("CSV", {"format": "csv"}),
     ("CSV with evidence", {"format": "csv", "evidence": "true"}),
     ("Excel with evidence", {"format": "xlsx"}),
@@ -48,7 +49,7 @@ class ExportMenu:
                 shown = len(await table_cells.orders().order(tablewright, wanted))
                 self._offer(t("{count} row shown|{count} rows shown", count=shown), shown=True)
                 ui.separator()
-            self._offer(t("{count} row|All {count} rows", count=total), shown=False)
+            self._offer(all_rows(total), shown=False)
 
     def _offer(self, rows: str, *, shown: bool) -> None:
         ui.item_label(rows).props("header").classes("tw-menu-head")

@@ -15,9 +15,10 @@ from tablewright.domain.model import Cell, Field, RowId, Table
 from tablewright.domain.views import View
 from tablewright.doors.web.grid_rows import RowQuery, shown
 from tablewright.doors.web.words import t, type_text
+from tablewright.messages.catalogue import PageText
 
 NUMBER = "tw:number"
-NO_ROWS = "No row matches. Choose All rows, or clear the filters and the search."
+NO_ROWS: PageText[str] = "No row matches. Choose All rows, or clear the filters and the search."
 WIDTHS = {"number": 165, "boolean": 140, "date": 165, "money": 180, "select": 180}
 SCRIPTS = ("menu", "unsent", "selection", "columns", "panel", "grid")
 

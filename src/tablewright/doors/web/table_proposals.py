@@ -93,7 +93,7 @@ def say_stayed(done: Applied) -> str:
     if not done.kept:
         return ""
     return t(
-        "Nothing was found for {count} cell, so its value stays.|Nothing was found for {count} cells, so their values "
-        "stay.",
+        "Nothing was found for {count} cell, so its value stays.|"
+        "Nothing was found for {count} cells, so their values stay.",
         count=done.kept,
     )

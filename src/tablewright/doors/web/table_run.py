@@ -17,6 +17,7 @@ from tablewright.doors.web.run_banner import RunBanner
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import many, t
 from tablewright.errors import NotFound
+from tablewright.messages.catalogue import PageText
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
@@ -26,7 +27,7 @@ SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
 RELOAD_EVERY = 0.5
 """Seconds between two times that the rows in view are read again, while a formula fills many at once."""
-DOING = {
+DOING: PageText[dict[str, str]] = {
     "starting": "starting",
     "searching": "searching for",
     "fetching": "reading about",
@@ -34,7 +35,10 @@ DOING = {
     "row_done": "filled",
     "row_skipped": "skipped",
 }
-ENDINGS = {"done": "The run is done.", "cancelled": "Stopped. What was found is kept in the proposal."}
+ENDINGS: PageText[dict[str, str]] = {
+    "done": "The run is done.",
+    "cancelled": "Stopped. What was found is kept in the proposal.",
+}
 """Of the other ways to end the banner tells more."""
 
 

@@ -12,16 +12,17 @@ from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
+from tablewright.messages.catalogue import PageText
 
 if TYPE_CHECKING:
     from tablewright.app import Schedule
     from tablewright.doors.server.context import Visit
 
-ROUTINES = {
+ROUTINES: PageText[dict[str, str]] = {
     "recheck": "Recheck: flag values that their sources no longer state",
     "refresh": "Refresh: recheck, then search again for flagged, empty or stale values",
 }
-TIMES = {"hour": "Every hour", "day": "Every day", "week": "Every week"}
+TIMES: PageText[dict[str, str]] = {"hour": "Every hour", "day": "Every day", "week": "Every week"}
 CRON = {"0 * * * *": "hour", "0 3 * * *": "day", "0 3 * * 1": "week"}
 
 

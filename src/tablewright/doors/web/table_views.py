@@ -22,8 +22,9 @@ from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
+from tablewright.messages.catalogue import PageText
 
-CHIPS: dict[Only, tuple[str, str]] = {
+CHIPS: PageText[dict[Only, tuple[str, str]]] = {
     "": ("All rows", ""),
     "high": ("✓ High", "tw-high"),
     "medium": ("◐ Medium", "tw-medium"),

@@ -12,8 +12,9 @@ from tablewright.doors.web.elements import quiet, when
 from tablewright.doors.web.frame import empty_state, frame, heading, text, visit_now
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.words import t
+from tablewright.messages.catalogue import PageText
 
-ABOUT_SAMPLE = (
+ABOUT_SAMPLE: PageText[str] = (
     "Twelve fictional companies, filled from a small fictional web on this computer: no key, no internet, nothing to "
     "set up."
 )

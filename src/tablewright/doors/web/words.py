@@ -1,12 +1,11 @@
-"""The texts of the page in the language that is set: one catalogue a language, in which the English text is the key.
+"""The texts of the page in the language that is set; `messages/catalogue.py` has their translations.
 
     from tablewright.doors.web.words import t
 
     ui.button(t("Save"))
     t("{count} row|{count} rows", count=12)
 
-A text without a translation stays English. `tests/doors/web/test_words.py` sees to it that every text of the page goes
-through `t`, is in the catalogue with the same placeholders, and that the catalogue has no others.
+`tests/doors/web/test_words.py` sees to it that every text of the page goes through `t`.
 """
 
 from __future__ import annotations
@@ -23,18 +22,23 @@ from nicegui import app as pages
 
 from tablewright.domain.model import Cell, Field, FieldType
 from tablewright.domain.text import BASES, plural
-from tablewright.messages.messages import completed
+from tablewright.messages.catalogue import LANGUAGES, PageText, catalogue, translate
 
 T = TypeVar("T")
 
-LANGUAGES = {"en": "English", "de": "Deutsch"}
-FOLDER = Path(__file__).with_name("languages")
 SCRIPTS = Path(__file__).with_name("files")
 _SAID = re.compile(r'\bt\("((?:[^"\\]|\\.)*)"')
-MARKS = {"high confidence", "medium confidence", "low confidence", "looked up, not found", "flagged", "empty"}
+MARKS: PageText[set[str]] = {
+    "high confidence",
+    "medium confidence",
+    "low confidence",
+    "looked up, not found",
+    "flagged",
+    "empty",
+}
 """What the signs in the grid mean."""
 CONFIDENCE = {label: f"{label} confidence" for label in ("high", "medium", "low")} | {"none": "low confidence"}
-EMPTY = {
+EMPTY: PageText[dict[str, str]] = {
     "not_found": "not found",
     "blocked": "blocked",
     "not_applicable": "not applicable",
@@ -43,7 +47,7 @@ EMPTY = {
     "error": "error",
 }
 """Why a cell has no value."""
-TYPES: dict[FieldType, str] = {
+TYPES: PageText[dict[FieldType, str]] = {
     "text": "text",
     "number": "number",
     "money": "money",
@@ -54,7 +58,7 @@ TYPES: dict[FieldType, str] = {
     "list": "list",
 }
 """The types of columns, as people call them."""
-TRACE = (
+TRACE: PageText[tuple[str, ...]] = (
     "Searched “{query}”: nothing found.",
     "Searched “{query}”: 1 result.",
     "Searched “{query}”: {results} results.",
@@ -81,13 +85,13 @@ TRACE = (
 )
 """The lines of a trace, which is kept in English; more particular ones first."""
 
-
-@cache
-def catalogue(code: str) -> dict[str, str]:
-    if code == "en":
-        return {}
-    texts: dict[str, str] = json.loads((FOLDER / f"{code}.json").read_text(encoding="utf-8"))
-    return texts
+ELSEWHERE: PageText[tuple[str, ...]] = (
+    *("running", "queued", "done", "failed", "interrupted", "cancelled", "stopping", "over budget", "paused"),
+    *("supports", "supports in part", "contradicts", "qualifies"),
+    *("long", "short", "data-heavy", "text-heavy"),
+    *("Home", "Database", "Strategies", "Model", "Search"),
+)
+"""Statuses, stances, kinds and checks that other modules define."""
 
 
 def language() -> str:
@@ -97,15 +101,19 @@ def language() -> str:
     return chosen if chosen in LANGUAGES else "en"
 
 
-def t(english: str, **values: Any) -> str:
+def t(english: str, /, **values: Any) -> str:
     """In the language of the page. Of "one|many" the `count` says which; whole numbers are written with their marks."""
-    code = language()
-    return completed(catalogue(code).get(english, english), code, values)
+    return translate("page", english, language(), **values)
 
 
 def many(count: int, noun: str) -> str:
     """ "1 row", "12 rows": the catalogue has each noun with its plural."""
     return t(f"{{count}} {noun}|{{count}} {plural(noun, 2)}", count=count)
+
+
+def all_rows(count: int) -> str:
+    """ "1 row", "All 12 rows"."""
+    return many(1, "row") if count == 1 else t("All {count} rows", count=count)
 
 
 def reason_text(reason: str | None) -> str:
@@ -151,8 +159,9 @@ def values_in(line: str, form: str) -> dict[str, str] | None:
 
 def script_words() -> str:
     """For the scripts of the page: their texts in its language, as JSON that can stand in a page."""
-    texts = catalogue(language())
-    return json.dumps({text: texts[text] for text in script_texts() if text in texts}).replace("<", "\\u003c")
+    lines = catalogue(language()).lines
+    texts = {text: lines["page", text] for text in script_texts() if ("page", text) in lines}
+    return json.dumps(texts).replace("<", "\\u003c")
 
 
 @cache

@@ -34,7 +34,7 @@ def to_html(report: Report) -> str:
             '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">',
             f"<title>{escape(report.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>",
             _header(report, words),
-            f'<nav aria-label="{words("contents")}"><ol>{contents}</ol></nav>' if shows_contents else "",
+            f'<nav aria-label="{words("Contents")}"><ol>{contents}</ol></nav>' if shows_contents else "",
             *(_section(part, title, body) for part, title, body in parts),
             "</main>\n</body>\n</html>\n",
         ]
@@ -45,7 +45,7 @@ def _header(report: Report, words: Words) -> str:
     citations = Citations(report.references, words)
     lines = [f'<header>\n<h1 dir="auto">{escape(report.title)}</h1>']
     if report.question:
-        label = f'<span class="label">{words("question")}</span>'
+        label = f'<span class="label">{words("Question")}</span>'
         lines.append(f'<p class="question" dir="auto">{label} {escape(report.question)}</p>')
     if byline := words.byline(report):
         lines.append(f'<p class="byline">{escape(byline)}</p>')
@@ -54,9 +54,9 @@ def _header(report: Report, words: Words) -> str:
     if report.answer or report.summary:
         answer = f'<p dir="auto"><b>{_sentence(report.answer, citations, words)}</b></p>' if report.answer else ""
         summary = f'<p dir="auto">{_sentences(report.summary, citations, words)}</p>' if report.summary else ""
-        lines.append(f'<div class="answer"><h2>{words("answer")}</h2>{answer}{summary}</div>')
+        lines.append(f'<div class="answer"><h2>{words("In short")}</h2>{answer}{summary}</div>')
     if report.notes:
-        lines.append(f'<div class="notes"><h2>{words("notes")}</h2>{_list(report.notes)}</div>')
+        lines.append(f'<div class="notes"><h2>{words("Please note")}</h2>{_list(report.notes)}</div>')
     return "\n".join([*lines, "</header>"])
 
 
@@ -64,21 +64,37 @@ def _parts(report: Report, words: Words) -> list[tuple[str, str, str]]:
     """Anchor, heading and body of each part that is not empty, in their order."""
     citations = Citations(report.references, words)
     parts = [
-        ("table", words("table"), _table(report.table, citations, words) if report.table and report.table.rows else ""),
-        ("others", words("others"), _list(report.table.others) if report.table else ""),
+        (
+            "table",
+            words("At a glance"),
+            _table(report.table, citations, words) if report.table and report.table.rows else "",
+        ),
+        ("others", words("Also considered"), _list(report.table.others) if report.table else ""),
         *(
-            (f"section-{place}", section.heading or words("findings"), _prose(section, report, citations, words))
+            (
+                f"section-{place}",
+                section.heading or words("Findings"),
+                _prose(section, report, citations, words),
+            )
             for place, section in enumerate(report.sections, 1)
         ),
-        ("disagreements", words("disagreements"), _cited_list(report.disagreements, citations, words)),
-        ("claims", words("claims"), html_research.claims(report.claims, words)),
-        ("unfound", words("unfound"), html_research.unfound(report.unfound)),
-        ("next-steps", words("next steps"), _list(report.next_steps)),
-        ("completeness", words("completeness"), _paragraph(report.completeness)),
-        ("references", words("references"), html_research.references(report.references, words)),
-        ("sources", words("sources"), html_research.sources(report.sources, words)),
-        ("rounds", words("rounds"), html_research.rounds(report.rounds, words)),
-        ("cost", words("cost"), _paragraph(words.cost(report.usage))),
+        (
+            "disagreements",
+            words("Where sources disagree"),
+            _cited_list(report.disagreements, citations, words),
+        ),
+        ("claims", words("Claims checked"), html_research.claims(report.claims, words)),
+        (
+            "unfound",
+            words("What we could not find, and where we looked"),
+            html_research.unfound(report.unfound),
+        ),
+        ("next-steps", words("Next steps"), _list(report.next_steps)),
+        ("completeness", words("Is the list complete?"), _paragraph(report.completeness)),
+        ("references", words("References"), html_research.references(report.references, words)),
+        ("sources", words("Every source seen"), html_research.sources(report.sources, words)),
+        ("rounds", words("How the research went"), html_research.rounds(report.rounds, words)),
+        ("cost", words("What it cost"), _paragraph(words.cost(report.usage))),
     ]
     return [part for part in parts if part[2]]
 
@@ -126,7 +142,7 @@ def _table(table: ReportTable, citations: Citations, words: Words) -> str:
 def _cell(cell: ReportCell, citations: Citations, words: Words) -> str:
     marks = citations.marks(cell.citations, cell.text)
     if not cell.text:
-        return f'<span class="missing">{escape(cell.note or words("not_found"))}{marks}</span>'
+        return f'<span class="missing">{escape(cell.note or words("not found"))}{marks}</span>'
     value = anchor(cell.text, wording.address(cell.text)) if wording.link(cell.text) else escape(cell.text)
     note = f'<span class="note">{escape(cell.note)}</span>' if cell.note else ""
     sure = confidence(cell.confidence, words) if cell.citations and cell.confidence != "none" else ""

@@ -29,7 +29,7 @@ class Citations:
         quote = shortened(wording.best_quote(reference, text), _QUOTE_CHARS)
         words = f"<q>{escape(quote)}</q>" if quote else ""
         source = f"[{reference.number}] {escape(reference.domain or self._words.reference_title(reference))}"
-        label = escape(self._words("reference", number=reference.number))
+        label = escape(self._words("Reference {number}", number=reference.number))
         return (
             f'<span class="cite"><a href="#reference-{reference.number}" aria-label="{label}">[{reference.number}]</a>'
             f'<span class="peek" dir="auto">{words}<span class="from">{source}</span></span></span>'
@@ -44,7 +44,7 @@ def anchor(url: str, text: str) -> str:
 
 
 def confidence(label: Label, words: Words) -> str:
-    return f'<span class="confidence {label}">{words(label)}</span>'
+    return f'<span class="confidence {label}">{words.mark(label)}</span>'
 
 
 def grid(part: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -9,7 +9,7 @@ from tablewright.domain.model import Evidence
 from tablewright.domain.research import CheckedClaim, Reference, RoundSummary, SeenSource, Unfound
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.html_marks import anchor, grid
-from tablewright.formats.reports.wording import Words
+from tablewright.formats.reports.wording import PARTS, Words
 
 _SHOWN_OPEN = 12
 
@@ -26,7 +26,7 @@ def _claim(checked: CheckedClaim, words: Words) -> str:
     reason = f'<p class="reason" dir="auto">{escape(rests_on)}</p>' if rests_on else ""
     return (
         f'<article class="claim {checked.verdict.replace(" ", "-")}">'
-        f'<p class="verdict">{words(checked.verdict)}</p>'
+        f'<p class="verdict">{words.mark(checked.verdict)}</p>'
         f'<p class="claimed" dir="auto">{escape(claim.claim_text)}{said}</p>{reason}'
         f"{''.join(_evidence(each, words) for each in checked.evidence)}</article>"
     )
@@ -35,7 +35,7 @@ def _claim(checked: CheckedClaim, words: Words) -> str:
 def _evidence(evidence: Evidence, words: Words) -> str:
     quote = f'<p dir="auto">{escape(words.quoted(evidence.quote))}</p>' if evidence.quote else ""
     source = anchor(evidence.origin, words.evidence_source(evidence))
-    return f"<blockquote>{quote}<footer><b>{words(evidence.stance)}:</b> {source}</footer></blockquote>"
+    return f"<blockquote>{quote}<footer><b>{words.mark(evidence.stance)}:</b> {source}</footer></blockquote>"
 
 
 def unfound(missing: Sequence[Unfound]) -> str:
@@ -71,8 +71,8 @@ def sources(seen: Sequence[SeenSource], words: Words) -> str:
     """A long list is folded: its sum is what most readers want."""
     if not seen:
         return ""
-    counted = f"{words('sources counted', count=len(seen))}: {words.source_counts(tuple(seen))}"
-    header = words("source"), words("status"), words("detail")
+    counted = f"{words('{count} source|{count} sources', count=len(seen))}: {words.source_counts(tuple(seen))}"
+    header = words("Source"), words("Status"), words("Detail")
     return (
         f"<details{' open' if len(seen) <= _SHOWN_OPEN else ''}><summary>{counted}</summary>\n"
         f"{grid('sources', header, [_source(source, words) for source in seen])}</details>"
@@ -95,10 +95,10 @@ def rounds(summaries: Sequence[RoundSummary], words: Words) -> str:
 
 def _round(summary: RoundSummary, parts: Mapping[str, Sequence[str]], words: Words) -> str:
     lists = {kind: texts for kind, texts in parts.items() if kind != "stopped"}
-    stopped = f'<p class="stopped" dir="auto"><b>{words("stopped")}:</b> {escape(summary.stopped)}</p>'
+    stopped = f'<p class="stopped" dir="auto"><b>{words("Why it stopped")}:</b> {escape(summary.stopped)}</p>'
     return (
         f"<li><h3>{escape(words.round_name(summary))}</h3>"
-        + "".join(_what_happened(kind, words(kind), texts) for kind, texts in lists.items())
+        + "".join(_what_happened(kind, words(PARTS[kind]), texts) for kind, texts in lists.items())
         + (stopped if summary.stopped else "")
         + "</li>"
     )

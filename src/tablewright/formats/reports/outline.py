@@ -18,7 +18,7 @@ from tablewright.domain.research import (
 )
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.tidy import found_nothing
-from tablewright.formats.reports.wording import Words
+from tablewright.formats.reports.wording import PARTS, Words
 
 
 class TextRun(Noun, frozen=True):
@@ -63,59 +63,62 @@ def outline(report: Report) -> Iterator[Block]:
     words = Words(report.language, report.words)
     yield Heading(text=report.title, level=1)
     if report.question:
-        yield Paragraph(runs=(TextRun(text=f"{words('question')}:", look="bold"), TextRun(text=report.question)))
+        yield Paragraph(runs=(TextRun(text=f"{words('Question')}:", look="bold"), TextRun(text=report.question)))
     if byline := words.byline(report):
         yield Paragraph(runs=(TextRun(text=byline, look="italic"),))
     if found_nothing(report):
         yield Paragraph(runs=(TextRun(text=words.nothing(report), look="bold"),))
     if report.answer or report.summary:
-        yield Heading(text=words("answer"))
+        yield Heading(text=words("In short"))
     if report.answer:
         answer, *numbers = _sentence(report.answer, words)
         yield Paragraph(runs=(TextRun(text=answer.text, look="bold"), *numbers))
     if report.summary:
         yield _paragraph(report.summary, words)
-    yield from _points(words("notes"), report.notes)
+    yield from _points(words("Please note"), report.notes)
     if report.table:
         yield from _table(report.table, words)
     for section in report.sections:
-        yield Heading(text=section.heading or words("findings"))
+        yield Heading(text=section.heading or words("Findings"))
         if report.written_by:
             yield _paragraph(section.sentences, words)
         else:
             yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in section.sentences)
     if report.disagreements:
-        yield Heading(text=words("disagreements"))
+        yield Heading(text=words("Where sources disagree"))
         yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in report.disagreements)
     if report.claims:
-        yield Heading(text=words("claims"))
+        yield Heading(text=words("Claims checked"))
         yield from (_claim(checked, words) for checked in report.claims)
     if report.unfound:
-        yield Heading(text=words("unfound"))
+        yield Heading(text=words("What we could not find, and where we looked"))
         for each in report.unfound:
             yield Item(runs=tuple(_unfound(each)))
-    yield from _points(words("next steps"), report.next_steps)
+    yield from _points(words("Next steps"), report.next_steps)
     if report.completeness:
-        yield Heading(text=words("completeness"))
+        yield Heading(text=words("Is the list complete?"))
         yield Paragraph(runs=(TextRun(text=report.completeness),))
     if report.references:
-        yield Heading(text=words("references"))
+        yield Heading(text=words("References"))
         yield from (_reference(each, words) for each in report.references)
     if report.sources:
-        yield Heading(text=words("sources"))
+        yield Heading(text=words("Every source seen"))
         yield Paragraph(runs=(TextRun(text=f"{words.source_counts(report.sources)}."),))
-        header = words("source"), words("status"), words("detail")
+        header = words("Source"), words("Status"), words("Detail")
         yield OutlineTable(header=header, rows=tuple(_source(each, words) for each in report.sources))
     if report.rounds:
-        yield Heading(text=words("rounds"))
+        yield Heading(text=words("How the research went"))
         for each_round, parts in words.happened(report.rounds):
             yield Heading(text=words.round_name(each_round), level=3)
             for key, texts in parts.items():
                 yield Item(
-                    runs=(TextRun(text=f"{words(key)}:", look="bold"), TextRun(text="; ".join(filter(None, texts))))
+                    runs=(
+                        TextRun(text=f"{words(PARTS[key])}:", look="bold"),
+                        TextRun(text="; ".join(filter(None, texts))),
+                    )
                 )
     if cost := words.cost(report.usage):
-        yield Heading(text=words("cost"))
+        yield Heading(text=words("What it cost"))
         yield Paragraph(runs=(TextRun(text=cost),))
 
 
@@ -143,20 +146,23 @@ def _points(heading: str, texts: tuple[str, ...], level: int = 2) -> Iterator[Bl
 
 def _table(table: ReportTable, words: Words) -> Iterator[Block]:
     if table.rows:
-        yield Heading(text=words("table"))
+        yield Heading(text=words("At a glance"))
         yield Paragraph(runs=(TextRun(text=words.marks(table), look="italic"),))
         yield OutlineTable(
             header=table.columns, rows=tuple(tuple(_cell(cell, words) for cell in row) for row in table.rows)
         )
-    yield from _points(words("others"), table.others, level=3 if table.rows else 2)
+    yield from _points(words("Also considered"), table.others, level=3 if table.rows else 2)
 
 
 def _cell(cell: ReportCell, words: Words) -> Runs:
     if not cell.text:
-        return (TextRun(text=f"({cell.note or words('not_found')})", look="italic"), *_citations(cell.citations))
+        return (
+            TextRun(text=f"({cell.note or words('not found')})", look="italic"),
+            *_citations(cell.citations),
+        )
     note = (TextRun(text=cell.note, look="italic"),) if cell.note else ()
     sure = cell.citations and cell.confidence != "none"
-    mark = (TextRun(text=f"({words(cell.confidence)})", look="italic"),) if sure else ()
+    mark = (TextRun(text=f"({words.mark(cell.confidence)})", look="italic"),) if sure else ()
     return (_named(wording.address(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
 
 
@@ -177,7 +183,7 @@ def _claim(checked: CheckedClaim, words: Words) -> Item:
     reason = ((TextRun(text=said_of, look="italic"),),) if said_of else ()
     return Item(
         runs=(
-            TextRun(text=f"{words(checked.verdict)}:", look="bold"),
+            TextRun(text=f"{words.mark(checked.verdict)}:", look="bold"),
             TextRun(text=claim.claim_text),
             *(said if claim.source_url else ()),
         ),
@@ -187,7 +193,7 @@ def _claim(checked: CheckedClaim, words: Words) -> Item:
 
 def _evidence(evidence: Evidence, words: Words) -> Runs:
     return (
-        TextRun(text=f"{words(evidence.stance)}:", look="bold"),
+        TextRun(text=f"{words.mark(evidence.stance)}:", look="bold"),
         *((TextRun(text=words.quoted(evidence.quote)),) if evidence.quote else ()),
         _named(words.evidence_source(evidence), evidence.origin),
     )

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from tablewright.citations.evidence import stands_in
-from tablewright.domain.model import Evidence
+from tablewright.domain.model import Evidence, Label, Reason, Stance
 from tablewright.domain.research import (
     Brief,
     CheckedClaim,
@@ -20,14 +20,53 @@ from tablewright.domain.research import (
     RoundSummary,
     SeenSource,
     SourceStatus,
+    TaskKind,
+    Verdict,
 )
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.domain.text import plural
 from tablewright.domain.usage import Usage
-from tablewright.messages.messages import code_of, completed, figure, message
+from tablewright.messages.catalogue import LANGUAGES, ReportText, complete_text, figure, primary_code, translate
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", re.IGNORECASE)
 _SITE = re.compile(r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
+MARKS: ReportText[dict[Label | Verdict | Stance | Reason, str]] = {
+    "high": "high",
+    "medium": "medium",
+    "low": "low",
+    "none": "unconfirmed",
+    "not_found": "not found",
+    "blocked": "blocked",
+    "not_applicable": "not applicable",
+    "conflicting": "conflicting",
+    "over_budget": "over budget",
+    "error": "error",
+    "supported": "Supported",
+    "partly supported": "Partly supported",
+    "contradicted": "Contradicted",
+    "qualified": "Qualified",
+    "not checked": "Not checked",
+    "supports": "Supports it",
+    "supports in part": "Supports a part of it",
+    "contradicts": "Contradicts it",
+    "qualifies": "Qualifies it",
+}
+"""How sure a value is and why there is none; how a claim came out, and what a quote says to it."""
+STATUSES: ReportText[dict[SourceStatus, str]] = {
+    "read": "Read",
+    "blocked": "Blocked by the site",
+    "forbidden": "Not allowed to open",
+    "error": "Failed",
+    "empty": "Empty",
+}
+ROUNDS: ReportText[dict[TaskKind, str]] = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
+PARTS: ReportText[dict[str, str]] = {
+    "tasks": "Searches",
+    "closed": "Gaps closed",
+    "open": "Still open",
+    "stopped": "Why it stopped",
+}
+"""What is said of a round."""
 
 
 def link(url: str) -> str:
@@ -53,16 +92,20 @@ class Words:
     """Our own words in the language of a report; `lines` are those that were translated for it."""
 
     def __init__(self, language: str = "", lines: Mapping[str, str] | None = None) -> None:
-        self.code = code_of(language)
         self.lines = lines or {}
+        self._code = primary_code(language)
 
-    def __call__(self, key: str, **values: Any) -> str:
-        return self._say(f"report: {key}", **values)
+    @property
+    def code(self) -> str:
+        return self._code if self.lines or self._code in LANGUAGES else "en"
 
-    def _say(self, key: str, **values: Any) -> str:
-        if line := self.lines.get(key):
-            return completed(line, self.code, values)
-        return message(key, self.code, **values)
+    def __call__(self, text: str, /, **values: Any) -> str:
+        if line := self.lines.get(text):
+            return complete_text(line, self.code, values)
+        return translate("report", text, self.code, **values)
+
+    def mark(self, name: Label | Verdict | Stance | Reason) -> str:
+        return self(MARKS[name])
 
     def day(self, moment: str) -> str:
         """ "2026-11-16T12:00:00Z" as "16 November 2026"; what is no date stays as it is."""
@@ -70,25 +113,35 @@ class Words:
             read = datetime.fromisoformat(moment)
         except ValueError:
             return moment
-        months = self("months").split()
+        months = self("January February March April May June July August September October November December").split()
         if len(months) != 12:
             return moment[:10]
         month = months[read.month - 1]
-        return self("day", day=str(read.day), month=month, year=str(read.year))
+        return self("{day} {month} {year}", day=str(read.day), month=month, year=str(read.year))
 
     def nothing(self, report: Report) -> str:
         """What a report without findings says: nothing was found only where it was looked for."""
         if not (report.sources or report.rounds):
-            return self("nothing read")
-        return self("no excerpt" if report.unread else "nothing found")
+            return self("Nothing was searched yet.")
+        return self(
+            "No sentence was found that has the words of the question. No model read the pages, so they may "
+            "answer it all the same."
+            if report.unread
+            else "Nothing was found that answers the question."
+        )
 
     def quoted(self, text: str) -> str:
-        return self("quoted", text=text)
+        return self("“{text}”", text=text)
 
     def marks(self, table: ReportTable) -> str:
         """What the marks of a table's values mean."""
         judged = any(self("judged") in cell.note for row in table.rows for cell in row)
-        return " ".join((self("table marks"), *((self("judged marks"),) if judged else ())))
+        return " ".join(
+            (
+                self("Each value carries the numbers of its references and how sure we are of it (high, medium, low)."),
+                *((self("“Judged” is what the model concluded from them."),) if judged else ()),
+            )
+        )
 
     def happened(self, rounds: Sequence[RoundSummary]) -> Iterator[tuple[RoundSummary, dict[str, tuple[str, ...]]]]:
         """Each round with its searches and gaps; what stays open as it was is not said again."""
@@ -101,32 +154,43 @@ class Words:
 
     def calculated(self, calculation: str) -> str:
         """ "(calculated: 24 * 3.20)" """
-        return self("calculated", calculation=calculation)
+        return self("(calculated: {calculation})", calculation=calculation)
 
     def status(self, status: SourceStatus) -> str:
-        return self("read" if status == "read" else f"source {status}")
+        return self(STATUSES[status])
 
     def rests_on(self, checked: CheckedClaim) -> str:
         """What a verdict rests on, and of what nobody speaks."""
-        unsaid = self("unsaid", what=checked.unsaid.rstrip(".")) if checked.unsaid else ""
+        unsaid = self("No source speaks of this: {what}.", what=checked.unsaid.rstrip(".")) if checked.unsaid else ""
         return " ".join(filter(None, (checked.reason, unsaid)))
 
     def byline(self, report: Report) -> str:
         parts = [self.day(report.created_at)]
         if report.references:
-            parts.append(self("all read", count=len(report.references)))
+            parts.append(
+                self(
+                    "{count} reference, which was read|{count} references, all of them read",
+                    count=len(report.references),
+                )
+            )
         if report.written_by:
-            parts.append(self("written by", model=report.written_by))
+            parts.append(self("written by {model} from these references", model=report.written_by))
         elif report.answer or report.sections:
-            parts.append(self("own words" if report.unread else "noted"))
+            parts.append(
+                self(
+                    "excerpts in the sources' own words; no model read them"
+                    if report.unread
+                    else "notes that a model took from these references; no report was written from them"
+                )
+            )
         return " · ".join(filter(None, parts))
 
     def reference_title(self, reference: Reference) -> str:
-        return reference.title or reference.url or self("reference", number=reference.number)
+        return reference.title or reference.url or self("Reference {number}", number=reference.number)
 
     def reference_details(self, reference: Reference) -> str:
-        retrieved = self("retrieved", day=self.day(reference.retrieved_at)) if reference.retrieved_at else ""
-        title = self("title cited") if reference.title_cited else ""
+        retrieved = self("retrieved {day}", day=self.day(reference.retrieved_at)) if reference.retrieved_at else ""
+        title = self("its title is cited") if reference.title_cited else ""
         parts = reference.domain or host(reference.url), self._page(reference.page), retrieved, title
         return ", ".join(filter(None, parts))
 
@@ -136,7 +200,7 @@ class Words:
         return ", ".join(filter(None, parts))
 
     def _page(self, number: int | None) -> str:
-        return self("page", number=number) if number is not None else ""
+        return self("page {number}", number=number) if number is not None else ""
 
     def source_counts(self, sources: tuple[SeenSource, ...]) -> str:
         """ "7 read, 2 blocked by the site" """
@@ -145,7 +209,7 @@ class Words:
         return ", ".join(f"{statuses.count(each)} {name[:1].lower()}{name[1:]}" for each, name in names)
 
     def round_name(self, summary: RoundSummary) -> str:
-        number = self("round", number=summary.index)
+        number = self("Round {number}", number=summary.index)
         return f"{number}: {summary.name}" if summary.name else number
 
     def cost(self, usage: Usage) -> str:
@@ -154,26 +218,31 @@ class Words:
             usage.cost_usd
             and figure(f"${usage.cost_usd:,.2f}" if usage.cost_usd >= 0.1 else f"${usage.cost_usd:.4f}", self.code),
             usage.seconds and self._duration(usage.seconds),
-            usage.llm_calls and f"{self._spent('calls', usage.llm_calls)} {self._tokens(usage)}".rstrip(),
-            usage.searches and self._spent("searches", usage.searches),
-            usage.fetches and self._spent("pages", usage.fetches),
-            usage.cache_hits and self._spent("cached", usage.cache_hits),
+            usage.llm_calls and f"{self._calls(usage.llm_calls)} {self._tokens(usage)}".rstrip(),
+            usage.searches and self("{count} search|{count} searches", count=usage.searches),
+            usage.fetches and self("{count} page fetched|{count} pages fetched", count=usage.fetches),
+            usage.cache_hits and self("{count} taken from the cache", count=usage.cache_hits),
         )
         return " · ".join(part for part in parts if part)
 
-    def _spent(self, what: str, count: int) -> str:
-        return self._say(f"cost: {what}", count=count)
+    def _calls(self, count: int) -> str:
+        return self("{count} model call|{count} model calls", count=count)
 
     def _tokens(self, usage: Usage) -> str:
         if not usage.input_tokens:
             return ""
-        key = "cost: cached tokens" if usage.cached_tokens else "cost: tokens"
-        values = {"cached": usage.cached_tokens} if usage.cached_tokens else {}
-        return self._say(key, read=usage.input_tokens, written=usage.output_tokens, **values)
+        return self(
+            "({read} tokens read, {cached} of them cached, {written} written)"
+            if usage.cached_tokens
+            else "({read} tokens read, {written} written)",
+            read=usage.input_tokens,
+            cached=usage.cached_tokens,
+            written=usage.output_tokens,
+        )
 
     def _duration(self, seconds: float) -> str:
         if seconds < 60:
-            return f"{seconds:.0f} s" if seconds >= 1 else self._say("cost: under a second")
+            return f"{seconds:.0f} s" if seconds >= 1 else self("under a second")
         minutes, rest = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

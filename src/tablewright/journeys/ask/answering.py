@@ -15,7 +15,7 @@ from tablewright.domain.corpus import Question
 from tablewright.domain.reply import Citation, Ledger, ReplyRow
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import plural
-from tablewright.messages.messages import figure, message
+from tablewright.messages.catalogue import AskText, figure, translate
 from tablewright.store.results import ResultRow
 from tablewright.values.currencies import is_currency
 
@@ -26,8 +26,18 @@ NAMED = 5
 LONG = 400
 """Characters of a passage that is quoted whole."""
 UNDECIDED = 20
-EXTREMES = {"max": "largest", "min": "smallest"}
-DATES = {"max": "latest", "min": "earliest"}
+EXTREMES: AskText[dict[str, str]] = {
+    "max": "The largest {column} is {figure}: {named}.",
+    "min": "The smallest {column} is {figure}: {named}.",
+}
+DATES: AskText[dict[str, str]] = {
+    "max": "The latest {column} is {figure}: {named}.",
+    "min": "The earliest {column} is {figure}: {named}.",
+}
+TOTALS: AskText[dict[str, str]] = {
+    "sum": "The sum of {column} of {count} {things} is {figure}.",
+    "average": "The average of {column} of {count} {things} is {figure}.",
+}
 
 
 @dataclass(kw_only=True)
@@ -166,7 +176,13 @@ async def answer_text(
     if aggregated is not None and question.aggregate != "count":
         return await _amounts(aggregated, found, sources, language)
     count = len(found.matches)
-    said = message("count", language, count=count, things=plural(question.things or "document", count))
+    said = translate(
+        "ask",
+        "{count} {things} matches.|{count} {things} match.",
+        language,
+        count=count,
+        things=plural(question.things or "document", count),
+    )
     if aggregated is not None and question.group_by:
         return "\n".join((said, *(f"- {line}" for line in _counts(aggregated, language))))
     return said
@@ -205,7 +221,7 @@ async def _by_group(aggregated: Aggregated, found: FoundItems, sources: Sources,
 
 
 def _counts(aggregated: Aggregated, language: str) -> list[str]:
-    unnamed = message("no group", language)
+    unnamed = translate("ask", "not stated", language)
     return [f"{group.key or unnamed}: {figure(f'{group.count:,}', language)}" for group in aggregated.groups]
 
 
@@ -218,10 +234,17 @@ async def _amounts(aggregated: Aggregated, found: FoundItems, sources: Sources, 
     question = found.question
     lines = []
     for group in aggregated.groups:
-        head = f"{group.key or message('no group', language)}: " if question.group_by else ""
+        head = f"{group.key or translate('ask', 'not stated', language)}: " if question.group_by else ""
         if not group.amounts:
             things = plural(question.things or "document", group.count)
-            said = message("none states", language, count=group.count, things=things, column=spoken(question))
+            said = translate(
+                "ask",
+                "none of {count} {things} states {column}.",
+                language,
+                count=group.count,
+                things=things,
+                column=spoken(question),
+            )
             lines.append(f"{head}{said}")
         for amount in group.amounts:
             lines.append(head + await _amount(amount, question, sources, language))
@@ -233,10 +256,12 @@ async def _amount(amount: Amount, question: Question, sources: Sources, language
     if question.aggregate not in EXTREMES:
         count = len(amount.things)
         things = plural(question.things or "document", count)
-        return message(question.aggregate, language, column=of, count=count, things=things, figure=value)
+        return translate(
+            "ask", TOTALS[question.aggregate], language, column=of, count=count, things=things, figure=value
+        )
     which = (DATES if isinstance(amount.value, str) else EXTREMES)[question.aggregate]
     holders = await _holders(amount, question, sources, language)
-    return message(which, language, column=of, figure=value, named=holders)
+    return translate("ask", which, language, column=of, figure=value, named=holders)
 
 
 async def _holders(amount: Amount, question: Question, sources: Sources, language: str) -> str:
@@ -246,7 +271,7 @@ async def _holders(amount: Amount, question: Question, sources: Sources, languag
         f"{named(thing, columns, language)} [source {await sources.of_thing(thing)}]" for thing in amount.things[:NAMED]
     ]
     left = len(amount.things) - NAMED
-    return f"{'; '.join(holders)}{message('and more', language, count=left) if left > 0 else ''}"
+    return f"{'; '.join(holders)}{translate('ask', ' and {count} more', language, count=left) if left > 0 else ''}"
 
 
 def spoken(question: Question) -> str:
@@ -268,7 +293,7 @@ def fact_text(stated: StatedFact, language: str) -> str:
     """A value in a sentence: amounts as the language writes them, and how one was worked out."""
     value, how = stated.value, f" (= {stated.calculation})" if stated.calculation else ""
     if value.truth is not None:
-        return message("yes" if value.truth else "no", language)
+        return translate("ask", "yes" if value.truth else "no", language)
     if value.number is None or value.high is not None or not value.currency:
         return f"{value.raw}{how}"
     return f"{written(Amount(value=Decimal(repr(value.number)), unit=value.currency), language)}{how}"
@@ -284,8 +309,8 @@ def not_decided(found: FoundItems, language: str) -> str:
     lines = []
     for reason, titles in sorted(reasons.items(), key=lambda each: -len(each[1])):
         names, left = list(titles)[:NAMED], len(titles) - NAMED
-        listed = ", ".join(names) + (message("and more", language, count=left) if left > 0 else "")
-        lines.append(message("not decided", language, named=listed, why=reason))
+        listed = ", ".join(names) + (translate("ask", " and {count} more", language, count=left) if left > 0 else "")
+        lines.append(translate("ask", "Not decided: {named} ({why}).", language, named=listed, why=reason))
     return "\n".join(lines)
 
 

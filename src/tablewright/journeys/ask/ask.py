@@ -17,7 +17,7 @@ import msgspec
 from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.decision import Outcome, Tell, decide
 from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, kept_plan, texts_for
-from tablewright.decisions.translation import READER, speak
+from tablewright.decisions.translation import translated_lines
 from tablewright.domain.corpus import Document
 from tablewright.domain.form import Form, KnownGroup
 from tablewright.domain.reply import Reply
@@ -35,7 +35,6 @@ from tablewright.journeys.ask.turn import AskContext, QuestionTurn
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.journeys.ask.without_model import answer_without_model, from_form
 from tablewright.journeys.enrich import OpenTools, no_tools
-from tablewright.messages.messages import ENGLISH
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENT_LINE
 from tablewright.store.conversations import Conversation, Turn
@@ -106,7 +105,7 @@ class Asker:
             reply = await answer_without_model(asking, things)
             return msgspec.structs.replace(reply, degraded=planned.degraded)
         asking.plan = planned.decided
-        await speak(asking.plan.language, READER, ENGLISH, self._context.model, self._context.tell)
+        await translated_lines("ask", asking.plan.language, self._context.model, self._context.tell)
         return await self._carry_out(asking, things)
 
     async def _sorted(self, documents: Sequence[Document], *, agreed: bool) -> Inventory:
@@ -150,13 +149,15 @@ class Asker:
             case "rest" | "export":
                 return await go_on(asking)
             case "new topic":
-                return await asking.reply_with(plan.say or asking.message("new topic"))
+                return await asking.reply_with(plan.say or asking.translate("A new topic. What is your question?"))
             case "ask back":
                 return await asking.reply_with(plan.say, clarification=plan.say)
             case "go on":
                 waiting = turns[-1].plan if turns and turns[-1].clarification else ""
                 if not waiting:
-                    return await asking.reply_with(asking.message("nothing waits"))
+                    return await asking.reply_with(
+                        asking.translate("Nothing is waiting for your approval. What is your question?")
+                    )
                 asking.plan, asking.agreed = kept_plan(waiting), True
                 if things.unsorted > AT_INGEST:  # the kinds that it was planned with were guesses
                     things = await self._sorted(await self._store.documents.all(), agreed=True)
@@ -231,11 +232,19 @@ async def may_sort(asking: QuestionTurn, things: Inventory) -> str:
     unsorted = [each for members in things.kinds.values() for each in members if not each.is_sorted]
     assert asking.context.model is not None
     effort = effort_of(asking, *await sorting_effort(asking.context.store, asking.context.model, unsorted))
-    return asking.message("may I sort", count=len(unsorted), effort=effort)
+    return asking.translate(
+        "To answer this, {count} documents must first be sorted by kind: {effort}. Shall I go on?",
+        count=len(unsorted),
+        effort=effort,
+    )
 
 
 async def answered(asking: QuestionTurn, things: Inventory) -> Reply:
     if asking.plan.action != "table":
         return await answer_from_texts(asking, things)
     reply = await answer_from_tables(asking, things)
-    return reply or await answer_from_texts(asking, things, instead=asking.message("tables silent"))
+    return reply or await answer_from_texts(
+        asking,
+        things,
+        instead=asking.translate("The columns that were looked up do not tell, so the texts were searched."),
+    )

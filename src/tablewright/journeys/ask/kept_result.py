@@ -19,7 +19,7 @@ async def go_on(asking: QuestionTurn) -> Reply:
     """More of the kept result, or its beginning where all of it goes into a file; as complete as it was before."""
     before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
     if before is None:
-        return await asking.reply_with(asking.message("no rows yet"))
+        return await asking.reply_with(asking.translate("There are no rows yet. Ask for a list first."))
     is_export = asking.plan.action == "export"
     start = 0 if is_export else before.shown
     kept = await asking.context.store.results.page(before.result_id, start, ROWS)
@@ -39,12 +39,16 @@ async def go_on(asking: QuestionTurn) -> Reply:
     until = before.shown if is_export else start + len(rows)
     if is_export:
         path = asking.plan.path
-        where = asking.message("to file", path=path) if path else asking.message("name a file")
-        text = asking.message("exported", count=kept.total, where=where)
+        where = (
+            asking.translate(" to {path}", path=path) if path else asking.translate("; name a file, such as rows.csv")
+        )
+        text = asking.translate(
+            "{count} row can be exported{where}.|{count} rows can be exported{where}.", count=kept.total, where=where
+        )
     elif rows:
-        text = asking.message("rows of", first=start + 1, last=until, total=kept.total)
+        text = asking.translate("Rows {first} to {last} of {total}.", first=start + 1, last=until, total=kept.total)
     else:
-        text = asking.message("that was all")
+        text = asking.translate("That was all.")
     reply = Reply(
         question=asking.text,
         answer=text,

@@ -24,7 +24,7 @@ from tablewright.domain.model import FieldType, column_key
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import plural
 from tablewright.journeys.ask.members import CHANGED, Member
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import AskText, translate, translate_count
 from tablewright.models.document_scope import concerning
 from tablewright.values.currencies import CODES
 from tablewright.values.typed import typed
@@ -118,7 +118,15 @@ class Uncovered:
     called: str
 
     def text(self, language: str) -> str:
-        return message("no such table", language, count=self.count, total=self.total, things=plural(self.called, 2))
+        return translate(
+            "ask",
+            "{count} of {total} {things} has no such table, so it was not looked at|"
+            "{count} of {total} {things} have no such table, so they were not looked at",
+            language,
+            count=self.count,
+            total=self.total,
+            things=plural(self.called, 2),
+        )
 
 
 # ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -147,26 +155,49 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     ordered, unplaced = in_order(plan, matches)
     is_grouped = bool(plan.aggregate and plan.group_by)
     if plan.limit > 0 and not is_grouped:
-        reason = message("not stated", plan.language, column=plan.order_by)
+        reason = translate("ask", "{column} is not stated", plan.language, column=plan.order_by)
         undecided += [UndecidedItem(thing=thing_of(each, plan), reason=reason) for each in unplaced]
         ordered = ordered[: plan.limit]
     else:
         ordered, unplaced = ordered + unplaced, []
-    language = plan.language
-    doubts = [message("judged", language, count=doubted, total=len(members))] if doubted else []
-    doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
-    doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
-    unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
+    language, total = plan.language, len(members)
     titled = sum(each.document.kind_by == "title" for each in members) if scope.unsorted else 0
-    guessed = message("from titles", language, count=titled, total=len(members)) if titled else ""
     unknown = sum(not each.document.kind for each in members) if titled else 0
-    no_kind = message("no kind", language, count=unknown, total=len(members)) if unknown else ""
-    of_figures = (mixed, counted_twice, not_single, changed_since)
     unsure = sum(each.may_be_total for each in matches)
-    summed = message("may be totals", language, count=unsure) if unsure else ""
-    doubts += filter(
-        None, (unsorted, guessed, no_kind, summed, unlike(plan, matches), *(told(plan, ordered) for told in of_figures))
-    )
+    told = [
+        translate_count(
+            "ask", "{count} of {total} were judged by the model, or are not sure", doubted, language, total=total
+        ),
+        *(f"{guess} ({count})" for guess, count in guesses.items()),
+        *(
+            translate("ask", "names in {column} were compared by spelling alone", language, column=column)
+            for column in sorted(said.by_spelling)
+        ),
+        translate_count(
+            "ask",
+            "the kind of {count} of {total} documents is not confirmed",
+            scope.unsorted,
+            language,
+            total=scope.of,
+        ),
+        translate_count(
+            "ask",
+            "the kind of {count} of these {total} is a guess from titles and folders",
+            titled,
+            language,
+            total=total,
+        ),
+        translate_count("ask", "the kind of {count} of these {total} is not known", unknown, language, total=total),
+        translate_count(
+            "ask",
+            "{count} row may only add up those above it|{count} rows may only add up those above them",
+            unsure,
+            language,
+        ),
+        unlike(plan, matches),
+        *(about(plan, ordered) for about in (mixed, counted_twice, not_single, changed_since)),
+    ]
+    doubts = list(filter(None, told))
     completeness, reason = how_complete(scope, undecided, doubts, language, sorted_within(plan, ordered))
     found = FoundItems(
         question=question,
@@ -224,7 +255,11 @@ def mixed(plan: QuestionPlan, members: Sequence[Member]) -> str:
         for key, stated in member.values.items():
             marks.setdefault(key, set()).update(each.value.raw.strip().upper() for each in stated)
     several = next((values for values in marks.values() if len(values) > 1 and values <= CODES), None)
-    return message("several currencies", plan.language, currencies=", ".join(sorted(several))) if several else ""
+    if several is None:
+        return ""
+    currencies = ", ".join(sorted(several))
+    text: AskText[str] = "the figures may be in several currencies ({currencies})"
+    return translate("ask", text, plan.language, currencies=currencies)
 
 
 def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
@@ -233,8 +268,14 @@ def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
         return ""
     of = column_key(plan.aggregate_column)
     several = sum(len({each.value.raw for each in member.values.get(of, ())}) > 1 for member in members)
-    said = message("all count", plan.language, count=several, total=len(members), column=plan.aggregate_column)
-    return said if several else ""
+    return translate_count(
+        "ask",
+        "{count} of {total} state several values of {column}; all count",
+        several,
+        plan.language,
+        total=len(members),
+        column=plan.aggregate_column,
+    )
 
 
 def unlike(plan: QuestionPlan, members: Sequence[Member]) -> str:
@@ -244,7 +285,14 @@ def unlike(plan: QuestionPlan, members: Sequence[Member]) -> str:
     values = [each.value for member in members for each in member.values.get(column_key(by), ())] if is_chosen else []
     units = sorted({value.currency or value.unit for value in values if value.currency or value.base})
     kinds = {value.currency or value.base for value in values} - {""}
-    return message("unlike", plan.language, units=", ".join(units)) if len(kinds) > 1 else ""
+    if len(kinds) < 2:
+        return ""
+    return translate(
+        "ask",
+        "nothing is converted, so figures in {units} were not weighed against each other",
+        plan.language,
+        units=", ".join(units),
+    )
 
 
 def not_single(plan: QuestionPlan, members: Sequence[Member]) -> str:
@@ -254,15 +302,27 @@ def not_single(plan: QuestionPlan, members: Sequence[Member]) -> str:
         return ""
     values = [each.value for member in members for each in member.values.get(of, ())]
     count = sum(value.number is not None and (value.high is not None or is_limit(value.raw)) for value in values)
-    said = message("limits and ranges", plan.language, count=count, total=len(values), column=plan.aggregate_column)
-    return said if count else ""
+    return translate_count(
+        "ask",
+        "{count} of {total} give {column} only as a limit or a range",
+        count,
+        plan.language,
+        total=len(values),
+        column=plan.aggregate_column,
+    )
 
 
 def changed_since(plan: QuestionPlan, members: Sequence[Member]) -> str:
     """Who does not count towards a figure because it was read before the document changed."""
     of = column_key(plan.aggregate_column)
     count = sum(member.missing.get(of) == CHANGED for member in members) if of else 0
-    return message("changed since", plan.language, count=count, column=plan.aggregate_column) if count else ""
+    return translate_count(
+        "ask",
+        "{count} document has changed since {column} was read|{count} documents have changed since {column} was read",
+        count,
+        plan.language,
+        column=plan.aggregate_column,
+    )
 
 
 def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType]) -> Question:
@@ -298,9 +358,12 @@ def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType])
     )
 
 
+PERIODS: AskText[tuple[str, ...]] = ("year", "quarter", "month")
+
+
 def grouping(plan: QuestionPlan, column: str) -> str:
     """What the groups are called: "Date (month)"."""
-    return f"{column} ({message(plan.period, plan.language)})" if plan.period and column else column
+    return f"{column} ({translate('ask', plan.period, plan.language)})" if plan.period and column else column
 
 
 def in_period(day: str, period: str) -> str:
@@ -332,7 +395,7 @@ def decided(
     reason = member.missing.get(key, "")
     if condition.operator in ("known", "unknown"):
         if reason in NOT_READ:
-            return unstated(message("not read", language, column=column))
+            return unstated(translate("ask", "{column} could not be read", language, column=column))
         is_stated = any(not each.calculation for each in stated)
         return MATCH if is_stated == (condition.operator == "known") else NO_MATCH
     if not stated:
@@ -348,8 +411,10 @@ def combined(operator: str, verdicts: Sequence[Verdict]) -> Verdict:
 
 def silent(member: Member, column: str, language: str) -> Verdict:
     reason = member.missing.get(column_key(column), "")
-    why = "changed" if reason == CHANGED else "not read" if reason in NOT_READ else "not stated"
-    return unstated(message(why, language, column=column))
+    if reason == CHANGED:
+        return unstated(translate("ask", "{column} was read before the document changed", language, column=column))
+    why = "{column} could not be read" if reason in NOT_READ else "{column} is not stated"
+    return unstated(translate("ask", why, language, column=column))
 
 
 def of_member(
@@ -397,7 +462,7 @@ def compared(
 ) -> Verdict:
     if condition.operator == "in month":
         if len(stated.value.date) < 7:
-            return unstated(message("no month", language, value=stated.value.raw))
+            return unstated(translate("ask", "“{value}” names no month", language, value=stated.value.raw))
         return MATCH if int(stated.value.date[5:7]) in map(int, condition.values) else NO_MATCH
     if stated.value.currency and condition.operator in ("=", "!=") and CODES.issuperset(condition.values):
         return MATCH if (stated.value.currency in condition.values) == (condition.operator == "=") else NO_MATCH
@@ -436,7 +501,10 @@ def sorted_within(plan: QuestionPlan, members: Sequence[Member]) -> str:
     values = [each.value for member in members for each in member.values.get(column_key(plan.order_by), ())[:1]]
     units = {value.currency or value.base: value.currency or value.unit for value in values} if is_whole else {}
     named = ", ".join(sorted(unit for unit in units.values() if unit))
-    return message("sorted within", plan.language, units=named) if len(units.keys() - {""}) > 1 else ""
+    if len(units.keys() - {""}) < 2:
+        return ""
+    text: AskText[str] = "sorted within each of {units}, which are not compared with each other"
+    return translate("ask", text, plan.language, units=named)
 
 
 def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
@@ -508,11 +576,18 @@ def how_complete(
     if undecided:
         most, times = Counter(each.reason for each in undecided).most_common(1)[0]
         count, total = len(undecided), len(scope.members)
-        gaps.append(message("could not be decided", language, count=count, total=total, times=times, why=most))
+        text: AskText[str] = "{count} of {total} could not be decided ({times}: {why})"
+        gaps.append(translate("ask", text, language, count=count, total=total, times=times, why=most))
     if scope.unreadable:
-        gaps.append(message("documents unreadable", language, count=scope.unreadable))
+        unread: AskText[str] = "{count} document could not be read|{count} documents could not be read"
+        gaps.append(translate("ask", unread, language, count=scope.unreadable))
     if scope.uncovered:
         gaps.append(scope.uncovered.text(language))
-    notes = [message("totals", language, count=scope.totals)] if scope.totals else []
+    note = translate_count(
+        "ask",
+        "{count} row that only adds up the others was left out|{count} rows that only add up the others were left out",
+        scope.totals,
+        language,
+    )
     completeness: Completeness = "incomplete" if gaps else "approximate" if doubts else "exact"
-    return completeness, "; ".join(filter(None, (*gaps, *doubts, *notes, order)))
+    return completeness, "; ".join(filter(None, (*gaps, *doubts, note, order)))

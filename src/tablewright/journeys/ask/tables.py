@@ -35,7 +35,7 @@ from tablewright.journeys.ask.members import Inventory, Member, RowTable, member
 from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer, decided, in_words, spellings
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.journeys.ask.widening import beside_the_table, looser
-from tablewright.messages.messages import figure, message
+from tablewright.messages.catalogue import figure, translate
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import AROUND_A_LINE, LISTED_ROW, take_fitting
 from tablewright.store.results import ResultRow
@@ -157,7 +157,14 @@ async def read_columns(
             return True
         names = ", ".join(column.name for column in columns)
         effort = effort_of(asking, estimate.calls, estimate.input_tokens, estimate.cost_usd)
-        questions.append(asking.message("may I read", count=estimate.rows, columns=names, effort=effort))
+        questions.append(
+            asking.translate(
+                "To answer this, {count} documents must be read for {columns}: {effort}. Shall I go on?",
+                count=estimate.rows,
+                columns=names,
+                effort=effort,
+            )
+        )
         return False
 
     tables = KindTables(
@@ -198,14 +205,19 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
 
     def between(span: EstimateRange) -> str:
         low, high = round(span.low), round(span.high)
-        return asking.message("to", low=low, high=high) if low != high else figure(f"{low:,}", language)
+        return asking.translate("{low} to {high}", low=low, high=high) if low != high else figure(f"{low:,}", language)
 
     language = asking.plan.language
-    said = asking.message("effort", calls=between(calls), tokens=between(tokens), count=round(calls.high))
+    said = asking.translate(
+        "about {calls} model call, {tokens} tokens|about {calls} model calls, {tokens} tokens",
+        calls=between(calls),
+        tokens=between(tokens),
+        count=round(calls.high),
+    )
     if cost is None:
         return said
     low, high = (f"${figure(f'{each:,.2f}', language)}" for each in (cost.low, cost.high))
-    return f"{said}, {asking.message('to', low=low, high=high) if low != high else low}"
+    return f"{said}, {asking.translate('{low} to {high}', low=low, high=high) if low != high else low}"
 
 
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -282,8 +294,14 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
         each[0].asked for member in scope.members for key, each in member.values.items() if key not in used
     )
     by = [name for name, _ in stated.most_common(NARROWING)]
-    narrow = message("narrow", plan.language, columns=message("or", plan.language).join(by))
-    return f"{message('too many', plan.language, count=count, shown=ROWS)} {narrow}"
+    narrow = translate(
+        "ask",
+        "Narrow them by {columns}, or export them all.",
+        plan.language,
+        columns=translate("ask", " or ", plan.language).join(by),
+    )
+    shown = translate("ask", "{count} match, and the first {shown} are shown.", plan.language, count=count, shown=ROWS)
+    return f"{shown} {narrow}"
 
 
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -330,9 +348,15 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
         for each in conclusion.statements
     ]
     if conclusion.missing:
-        lines.append(asking.message("missing", what=conclusion.missing))
+        lines.append(asking.translate("Missing: {what}", what=conclusion.missing))
     if conclusion.left_out:
-        lines.append(asking.message("unverified", count=conclusion.left_out))
+        lines.append(
+            asking.translate(
+                "{count} statement could not be verified and is left out.|"
+                "{count} statements could not be verified and are left out.",
+                count=conclusion.left_out,
+            )
+        )
     columns = tuple(column.name for column in plan.columns)
     chosen = [members[place][1] for place in conclusion.listed]
     shown = [
@@ -349,9 +373,15 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     unseen = uncovered(plan.of, things)
     unread = unreadable(plan.of, things)
     gaps = [unseen.text(plan.language)] if unseen else []
-    gaps += [asking.message("documents unreadable", count=unread)] if unread else []
+    gaps += (
+        [asking.translate("{count} document could not be read|{count} documents could not be read", count=unread)]
+        if unread
+        else []
+    )
     compared_rows = (
-        asking.message("only compared", count=len(rows), total=len(members)) if is_part else asking.message("compared")
+        asking.translate("only {count} of {total} rows were compared", count=len(rows), total=len(members))
+        if is_part
+        else asking.translate("the rows were compared by the model")
     )
     return await asking.remember(
         Reply(
@@ -390,7 +420,9 @@ def compared(
         unreadable=unread,
         no_match=total - len(conclusion.listed) - len(unsure),
         not_stated=len(unsure),
-        undecided=tuple((members[place][1].title, message("documents silent", plan.language)) for place in unsure),
+        undecided=tuple(
+            (members[place][1].title, translate("ask", "the documents do not say", plan.language)) for place in unsure
+        ),
     )
 
 

@@ -96,14 +96,19 @@ async def read_texts(
         if said.answered == "yes" or not (queries or within):
             break
         if within and number + 1 < rounds:
-            widened, within = asking.message("widened", where=", ".join(called)), None
+            widened = asking.translate("Searched in all documents, not only in {where}.", where=", ".join(called))
+            within = None
     scope = set(within or ()) or {each.id for members in things.kinds.values() for each in members}
     count = len({each.document_id for each in seen})
-    looked = asking.message("read", passages=asking.message("passages", count=len(seen)), count=count)
+    looked = asking.translate(
+        "{passages} of {count} document were read|{passages} of {count} documents were read",
+        passages=asking.translate("{count} passage|{count} passages", count=len(seen)),
+        count=count,
+    )
     if scope <= {each.document_id for each in seen if is_whole(each, things)}:
-        looked = asking.message("read whole", count=len(scope))
+        looked = asking.translate("the document was read whole|all {count} documents were read whole", count=len(scope))
     elif said.statements:
-        looked = asking.message("best passages", read=looked)
+        looked = asking.translate("the best passages were read, not all: {read}", read=looked)
     return TextsRead(said=said, passages=passages, looked=looked, widened=widened)
 
 
@@ -132,11 +137,17 @@ async def composed_reply(asking: QuestionTurn, read: TextsRead, instead: str) ->
     said, sources = read.said, Sources(corpus=asking.context.corpus)
     lines = await cited_statements(asking, said, read.passages, sources)
     if not lines:
-        lines.append(asking.message("not said"))
+        lines.append(asking.translate("The documents do not say."))
     if said.missing and said.answered != "yes":
-        lines.append(asking.message("missing", what=said.missing))
+        lines.append(asking.translate("Missing: {what}", what=said.missing))
     if said.left_out:
-        lines.append(asking.message("unverified", count=said.left_out))
+        lines.append(
+            asking.translate(
+                "{count} statement could not be verified and is left out.|"
+                "{count} statements could not be verified and are left out.",
+                count=said.left_out,
+            )
+        )
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -155,5 +166,8 @@ async def composed_reply(asking: QuestionTurn, read: TextsRead, instead: str) ->
 
 def asked_back(asking: QuestionTurn, said: TextAnswer) -> str:
     """What was tried, and what would help."""
-    tried = "; ".join(f"{each.asked} ({asking.message('passages', count=each.matches)})" for each in asking.tried)
-    return f"{asking.message('searched for', tried=tried)} {said.ask}".strip()
+    tried = "; ".join(
+        f"{each.asked} ({asking.translate('{count} passage|{count} passages', count=each.matches)})"
+        for each in asking.tried
+    )
+    return f"{asking.translate('Searched for: {tried}.', tried=tried)} {said.ask}".strip()

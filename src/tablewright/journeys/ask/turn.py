@@ -17,7 +17,7 @@ from tablewright.domain.text import shortened
 from tablewright.engine.fill import Terms
 from tablewright.engine.progress import Watch
 from tablewright.journeys.enrich import OpenTools
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import translate
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 
@@ -57,14 +57,14 @@ class QuestionTurn:
     segments: list[int] = field(default_factory=list)
     """The passages that were read for it."""
 
-    def message(self, key: str, **values: Any) -> str:
-        """Our own words in the language of the question."""
-        return message(key, self.plan.language, **values)
+    def translate(self, text: str, /, **values: Any) -> str:
+        """Return a text of ours in the language of the question."""
+        return translate("ask", text, self.plan.language, **values)
 
     def calculated(self, text: str, calculations: Sequence[str]) -> str:
         """The sentence, and how code came to the figures in it that nothing states; a count explains itself."""
         shown = [each for each in calculations if {part.strip() for part in each.split("+")} != {"1"}]
-        return f"{text} ({self.message('calculated', how='; '.join(shown))})" if shown else text
+        return f"{text} ({self.translate('calculated: {how}', how='; '.join(shown))})" if shown else text
 
     async def reply_with(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""

@@ -18,33 +18,30 @@ from tablewright.journeys.ask.query import QueryScope, Spellings, answer, in_wor
 from tablewright.journeys.ask.texts import cited_statements, read_texts
 from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import looked_up, members_of
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import AskText, translate
 
 
 async def looser(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
     """What each condition, and the kind, keeps out, so that nobody must guess which one was wrong."""
     plan = asking.plan
+    without: AskText[str] = "Without “{condition}” {count} would match{named}."
+    of_others: AskText[str] = (
+        "Of documents that are not {things}, {count} matches{named}.|"
+        "Of documents that are not {things}, {count} match{named}."
+    )
     told = []
     for condition in plan.conditions:
         rest = [each for each in plan.conditions if each is not condition]
-        told.append(
-            looked_again(
-                asking,
-                plan.model_copy(update={"conditions": rest}),
-                scope,
-                said,
-                "looser",
-                condition=in_words(condition),
-            )
-        )
+        wider_plan = plan.model_copy(update={"conditions": rest})
+        told.append(looked_again(asking, wider_plan, scope, said, without, condition=in_words(condition)))
     if plan.conditions and (others := await of_other_kinds(asking, things, scope)):
         wider = QueryScope(members=others)
-        told.append(looked_again(asking, plan, wider, said, "other kinds", things=plural(scope.called, 2)))
+        told.append(looked_again(asking, plan, wider, said, of_others, things=plural(scope.called, 2)))
     return tuple(filter(None, told))
 
 
 def looked_again(
-    asking: QuestionTurn, plan: QuestionPlan, scope: QueryScope, said: Spellings, key: str, **values: str
+    asking: QuestionTurn, plan: QuestionPlan, scope: QueryScope, said: Spellings, text: str, **values: str
 ) -> str:
     found, _ = answer(plan.model_copy(update={"aggregate": "", "limit": 0}), scope, said)
     count = len(found.matches)
@@ -55,7 +52,7 @@ def looked_again(
     if not count:
         return ""
     names = f": {', '.join(each.title for each in found.matches)}" if count <= NAMED else ""
-    return message(key, plan.language, count=count, named=names, **values)
+    return translate("ask", text, plan.language, count=count, named=names, **values)
 
 
 async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QueryScope) -> Sequence[Member]:
@@ -83,6 +80,6 @@ async def beside_the_table(
         return [], ""
     read = await read_texts(asking, things, rounds=1, lookup=f"{wanted}: {ledger_of(found)}", documents=others)
     if read.degraded:
-        return [], asking.message("texts unread", why=read.degraded)
+        return [], asking.translate("other documents were not searched for it: {why}", why=read.degraded)
     lines = await cited_statements(asking, read.said, read.passages, sources)
-    return lines, asking.message("beside", read=read.looked) if lines else ""
+    return lines, asking.translate("beside the lookup, {read}", read=read.looked) if lines else ""

@@ -11,7 +11,7 @@ from tablewright.domain.text import cell_text
 from tablewright.journeys.ask.query import Spellings
 from tablewright.journeys.find.conditions import verdict
 from tablewright.journeys.find.things import ListedThing, estimate, things_of
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import translate
 from tablewright.store.store import Store
 from tablewright.values.money import BUNDLED, Rates
 
@@ -74,11 +74,32 @@ def completeness(
 ) -> str:
     """How sure it is that all are found, in words that claim no more than the overlap of the lists shows."""
     if not mine and not left_over:
-        return message("list: nothing found", language)
+        return translate("find", "Nothing was found, so nothing can be said of how many there are.", language)
     if likely is None:
-        return message("list: no two sites" if sites < 2 else "list: too few shared", language, count=sites)
+        return translate(
+            "find",
+            "How many are missing cannot be estimated: no two sites list several of them."
+            if sites < 2
+            else "How many are missing cannot be estimated: the {count} sites that list them share too few.",
+            language,
+            count=sites,
+        )
     if likely.high <= likely.found:
-        return message("list: same", language, count=likely.passes, found=likely.found)
-    return message(
-        "list: likely", language, likely=likely.likely, low=likely.low, high=likely.high, count=likely.passes
+        return translate(
+            "find",
+            "{count} independent sites list the same {found}; nothing points to more, which is no proof "
+            "that there are none.",
+            language,
+            count=likely.passes,
+            found=likely.found,
+        )
+    return translate(
+        "find",
+        "Likely about {likely} in all ({low} to {high}), estimated from what {count} independent sites "
+        "list alike; what no such list has is not counted.",
+        language,
+        likely=likely.likely,
+        low=likely.low,
+        high=likely.high,
+        count=likely.passes,
     )

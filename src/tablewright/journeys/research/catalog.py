@@ -283,9 +283,9 @@ def lacking(table: Table, row: Row, words: Words) -> str:
     known = {field.name: status_of(row.cell(field.name)) for field in columns(table)}
     missing = [name for name, status in known.items() if status == "missing"]
     weak = [name for name, status in known.items() if status == "partial"]
-    said = [words("lacks", names=", ".join(missing))] if missing else []
-    said += [words("less sure", names=", ".join(weak))] if weak else []
-    return "; ".join(said) or words("beyond")
+    said = [words("not found: {names}", names=", ".join(missing))] if missing else []
+    said += [words("less sure: {names}", names=", ".join(weak))] if weak else []
+    return "; ".join(said) or words("beyond the number asked for")
 
 
 def columns(table: Table) -> list[Field]:

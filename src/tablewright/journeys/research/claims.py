@@ -62,7 +62,7 @@ class Verification:
             for claim, one in zip(claims, judged, strict=True)
         )
         words = underway.limits.words
-        none = words("no claim" if underway.tools.model else "claims take a model")
+        none = words("there was no claim to verify" if underway.tools.model else "a model is needed to check claims")
         return Round(
             index=underway.round,
             tasks=tuple(tasks),
@@ -133,7 +133,7 @@ async def judge(
     """`own` is the page that makes the claim, `failed` why others were not looked for."""
     others, words, tools = independent_of(own, pages), underway.limits.words, underway.tools
     if not others or tools.model is None:
-        return JudgedClaim(reason=failed or words("no independent source"))
+        return JudgedClaim(reason=failed or words("no independent source was found"))
     asked = ClaimToJudge(
         brief=underway.brief,
         claim=claim.claim_text,
@@ -147,7 +147,10 @@ async def judge(
         return JudgedClaim(reason=outcome.degraded)
     judged: JudgedClaim = outcome.decided
     if judged.verdict == "not checked":
-        read = words("none speaks", count=len(others))
+        read = words(
+            "{count} independent page read; none speaks of it|{count} independent pages read; none speaks of it",
+            count=len(others),
+        )
         return JudgedClaim(reason=judged.reason or read)
     return judged
 

@@ -61,7 +61,7 @@ class ResearchGatherer:
         shown = candidates(found.table, brief)
         reflection = await self._reflect(notes, found.tasks, shown, different)
         failed = found.rows.failed_queries.items()
-        remarks = [self._words("search failed", query=query, why=why) for query, why in failed]
+        remarks = [self._words("The search for “{query}” failed: {why}", query=query, why=why) for query, why in failed]
         return Round(
             index=1,
             tasks=found.tasks,
@@ -107,12 +107,16 @@ class ResearchGatherer:
         """Why no further round of gap-filling follows one that made these searches; "" where one does."""
         queries = [*self._underway.queries, *(task.search_query for task in tasks)]
         if not memo.gaps:
-            return self._words("no gap left" if self._underway.tools.model else "takes a model")
+            return self._words(
+                "no gap was left" if self._underway.tools.model else "a model is needed to see what is missing"
+            )
         if not any(gap.priority <= lowest for gap in memo.gaps):
-            return self._words("no urgent gap")
+            return self._words("the answer does not depend on what is still open")
         if not self._searches_for_gaps(len(tasks)):
-            return self._words("no search left")
-        return "" if to_search(memo.gaps, queries, lowest) else self._words("no search fills")
+            return self._words("no search was left")
+        return (
+            "" if to_search(memo.gaps, queries, lowest) else self._words("no other search would fill what is missing")
+        )
 
     async def _search_and_reflect(self, tasks: Sequence[ResearchTask], gaps: dict[str, Gap]) -> Round:
         """`gaps` are what the tasks are for, by their ids. What a list lacks is read into its cells, the rest noted."""
@@ -140,7 +144,7 @@ class ResearchGatherer:
             source_notes=notes,
             remarks=(*failures(results, self._words), *read.remarks),
             closed=tuple(
-                self._words("filled by", gap=gap.description, source=sources[number])
+                self._words("{gap} ({source})", gap=gap.description, source=sources[number])
                 for gap, number in reflection.closed
             ),
             stopped=stopped,

@@ -178,7 +178,9 @@ class Library(Gathering):
             url=page.origin,
             domain=page.domain,
             title=page.title,
-            detail=self._limits.words("gives orders") if orders else "",
+            detail=self._limits.words("has passages that give orders to machines; they were not followed")
+            if orders
+            else "",
             content_hash=page.content_hash,
         )
 
@@ -198,7 +200,7 @@ def first_of_each_site(hits: Sequence[Hit], most: int) -> list[str]:
 def failures(results: Sequence[Note], words: Words) -> list[str]:
     """Searches that failed, and those that were not sent, with the reason."""
     failed = [
-        words("search failed", query=each.task.search_query, why=why)
+        words("The search for “{query}” failed: {why}", query=each.task.search_query, why=why)
         for each in results
         for why in (each.error, *(step.detail for step in each.steps if "refused_query" in step.data))
         if why

@@ -57,7 +57,7 @@ class ResearchLimits:
     def spent(self) -> str:
         """Which limit is reached, in words; "" while there is something left."""
         if self.seconds_left == 0.0:
-            return self.words("time is up", minutes=f"{self._minutes:g}")
+            return self.words("the time of {minutes} minutes was up", minutes=f"{self._minutes:g}")
         if self._budget is not None and self._budget.exhausted:
-            return self.words("cap reached", cap=self._budget.exhausted)
+            return self.words("the cap of {cap} was reached", cap=self._budget.exhausted)
         return ""

@@ -93,9 +93,22 @@ async def read_pages(
         raise ModelError(f"No page could be read: {problem}")
     words, remarks = limits.words, []
     if unread:
-        remarks.append(words("pages unread", count=unread, why=problem))
+        remarks.append(
+            words(
+                "Nothing was noted from {count} page that was opened: {why}|"
+                "Nothing was noted from {count} pages that were opened: {why}",
+                count=unread,
+                why=problem,
+            )
+        )
     if lost:
-        remarks.append(words("notes left out", count=lost))
+        remarks.append(
+            words(
+                "{count} note could not be verified and was left out.|"
+                "{count} notes could not be verified and were left out.",
+                count=lost,
+            )
+        )
     return ReadPages(taken=tuple(taken), remarks=tuple(remarks))
 
 

@@ -52,7 +52,7 @@ from tablewright.domain.research import (
 from tablewright.domain.text import cell_text, shortened
 from tablewright.errors import ModelError
 from tablewright.formats.reports import wording
-from tablewright.formats.reports.wording import Words
+from tablewright.formats.reports.wording import ROUNDS, Words
 from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.references import References
@@ -138,18 +138,34 @@ class ReportWriter:
         remarks = [remark for each in rounds for remark in each.remarks]
         if listed:
             remarks += listed.rows.assumed
-            remarks += [words("undecided", name=each.name, why=each.reason) for each in listed.rows.undecided]
+            remarks += [
+                words("Whether {name} belongs here is not known: {why}", name=each.name, why=each.reason)
+                for each in listed.rows.undecided
+            ]
         return msgspec.structs.replace(report, references=self._references.listed(), notes=(*self._remarks(), *remarks))
 
     def _remarks(self) -> list[str]:
         said = []
         sites, wanted = len({site_of(note) for note in self._notes.values()}), self._limits.extent.sites
         if 0 < sites < wanted:
-            said.append(self._words("few sites", count=sites, wanted=wanted))
+            said.append(
+                self._words(
+                    "Only {count} site speaks in this report; {wanted} at least were looked for.|"
+                    "Only {count} sites speak in this report; {wanted} at least were looked for.",
+                    count=sites,
+                    wanted=wanted,
+                )
+            )
         if self.limit:
-            said.append(self._words("partial", why=self.limit))
+            said.append(self._words("This report is partial: {why}.", why=self.limit))
         if self._left_out:
-            said.append(self._words("statements left out", count=self._left_out))
+            said.append(
+                self._words(
+                    "{count} statement could not be verified and was left out.|"
+                    "{count} statements could not be verified and were left out.",
+                    count=self._left_out,
+                )
+            )
         return said
 
     # ── the draft ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +180,7 @@ class ReportWriter:
         except TimeoutError:
             draft = None
         if draft is None:
-            self.limit = self.limit or self._limits.spent or self._words("no time to write")
+            self.limit = self.limit or self._limits.spent or self._words("there was no time left to write it")
             return WriteReport().fallback(asked)
         self._by_model = True
         return draft
@@ -182,7 +198,7 @@ class ReportWriter:
             rivals = {number for note in own for number in self._against.get(note.number, ())}
             shown = (*own, *(self._notes[number] for number in sorted(rivals) if self._notes[number] not in own))
             part = msgspec.structs.replace(
-                asked, notes=shown, section=topic or self._words("further findings"), gaps=(), claims=()
+                asked, notes=shown, section=topic or self._words("Further findings"), gaps=(), claims=()
             )
             draft = await self._whole(part)
             if draft is None:
@@ -230,7 +246,7 @@ class ReportWriter:
         found = []
         for each in drafted:
             if said := await self._sentences(each.sentences):
-                found.append(Section(heading=each.heading or self._words("excerpts"), sentences=said))
+                found.append(Section(heading=each.heading or self._words("Excerpts"), sentences=said))
         return tuple(found)
 
     async def _sentences(self, drafted: Sequence[CitedSentence], *, headline: bool = False) -> tuple[Sentence, ...]:
@@ -269,12 +285,12 @@ class ReportWriter:
         if not compared.columns or not compared.rows:
             return None
         rows = [(ReportCell(text=row.name), *[await self._cell(cell) for cell in row.cells]) for row in compared.rows]
-        return ReportTable(columns=(compared.of or self._words("compared"), *compared.columns), rows=tuple(rows))
+        return ReportTable(columns=(compared.of or self._words("Compared"), *compared.columns), rows=tuple(rows))
 
     async def _cell(self, cell: CitedSentence) -> ReportCell:
         citations = await self._cited(cell.notes) if cell.text.strip() else ()
         if not citations:
-            return ReportCell(note=self._words("not_found"))
+            return ReportCell(note=self._words("not found"))
         alone = self._alone(cell, set(cell.notes))
         note = ""
         if alone:
@@ -299,12 +315,12 @@ class ReportWriter:
     async def _filled(self, name: str, column: str, cell: Cell) -> ReportCell:
         """A cell of a catalog, with what others say of it."""
         if cell.value is None:
-            return ReportCell(note=self._words(cell.reason or "not looked for"))
+            return ReportCell(note=self._words.mark(cell.reason) if cell.reason else self._words("not looked for"))
         if not cell.evidence and cell.shown_basis == "given":  # by the owner of the table
             return ReportCell(text=cell_text(cell), note=self._words("given"))
         citations = await self._references.cite_all(cell.evidence)
         if not citations:
-            return ReportCell(note=self._words("no longer stored"))
+            return ReportCell(note=self._words("its evidence is no longer stored"))
         said = statement_of(name, column, value_text(cell))
         mine = {number for number, note in self._notes.items() if note.statement == said}
         rivals = sorted({rival for number in mine for rival in self._against.get(number, ())} - mine)
@@ -333,7 +349,9 @@ class ReportWriter:
         held = [each for each in checked.evidence if await self._references.cite(each) is not None]
         if len(held) == len(checked.evidence):
             return checked
-        return CheckedClaim(claim=checked.claim, verdict="not checked", reason=self._words("sources gone"))
+        return CheckedClaim(
+            claim=checked.claim, verdict="not checked", reason=self._words("the sources are no longer stored")
+        )
 
 
 def fits(notes: Sequence[SourceNote], room: int) -> bool:
@@ -353,7 +371,7 @@ def unfound(draft: WrittenReport, rounds: Sequence[Round], asked: ReportToWrite,
     if len(general) < 2:
         return found
     own = [each for each in found if each.where != everywhere]
-    last = Unfound(what="", where=words("searched for these", where=everywhere))
+    last = Unfound(what="", where=words("For these: {where}", where=everywhere))
     return [*own, *(Unfound(what=each.what) for each in general), last]
 
 
@@ -378,12 +396,22 @@ def opened(results: Sequence[Note], words: Words, earlier: Collection[str] = ())
     refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
     if read:
         shown, more = ", ".join(read[:SHOWN_PAGES]), len(read) - SHOWN_PAGES
-        yield words("read for it", pages=words("and more", queries=shown, count=more) if more > 0 else shown)
+        yield words(
+            "Read: {pages}.",
+            pages=words("{queries} and {count} more", queries=shown, count=more) if more > 0 else shown,
+        )
     if refused:
-        yield words("not opened", pages=", ".join(refused))
+        yield words("Found, but could not be opened: {pages}.", pages=", ".join(refused))
     if not pages and not any(result.error for result in results):
         count = sum(int(step.data.get("results") or 0) for result in results for step in result.steps)
-        yield words("none opened", count=count) if count else words("no results")
+        yield (
+            words(
+                "The one result brought no new page.|None of the {count} results was new and worth opening.",
+                count=count,
+            )
+            if count
+            else words("There were no results.")
+        )
 
 
 def searched(rounds: Sequence[Round], words: Words) -> str:
@@ -393,9 +421,12 @@ def searched(rounds: Sequence[Round], words: Words) -> str:
 def searched_text(queries: Sequence[str], words: Words) -> str:
     distinct = list(dict.fromkeys(queries))
     if not distinct:
-        return words("nothing searched")
+        return words("Nothing was searched.")
     shown, more = ", ".join(map(words.quoted, distinct[:SHOWN_QUERIES])), len(distinct) - SHOWN_QUERIES
-    return words("searched", queries=words("and more", queries=shown, count=more) if more > 0 else shown)
+    return words(
+        "Searched {queries}.",
+        queries=words("{queries} and {count} more", queries=shown, count=more) if more > 0 else shown,
+    )
 
 
 def seen(results: Sequence[Note]) -> list[SeenSource]:
@@ -412,7 +443,7 @@ def seen(results: Sequence[Note]) -> list[SeenSource]:
 def summary(round: Round, words: Words) -> RoundSummary:
     return RoundSummary(
         index=round.index,
-        name=words(f"round {round.kind}") if round.kind else "",
+        name=words(ROUNDS[round.kind]) if round.kind else "",
         tasks=tuple(task.search_query for task in round.tasks),
         closed=round.closed,
         open=tuple(gap.description for gap in round.memo.gaps),

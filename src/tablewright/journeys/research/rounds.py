@@ -14,8 +14,7 @@ from itertools import takewhile
 
 import msgspec
 
-from tablewright.decisions.decision import decide
-from tablewright.decisions.translation import REPORT, LinesToTranslate, TranslateLines
+from tablewright.decisions.translation import translated_lines
 from tablewright.domain.research import Research, ResearchStatus, Round, TaskKind
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.fill import Terms
@@ -28,8 +27,6 @@ from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import add_to_table
 from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter
-from tablewright.messages.messages import OURS, primary_code
-from tablewright.messages.report_texts import REPORT_ENGLISH
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -96,14 +93,14 @@ class Rounds:
 
     async def _speak(self) -> None:
         """Our own lines in the language of the report. A model that cannot translate them leaves them in English."""
-        words, brief, model = self._underway.limits.words, self._underway.brief, self._underway.tools.model
-        if model is None or self._spoken or not brief.language or primary_code(brief.language) in OURS:
+        underway = self._underway
+        if self._spoken:
             return
         self._spoken = True
-        lines = {key: line for key, line in REPORT_ENGLISH.items() if not key.startswith("list: ")}
-        asked = LinesToTranslate(language=brief.language, lines=lines, instructions=REPORT)
-        outcome = await self._underway.limits.in_time(decide(TranslateLines(), asked, model, self._underway.note))
-        words.lines = outcome.decided if outcome is not None else {}
+        asked = translated_lines("report", underway.brief.language, underway.tools.model, underway.note)
+        underway.limits.words.lines = {
+            text: line for (_, text), line in (await underway.limits.in_time(asked) or {}).items()
+        }
 
     def _next(self) -> TaskKind | None:
         """What the next round is for, by the last one that is whole; None where the report is."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -32,6 +31,7 @@ from tablewright.domain.shortlist import (
     ReplySentence,
     ShopListing,
     ShortlistState,
+    column_name,
 )
 from tablewright.domain.text import cell_text, shortened, show
 from tablewright.errors import SearchError, TablewrightError
@@ -44,16 +44,16 @@ from tablewright.journeys.shortlist.wording import (
     compared_rows,
     lines,
     reply_of,
-    say,
     unchecked_line,
     user_messages,
 )
-from tablewright.messages.messages import column_name
+from tablewright.messages.catalogue import ShortlistText, translate, translate_count
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.values.money import Rates
 
+PENDING: ShortlistText[str] = "{count} cell was not looked for yet.|{count} cells were not looked for yet."
 EMPTY = 0.8
 """The share of candidates without a value from which a column is called a problem."""
 SHOWN = 8
@@ -76,6 +76,7 @@ class Adviser:
         folder: Path | None = None,
     ) -> None:
         self._state = state
+        self._say = state.translate
         self._comparison = comparison
         self._store = store
         self._tools = tools
@@ -125,7 +126,7 @@ class Adviser:
             unchecked_line(self._state),
             unverified(advice.left_out, self._state),
             problem,
-            self._say("pending", count=waiting) if waiting else "",
+            translate_count("shortlist", PENDING, waiting, self._state.language),
         ]
         reply = ChatReply(
             said=(*said, *lines(self._counted(table, ranking)), *advice.intro),
@@ -159,18 +160,29 @@ class Adviser:
             room=model.text_room,
         )
         outcome = await decide(GiveAdvice(), asked, model, self._tell)
-        problem = self._say("no advice", why=outcome.degraded) if outcome.degraded else ""
+        problem = self._say("There is no advice in words: {why}", why=outcome.degraded) if outcome.degraded else ""
         return outcome.decided, problem
 
     def _counted(self, table: Table, ranking: Ranking) -> str:
-        left_out = self._say("do not meet", count=len(ranking.excluded)) if ranking.excluded else ""
-        open_ = sum(bool(each.unknown) for each in ranking.ranked)
-        left_out += self._say("not known of", count=open_) if open_ else ""
-        told = [self._say("compared", count=len(table.rows), out=left_out)]
+        out = translate_count(
+            "shortlist",
+            "; {count} does not meet the requirements|; {count} do not meet the requirements",
+            len(ranking.excluded),
+            self._state.language,
+        )
+        out += translate_count(
+            "shortlist",
+            "; of {count} it is not known whether it meets every must|"
+            "; of {count} it is not known whether they meet every must",
+            sum(bool(each.unknown) for each in ranking.ranked),
+            self._state.language,
+        )
+        compared: ShortlistText[str] = "{count} candidate compared{out}.|{count} candidates compared{out}."
+        told = [self._say(compared, count=len(table.rows), out=out)]
         if len(ranking.ranked) > TOP:
-            told.append(self._say("the first", count=TOP))
+            told.append(self._say("The first {count}:", count=TOP))
         if ranking.excluded and len(ranking.ranked) < TOP:
-            told.append(self._say("few left", count=TOP))
+            told.append(self._say("Fewer than {count} are left: ask for more, or relax a requirement.", count=TOP))
         return " ".join(told)
 
     def _columns(self, table: Table, top: Sequence[Row], new: Sequence[str]) -> list[Field]:
@@ -195,10 +207,17 @@ class Adviser:
     ) -> ChatReply:
         """That is a problem of the data, not of the products; or nothing was looked for yet."""
         if waiting:
-            return reply_of(said, *notes, self._say("pending", count=waiting), buttons=(GO_ON,))
+            return reply_of(said, *notes, self._say(PENDING, count=waiting), buttons=(GO_ON,))
         errors = Counter(filter(None, (row.cell(f.name).error for row in table.rows for f in asked_fields(table))))
         why = f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
-        told = self._say("nothing read", count=len(table.rows), why=why)
+        told = self._say(
+            "Nothing could be found out about the only candidate{why}. Search again with other pages, or "
+            "change what is wanted; the candidate is kept.|"
+            "Nothing could be found out about any of the {count} candidates{why}. Search again with other pages, or "
+            "change what is wanted; the candidates are kept.",
+            count=len(table.rows),
+            why=why,
+        )
         return reply_of(said, *notes, told, buttons=(TRY_AGAIN, EDIT))
 
     def _none_left(
@@ -210,23 +229,38 @@ class Adviser:
         found: Sequence[str],
     ) -> ChatReply:
         if not table.rows:
-            return reply_of(said, *notes, self._say("nothing found"), buttons=(EDIT,))
+            return reply_of(
+                said, *notes, self._say("Nothing was found. Which requirement may change?"), buttons=(EDIT,)
+            )
         reasons = [
             ReplySentence(
                 text=f"{each.name}: {each.reason}.", cells=(CellRef(row_id=each.row_id, field=each.field or KEY),)
             )
             for each in sorted(ranking.excluded, key=lambda each: each.name not in found)[:TOP]
         ]
-        intro = lines(self._say("none meets", count=len(table.rows)))
-        return reply_of((*said, *intro, *reasons), *notes, self._say("relax"), buttons=(EDIT,))
+        intro = lines(
+            self._say(
+                "The only candidate does not meet the requirements:|"
+                "None of {count} candidates meets the requirements. The nearest:",
+                count=len(table.rows),
+            )
+        )
+        return reply_of(
+            (*said, *intro, *reasons),
+            *notes,
+            self._say("Which requirement may be relaxed?"),
+            buttons=(EDIT,),
+        )
 
     def _card(self, place: int, each: Ranked, table: Table, row: Row, advised: AdvisedCard | None) -> Card:
         """What cannot be decided, and what only an unsure source says of what is wanted, is said by code."""
         said = advised.said if advised is not None else tuple(reasons(each))
-        unknown = self._say("not known whether", wishes="; ".join(each.unknown)) if each.unknown else ""
+        unknown = (
+            self._say("Not known whether it meets: {wishes}.", wishes="; ".join(each.unknown)) if each.unknown else ""
+        )
         wanted = dict.fromkeys((*(part.field for part in each.parts), PRICE))
         unsure = [self._unsure(row, field) for name in wanted if (field := table.field(name))]
-        less_sure = self._say("less sure", values="; ".join(filter(None, unsure))) if any(unsure) else ""
+        less_sure = self._say("Less sure: {values}.", values="; ".join(filter(None, unsure))) if any(unsure) else ""
         prices = self._prices(row.cell(PRICE))
         return Card(
             place=place,
@@ -247,7 +281,7 @@ class Adviser:
             f"{show(each.value)} ({domains(each.evidence)[0]})" if domains(each.evidence) else show(each.value)
             for each in named
         ]
-        return self._say("prices", prices="; ".join(told)) if cell.conflict else ""
+        return self._say("Prices found: {prices}.", prices="; ".join(told)) if cell.conflict else ""
 
     def _unsure(self, row: Row, field: Field) -> str:
         """A value that a single site states which is not the maker's, and of which we are not sure; else ""."""
@@ -261,10 +295,7 @@ class Adviser:
         if not site or site == registrable_domain(cell_text(row.cell(PAGE))):
             return ""
         value = f"{column_name(field.name, self._state.language)} {shown_cell(row, field, self._state.language)}"
-        return self._say("only says", value=value, source=site)
-
-    def _say(self, key: str, **values: Any) -> str:
-        return say(self._state, key, **values)
+        return self._say("{value} (only {source} says so)", value=value, source=site)
 
     # ── what is done with the comparison ─────────────────────────────────────────────────────────────────────────────
 
@@ -277,7 +308,7 @@ class Adviser:
         columns = list(table.shown_fields)
         language = self._state.language
         shown = tuple(as_texts(rows[row_id], columns, ranking, language) for row_id in order if row_id in rows)
-        counted = self._say("of candidates", count=len(shown), all=len(table.rows))
+        counted = self._say("{count} of {all} candidates:", count=len(shown), all=len(table.rows))
         return ChatReply(said=(*turn.said, *lines(counted)), columns=self._named(columns), rows=shown)
 
     async def links(self, turn: TurnTaken) -> ChatReply:
@@ -298,15 +329,27 @@ class Adviser:
                     self._state.language,
                 )
             except SearchError as error:
-                said.append(ReplySentence(text=self._say("nobody asked", product=name, why=error.what), cells=cells))
+                said.append(
+                    ReplySentence(
+                        text=self._say(
+                            "{product}: the search failed, so nobody was asked: {why}", product=name, why=error.what
+                        ),
+                        cells=cells,
+                    )
+                )
                 continue
             found += [msgspec.structs.replace(offer, product=name) for offer in offers]
             page = cell_text(row.cell(PAGE))
-            official = self._say("official page", page=page) if page else ""
-            none = f"{self._say('no shop', product=name)} {official}".strip()
-            said.append(ReplySentence(text=self._say("asked just now", product=name) if offers else none, cells=cells))
+            official = self._say("Its official page: {page}", page=page) if page else ""
+            none = f"{self._say('No shop was found that offers {product}.', product=name)} {official}".strip()
+            said.append(
+                ReplySentence(
+                    text=self._say("{product}, asked just now, the cheapest first:", product=name) if offers else none,
+                    cells=cells,
+                )
+            )
         if not rows:
-            said += lines(self._say("which product"))
+            said += lines(self._say("Which product is meant?"))
         return ChatReply(said=(*turn.said, *said), listings=tuple(found))
 
     async def export(self, turn: TurnTaken) -> ChatReply:
@@ -317,9 +360,19 @@ class Adviser:
         try:
             written = await export_file(self._store, self._comparison.table_id, path, evidence=path.suffix != ".csv")
         except (TablewrightError, OSError) as error:
-            return reply_of((), self._say("not written", why=error))
+            return reply_of((), self._say("Nothing was written: {why} Which other file shall it be?", why=error))
         where = path if self._folder is None else path.name
-        return ChatReply(said=lines(self._say("written", count=written.rows, file=where)), file=str(path))
+        return ChatReply(
+            said=lines(
+                self._say(
+                    "The only candidate with all columns is in {file}.|"
+                    "All {count} candidates with all columns are in {file}.",
+                    count=written.rows,
+                    file=where,
+                )
+            ),
+            file=str(path),
+        )
 
     async def source(self, turn: TurnTaken) -> ChatReply:
         """Where values come from: the passages themselves."""
@@ -329,7 +382,7 @@ class Adviser:
             for row in rows_of(table, turn.products or self._state.shown[:1])
             for field in fields_of(table, turn.about_columns)
         ]
-        return reply_of((*turn.said, *(said or lines(self._say("which value")))))
+        return reply_of((*turn.said, *(said or lines(self._say("Which value of which product is meant?")))))
 
     async def look_up(self, turn: TurnTaken, columns: Sequence[str]) -> ChatReply:
         """What is not known of these columns, of the products that were asked about alone."""
@@ -346,7 +399,10 @@ class Adviser:
         rows, fields = rows_of(table, turn.products), fields_of(table, turn.about_columns)
         doubted = [(row, field) for row in rows for field in fields if field.is_asked]
         if not doubted:
-            return reply_of(turn.said, self._say("which is wrong"))
+            return reply_of(
+                turn.said,
+                self._say("Which value of which product is wrong? For example: the capacity of the first."),
+            )
         for row, field in doubted:
             await self._comparison.flag(row.id, field.name, why)
         await self._comparison.fill(
@@ -366,13 +422,13 @@ class Adviser:
         cell, language = row.cell(field.name), self._state.language
         name = self._value_of(row, field)
         if cell.value is None:
-            return self._say("unknown value", name=name, why=cell.error or "").strip()
+            return self._say("{name} is not known. {why}", name=name, why=cell.error or "").strip()
         quotes = [f"{each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3]]
         told = self._say(
-            "source",
+            "{name}: {value}. Source: {quotes}.",
             name=name,
             value=shown_cell(row, field, language),
-            quotes="; ".join(quotes) or self._say("no source"),
+            quotes="; ".join(quotes) or translate("shortlist: sources", "none", self._state.language),
         )
         return f"{told} {self._rivals(cell, field)}".strip()
 
@@ -382,22 +438,29 @@ class Adviser:
             ", ".join(filter(None, (shown_value(each.value, field, self._state.language), *domains(each.evidence)[:1])))
             for each in cell.conflict
         ]
-        return self._say("other source", values="; ".join(told)) if told else ""
+        return self._say("Another source says {values}.", values="; ".join(told)) if told else ""
 
     def _value_of(self, row: Row, field: Field) -> str:
         column = column_name(field.name, self._state.language)
-        return self._say("value of", column=column, product=cell_text(row.cell(KEY)))
+        return self._say("{column} of {product}", column=column, product=cell_text(row.cell(KEY)))
 
     def _looked_again(self, row: Row, field: Field, again: Cell) -> str:
         name = self._value_of(row, field)
         language = self._state.language
         before, now = shown_cell(row, field, language), shown_value(again.value, field, language)
         if not now:
-            return self._say("gone", name=name)
+            return self._say("{name} was looked for again and not found; it is empty now.", name=name)
         maker = registrable_domain(cell_text(row.cell(PAGE)))
         quotes = sorted(again.evidence, key=lambda each: each.domain != maker)
         quote = f" ({quotes[0].domain}: “{quotes[0].quote}”)" if quotes else ""
-        told = self._say("still" if now == before else "now", name=name, value=now, quote=quote)
+        told = self._say(
+            "{name} was looked for again: the source still says {value}{quote}."
+            if now == before
+            else "{name} was looked for again and is now {value}{quote}.",
+            name=name,
+            value=now,
+            quote=quote,
+        )
         return f"{told} {self._rivals(again, field)}".strip()
 
 
@@ -421,7 +484,13 @@ def reasons(product: Ranked) -> Iterator[ReplySentence]:
 
 
 def unverified(count: int, state: ShortlistState) -> str:
-    return say(state, "unverified", count=count) if count else ""
+    return translate_count(
+        "shortlist",
+        "{count} statement could not be verified and was left out.|"
+        "{count} statements could not be verified and were left out.",
+        count,
+        state.language,
+    )
 
 
 def problems(table: Table, state: ShortlistState) -> list[str]:
@@ -436,9 +505,13 @@ def problems(table: Table, state: ShortlistState) -> list[str]:
         if pending(table, [field]):
             continue  # not looked for is not absent
         if table.rows and not known:
-            found.append(say(state, "found for none", column=column))
+            found.append(state.translate("{column} was found for none of the candidates.", column=column))
         elif all_ - known >= EMPTY * all_:
-            found.append(say(state, "found for few", column=column, count=known, all=all_))
+            found.append(
+                state.translate(
+                    "{column}: found for {count} of {all} candidates only.", column=column, count=known, all=all_
+                )
+            )
     return found
 
 

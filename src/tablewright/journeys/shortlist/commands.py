@@ -10,11 +10,10 @@ from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Row, RowId, Table, column_key
-from tablewright.domain.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind
+from tablewright.domain.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind, column_name
 from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.ranking import typed_cell
 from tablewright.journeys.shortlist.wording import lines
-from tablewright.messages.messages import column_name
 from tablewright.values.money import BUNDLED, Rates
 from tablewright.values.shortlist_form import HELP, Command, parse_form, parse_wish
 

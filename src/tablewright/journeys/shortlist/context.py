@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from tablewright.decisions.translation import ADVISER, speak
+from tablewright.decisions.translation import translated_lines
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Step, Table
 from tablewright.domain.shortlist import (
@@ -25,15 +25,11 @@ from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.advising import Adviser
 from tablewright.journeys.shortlist.comparison import ProductComparison
 from tablewright.journeys.shortlist.ranking import rank
-from tablewright.messages.messages import CATALOGUE
-from tablewright.messages.shortlist_texts import SHORTLIST_ENGLISH
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.values.money import BUNDLED, Rates
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
-LINES = {**SHORTLIST_ENGLISH, "or": CATALOGUE["en"]["or"]}
-"""What a comparison says in our own words."""
 
 
 class TurnContext:
@@ -65,7 +61,7 @@ class TurnContext:
         self._folder = folder
 
     async def speak(self, language: str) -> None:
-        await speak(language, ADVISER, LINES, self.tools.model, self.tell)
+        await translated_lines("shortlist", language, self.tools.model, self.tell)
 
     async def has_table(self, state: ShortlistState) -> bool:
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -26,7 +25,7 @@ from tablewright.domain.text import plural
 from tablewright.gathering import Gathering
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
-from tablewright.messages.messages import message
+from tablewright.messages.catalogue import translate
 from tablewright.models.text_budget import AROUND_A_PAGE, USUAL_ROOM, batches
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
@@ -132,17 +131,23 @@ class ProductExploration(Gathering):
 
     def _note(self, degraded: str) -> None:
         if degraded:
-            self._degraded[self._message("pages for products", why=degraded)] = None
-
-    def _message(self, key: str, **values: Any) -> str:
-        return message(f"shortlist: {key}", self._language, **values)
+            self._degraded[
+                translate(
+                    "shortlist", "Without the model, pages stand for products: {why}", self._language, why=degraded
+                )
+            ] = None
 
     @property
     def _is_enough(self) -> bool:
         return len(self.products) >= self._limits.products and all(each.official_url for each in self.products)
 
     def _too_slow(self) -> str:
-        return self._message("too slow", seconds=round(self._limits.search_seconds))
+        return translate(
+            "shortlist",
+            "the search took longer than {seconds} s",
+            self._language,
+            seconds=round(self._limits.search_seconds),
+        )
 
     async def _open_best(self, hits: Sequence[Hit], most: int) -> tuple[Retrieved, ...]:
         if not (offers := self.offers(hits)):
@@ -206,13 +211,46 @@ class ProductExploration(Gathering):
         failed = problems[0] if problems and not self.hits else ""
         if problems and not failed:
             count = len(problems)
-            notes.append(self._message("searches failed", count=count, all=len(self.queries), why=problems[0]))
+            notes.append(
+                translate(
+                    "shortlist",
+                    "{count} of {all} searches failed: {why}",
+                    self._language,
+                    count=count,
+                    all=len(self.queries),
+                    why=problems[0],
+                )
+            )
         left_out = len(self.products) - len(products)
         if left_out and not most:
-            further = self._message("limited further", count=left_out)
-            notes.append(further if self._known else self._message("limited", count=len(products)))
+            further = translate(
+                "shortlist",
+                "{count} more was found and left out; the limit allows no more at once.|"
+                "{count} more were found and left out; the limit allows no more at once.",
+                self._language,
+                count=left_out,
+            )
+            notes.append(
+                further
+                if self._known
+                else translate(
+                    "shortlist",
+                    "{count} of them is compared; the limit allows no more.|"
+                    "{count} of them are compared; the limit allows no more.",
+                    self._language,
+                    count=len(products),
+                )
+            )
         if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
-            notes.append(self._message("only found", count=len(products)))
+            notes.append(
+                translate(
+                    "shortlist",
+                    "Only {count} was found: there may be few of them.|"
+                    "Only {count} were found: there may be few of them.",
+                    self._language,
+                    count=len(products),
+                )
+            )
         return Explored(
             products=tuple(products),
             queries=tuple(self.queries),

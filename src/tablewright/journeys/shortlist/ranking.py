@@ -22,9 +22,11 @@ from tablewright.domain.shortlist import (
     Requirements,
     ScorePart,
     Wish,
+    column_name,
+    state_name,
 )
 from tablewright.domain.text import cell_text, shortened, show
-from tablewright.messages.messages import column_name, figure, message, state_name
+from tablewright.messages.catalogue import figure, translate
 from tablewright.values.money import Rates
 from tablewright.values.typed import typed
 from tablewright.values.units import with_unit
@@ -67,7 +69,12 @@ def behind(product: Ranked, least: float, language: str) -> Ranked:
     """What is not known to meet every hard wish comes after all that is; its score says so."""
     if not product.unknown or least >= 1.0:
         return product
-    why = shortlist_message("behind", language, share=figure(f"{least:.2f}", language))
+    why = translate(
+        "shortlist",
+        "not known to meet every must: {share} of the rest counts",
+        language,
+        share=figure(f"{least:.2f}", language),
+    )
     part = ScorePart(field=KEY, weight=0.0, score=least, why=why)
     return structs.replace(product, score=round(product.score * least, 4), parts=(*product.parts, part))
 
@@ -99,11 +106,18 @@ class Judging:
         if not failed and not is_other:
             return None
         reasons = [
-            self._message("is", each, value=self.shown(row, each), wanted=wanted(each, self._language))
+            self.translate(
+                "{column} is {value}, wanted {wanted}",
+                each,
+                value=self.shown(row, each),
+                wanted=wanted(each, self._language),
+            )
             for each in failed
         ]
         if is_other:
-            reasons.insert(0, shortlist_message("it is", self._language, state=state_name(state, self._language)))
+            reasons.insert(
+                0, translate("shortlist", "it is {state}", self._language, state=state_name(state, self._language))
+            )
         return Excluded(
             row_id=row.id,
             name=name,
@@ -132,21 +146,24 @@ class Judging:
             value = self._number(row, wish.column)
             ends = self._ends[wish]
             if value is None or ends is None:
-                return 0.0, self._message("is not known", wish)  # no more than the least that is known
+                return 0.0, self.translate("{column} is not known", wish)  # no more than the least that is known
             low, high = ends
             best = high if wish.operator == "highest" else low
             share = 1.0 if low == high else 1 - abs(best - value) / (high - low)
-            return round(share, 4), self._message("met", wish, value=shown)
+            return round(share, 4), self.translate("{column} {value}", wish, value=shown)
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
             return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
         met = verdict.truth == "match"
         if met:
-            return 1.0, self._message("met", wish, value=shown)
-        return 0.0, self._message("missed", wish, value=shown, wanted=wanted(wish, self._language))
+            return 1.0, self.translate("{column} {value}", wish, value=shown)
+        return 0.0, self.translate(
+            "{column} {value}, wanted {wanted}", wish, value=shown, wanted=wanted(wish, self._language)
+        )
 
-    def _message(self, key: str, wish: Wish, **values: str) -> str:
-        return shortlist_message(key, self._language, column=column_name(wish.column, self._language), **values)
+    def translate(self, text: str, wish: Wish, /, **values: str) -> str:
+        column = column_name(wish.column, self._language)
+        return translate("shortlist", text, self._language, column=column, **values)
 
     # ── one wish, one cell ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -155,7 +172,9 @@ class Judging:
         if is_absent(cell):
             return MATCH if wish.operator in ("!=", "not contains") else NO_MATCH
         if cell.value is None or field is None:
-            reason = self._message("not looked for" if cell.needs_work else "is not known", wish)
+            reason = self.translate(
+                "{column} was not looked for yet" if cell.needs_work else "{column} is not known", wish
+            )
             return unstated(reason) if wish.operator != "known" else NO_MATCH
         if wish.operator == "known":
             return MATCH
@@ -175,9 +194,13 @@ class Judging:
         if value.raw == typed_cell(cell, field).raw:
             return verdict
         if verdict.truth == "not stated":
-            return unstated(self._message("rates change", wish, value=value.raw))
+            return unstated(self.translate("{column} is {value}, and rates change", wish, value=value.raw))
         if verdict.truth == "match" and wish.hard:  # what it costs where it is to be bought, nobody has said
-            return unstated(self._message("other currency", wish, value=self.shown(row, wish)))
+            return unstated(
+                self.translate(
+                    "{column} is known in another currency only ({value})", wish, value=self.shown(row, wish)
+                )
+            )
         return verdict
 
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
@@ -191,7 +214,7 @@ class Judging:
         field = self._table.field(wish.column)
         text = shortened(shown_cell(row, field, self._language), 60) if field is not None else ""
         about = self.about(row) if wish.column == PRICE else ""
-        return ", ".join(filter(None, (text, about))) or shortlist_message("not known", self._language)
+        return ", ".join(filter(None, (text, about))) or translate("shortlist", "not known", self._language)
 
     def about(self, row: Row) -> str:
         """The price in the currency of the budget, where it is in another one; else ""."""
@@ -285,12 +308,10 @@ def worded(text: str, wish: Wish, language: str = "") -> Verdict:
         return NO_MATCH if found else MATCH
     if found:
         return MATCH
-    either_of = message("or", language).join(wish.values)
-    return unstated(shortlist_message("does not say", language, text=shortened(text, 60), wanted=either_of))
-
-
-def shortlist_message(key: str, language: str, **values: str) -> str:
-    return message(f"shortlist: {key}", language, **values)
+    either_of = translate("shortlist", " or ", language).join(wish.values)
+    return unstated(
+        translate("shortlist", "“{text}” does not say {wanted}", language, text=shortened(text, 60), wanted=either_of)
+    )
 
 
 def wanted(wish: Wish, language: str = "") -> str:
@@ -304,14 +325,14 @@ def is_absent(cell: Cell) -> bool:
 
 def shown_cell(row: Row, field: Field, language: str = "") -> str:
     cell = row.cell(field.name)
-    return shortlist_message("none", language) if is_absent(cell) else shown_value(cell.value, field, language)
+    return translate("shortlist", "none", language) if is_absent(cell) else shown_value(cell.value, field, language)
 
 
 def shown_value(value: Value, field: Field, language: str = "") -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return shortlist_message("yes" if value else "no", language)
+        return translate("shortlist", "yes" if value else "no", language)
     if field.name == OFFERED_AS:
         return state_name(str(value), language)
     return with_unit(show(value), field.unit if field.type == "number" else "")

@@ -22,6 +22,7 @@ from tablewright.domain.shortlist import (
     Phase,
     ReplySentence,
     ShortlistState,
+    column_name,
 )
 from tablewright.domain.text import cell_text
 from tablewright.journeys.shortlist.comparison import pending
@@ -29,8 +30,7 @@ from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
 from tablewright.journeys.shortlist.understanding import missing, understood
-from tablewright.journeys.shortlist.wording import lines, refined, reply_of, say
-from tablewright.messages.messages import column_name
+from tablewright.journeys.shortlist.wording import lines, refined, reply_of
 from tablewright.models.text_budget import EXAMPLE_PAGES_ROOM
 from tablewright.strategies.subject import is_from_documents
 
@@ -67,13 +67,25 @@ class ProductSearch:
         if not state.has_presented:
             return await self._propose(state, found, len(known) + new if known else new + found.left_out)
         notes = (*found.notes, *await comparison.fill())
-        heading = say(state, "more found", count=new) if new else say(state, "no further")
+        heading = (
+            state.translate("{count} more found.", count=new)
+            if new
+            else state.translate("No further product was found; what is there was ranked again.")
+        )
         names = [each.name for each in found.products]
         return await self._context.present(state, heading=heading, notes=notes, found=names)
 
     def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
-        told = say(state, "search failed", why=found.failed) if found.failed else say(state, "none found")
-        kept = say(state, "comparison kept" if state.has_presented else "requirements kept")
+        told = (
+            state.translate("The search failed: {why}", why=found.failed)
+            if found.failed
+            else state.translate("No product was found.")
+        )
+        kept = state.translate(
+            "The comparison is kept. Try again, or change what is wanted."
+            if state.has_presented
+            else "Your requirements are kept. Try again, or change what is wanted."
+        )
         phase: Phase = "advise" if state.has_presented else "intake"
         state = structs.replace(state, phase=phase, waiting="")
         return state, reply_of((), *found.notes, told, kept, buttons=(TRY_AGAIN, EDIT))
@@ -94,22 +106,34 @@ class ProductSearch:
         self._context.tell(Step(type="thinking", detail="Choosing what to compare them by."))
         outcome = await decide(ProposeColumns(), asked, model, self._context.tell)
         state = structs.replace(state, proposed=outcome.decided, columns=(), waiting="fields")
-        told = [say(state, "found", count=count), *found.notes]
+        told = [state.translate("{count} candidate found.|{count} candidates found.", count=count), *found.notes]
         if outcome.degraded:
-            told.append(say(state, "columns of wishes", why=outcome.degraded))
+            told.append(state.translate("The columns are those of your wishes alone: {why}", why=outcome.degraded))
         return await self.proposed(state, lines(*told))
 
     async def proposed(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         names = ", ".join(column_name(field.name, state.language) for field in state.proposed)
         likely = await (await self._context.comparison(state)).estimate(state.proposed)
-        searches, pages = say(state, "searches", count=likely.searches), say(state, "pages", count=likely.pages)
-        parts = [say(state, "searches and pages", searches=searches, pages=pages)]
+        searches, pages = (
+            state.translate("{count} search|{count} searches", count=likely.searches),
+            state.translate("{count} page|{count} pages", count=likely.pages),
+        )
+        parts = [state.translate("at most {searches} and {pages}", searches=searches, pages=pages)]
         if likely.calls.likely:
-            parts.append(say(state, "model calls", count=round(likely.calls.likely)))
+            parts.append(
+                state.translate("about {count} model call|about {count} model calls", count=round(likely.calls.likely))
+            )
         if likely.cost_usd is not None and likely.cost_usd.likely:
             parts.append(f"${likely.cost_usd.likely:.2f}")
-        effort = say(state, "filling", count=likely.cells, parts=", ".join(parts))
-        return state, reply_of(said, say(state, "would compare", columns=names), effort, buttons=(ENRICH, MODIFY))
+        effort = state.translate(
+            "Filling {count} cell takes {parts}; what was read already is not asked for again.|"
+            "Filling {count} cells takes {parts}; what was read already is not asked for again.",
+            count=likely.cells,
+            parts=", ".join(parts),
+        )
+        return state, reply_of(
+            said, state.translate("I would compare: {columns}.", columns=names), effort, buttons=(ENRICH, MODIFY)
+        )
 
     async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         drop = {column_key(name) for name in turn.drop_columns}
@@ -127,7 +151,11 @@ class ProductSearch:
         hidden = await comparison.hide(turn.drop_columns) if drop else []
         said = [*turn.said]
         if hidden:
-            said += lines(say(state, "no longer shown", columns=", ".join(hidden)))
+            said += lines(
+                state.translate(
+                    "No longer shown: {columns}. What was found stays in the table.", columns=", ".join(hidden)
+                )
+            )
         shown = (await comparison.table()).fields
         wanted = [field for name in turn.about_columns for field in shown if column_key(field.name) == column_key(name)]
         if not turn.columns and not wanted:
@@ -142,12 +170,12 @@ class ProductSearch:
             return state, await self._context.advising(state, comparison).show(turn)
         state = structs.replace(state, columns=())
         notes = await comparison.fill(fields=names)
-        heading = say(state, "now compared", columns=", ".join(names))
+        heading = state.translate("Now part of the comparison: {columns}.", columns=", ".join(names))
         table = await comparison.table()
         cells = [row.cell(name) for row in table.rows for name in names]
         if any(cell.value is not None or cell.needs_work for cell in cells):
             return await self._context.present(state, said, heading=heading, notes=notes, new=names)
-        none = [say(state, "found for none", column=name) for name in names]
+        none = [state.translate("{column} was found for none of the candidates.", column=name) for name in names]
         return state, reply_of((*lines(heading), *said), *none, *notes)  # the order and the advice stay as they are
 
     async def _looked_up(self, state: ShortlistState, turn: TurnTaken, message: str, columns: list[str]) -> ChatReply:

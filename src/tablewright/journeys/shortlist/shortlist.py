@@ -34,14 +34,12 @@ from tablewright.journeys.shortlist.explore import PAGES, ROUNDS
 from tablewright.journeys.shortlist.research import ProductSearch
 from tablewright.journeys.shortlist.understanding import missing, understood
 from tablewright.journeys.shortlist.wording import (
-    button,
     fresh,
     is_same,
     lines,
     pressed,
     refined,
     reply_of,
-    say,
     wish_lines,
     with_message,
 )
@@ -58,17 +56,17 @@ class Shortlist:
         said = clean(message).strip()
         await self._context.speak(state.language)
         state, reply = await self._routed(with_message(state, "user", said), said)
-        reply = structs.replace(reply, buttons=tuple(button(label, state.language) for label in reply.buttons))
+        reply = structs.replace(reply, buttons=tuple(state.translate(label) for label in reply.buttons))
         state = structs.replace(with_message(state, "advisor", reply.whole(state.language)), buttons=reply.buttons)
         return await self._context.store.shortlists.save(state), reply
 
     async def _routed(self, state: ShortlistState, said: str) -> Taken:
         if not state.error and state.table_id and not await self._context.has_table(state):
-            gone = say(state, "table gone", table=state.table_id)
+            gone = state.translate("The table {table} is not there any more, so we start afresh.", table=state.table_id)
             state = structs.replace(state, error=gone, table_id="")
         if state.error:
-            kept = say(state, "table kept", table=state.table_id) if state.table_id else ""
-            told = " ".join(filter(None, (state.error, kept, say(state, "what"))))
+            kept = state.translate("The table {table} is kept.", table=state.table_id) if state.table_id else ""
+            told = " ".join(filter(None, (state.error, kept, state.translate("What are you looking for?"))))
             return fresh(state), reply_of((), told, buttons=(FRESH,))
         if state.phase == "end":
             state = fresh(state)
@@ -95,14 +93,20 @@ class Shortlist:
             case "take back":
                 return await self._taken_back(state, turn.said)
             case "start over":
-                return fresh(state), reply_of(turn.said or lines(say(state, "what")))
+                return fresh(state), reply_of(turn.said or lines(state.translate("What are you looking for?")))
             case "other product":
                 has_rows = bool((await self._context.table(state)).rows)
-                kept = say(state, "table kept", table=state.table_id) if has_rows else ""
-                said = turn.said or lines(say(state, "start over", product=turn.requirements.product_type))
+                kept = state.translate("The table {table} is kept.", table=state.table_id) if has_rows else ""
+                said = turn.said or lines(
+                    state.translate("We start over with {product}.", product=turn.requirements.product_type)
+                )
                 return await self._wished(fresh(state), structs.replace(turn, said=(*said, *lines(kept))))
             case "done":
-                kept = say(state, "comparison stays", table=state.table_id) if state.table_id else ""
+                kept = (
+                    state.translate("The comparison stays in the table {table}.", table=state.table_id)
+                    if state.table_id
+                    else ""
+                )
                 return structs.replace(state, phase="end", waiting=""), reply_of(turn.said, kept)
             case "refuse":
                 return await self._where_we_are(state, turn.said)
@@ -138,7 +142,9 @@ class Shortlist:
             case "remove" if turn.products:
                 names = await comparison.remove_products(turn.products)
                 state = structs.replace(state, removed=(*state.removed, *names))
-                return await self._where_we_are(state, (*turn.said, *lines(say(state, "taken out"))))
+                return await self._where_we_are(
+                    state, (*turn.said, *lines(state.translate("Taken out of the comparison.")))
+                )
             case _:
                 return await self._where_we_are(state, turn.said)
         return state, structs.replace(reply, buttons=waiting(state))
@@ -148,15 +154,29 @@ class Shortlist:
     async def _pressed(self, state: ShortlistState, label: str) -> Taken:
         match label:
             case _ if label == FRESH:
-                return fresh(state), reply_of((), say(state, "what"))
+                return fresh(state), reply_of((), state.translate("What are you looking for?"))
             case _ if label == EDIT and state.requirements.product_type:
-                return state, reply_of((), *wish_lines(state), say(state, "editing"), buttons=waiting(state))
+                return state, reply_of(
+                    (),
+                    *wish_lines(state),
+                    state.translate(
+                        "What should be different? Say it, or use /drop N, /hard N, /soft N, /must …, /nice …, /avoid …"
+                    ),
+                    buttons=waiting(state),
+                )
             case _ if label == CONFIRM and state.waiting == "requirements":
                 return await self._confirmed(state)
             case _ if label == TRY_AGAIN and state.requirements.product_type:
                 return await self._research.search(state)
             case _ if label == MODIFY and state.waiting == "fields":
-                return await self._research.proposed(state, lines(say(state, "modifying")))
+                return await self._research.proposed(
+                    state,
+                    lines(
+                        state.translate(
+                            "Which columns should be added or hidden? Say it, or use /add COLUMN and /hide COLUMN."
+                        )
+                    ),
+                )
             case _ if label == ENRICH and state.waiting == "fields":
                 comparison = await self._context.comparison(state)
                 await comparison.add_fields(state.proposed)
@@ -165,7 +185,7 @@ class Shortlist:
             case _ if label == GO_ON and state.has_presented:
                 notes = await (await self._context.comparison(state)).fill()
                 return await self._context.present(state, notes=notes)
-        return await self._where_we_are(state, lines(say(state, "another step")))
+        return await self._where_we_are(state, lines(state.translate("That belongs to another step.")))
 
     async def _where_we_are(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         """The same step once more, with its buttons: nobody is left without a way on."""
@@ -174,7 +194,7 @@ class Shortlist:
         if state.waiting == "requirements":
             return await self._to_confirm(state, said)
         if state.phase == "intake" and not said:
-            return state, reply_of((), say(state, "what"))
+            return state, reply_of((), state.translate("What are you looking for?"))
         return state, reply_of(said, buttons=waiting(state))
 
     # ── intake ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -204,18 +224,39 @@ class Shortlist:
             searches = self._context.limits.queries * ROUNDS
             price = self._context.terms.search_price * searches
             pages = PAGES + PAGES // 2
-            told.append(say(state, "takes", searches=searches, pages=pages, price=f", ${price:.2f}" if price else ""))
+            told.append(
+                state.translate(
+                    "That takes up to {searches} searches and {pages} pages to find candidates{price}; the "
+                    "comparison is estimated afterwards.",
+                    searches=searches,
+                    pages=pages,
+                    price=f", ${price:.2f}" if price else "",
+                )
+            )
         return state, reply_of(said, *told, buttons=(CONFIRM, EDIT))
 
     async def _preview(self, state: ShortlistState) -> str:
         """Before anything is searched, what is there is ranked by what is wanted now."""
         ranking = self._context.ranking(await self._context.table(state), state)
         count, all_ = len(ranking.ranked), len(ranking.ranked) + len(ranking.excluded)
-        told = [say(state, "preview", all=all_, count=count)]
+        told = [
+            state.translate(
+                "Of the {all} candidates that are there, {count} meets this as far as is known.|"
+                "Of the {all} candidates that are there, {count} meet this as far as is known.",
+                all=all_,
+                count=count,
+            )
+        ]
         if state.columns:
-            told.append(say(state, "would be looked up", columns=", ".join(field.name for field in state.columns)))
+            told.append(
+                state.translate(
+                    "{columns} would be looked up for them; if fewer than five are left then, further ones are "
+                    "searched for.",
+                    columns=", ".join(field.name for field in state.columns),
+                )
+            )
         if count < TOP:
-            told.append(say(state, "not many"))
+            told.append(state.translate("Fewer than five is not many, so further ones would be searched for."))
         return " ".join(told)
 
     async def _taken_back(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
@@ -223,7 +264,7 @@ class Shortlist:
             return await self._where_we_are(state, said)
         waiting = "" if state.has_presented else state.waiting
         state = structs.replace(state, requirements=state.before, before=None, columns=(), waiting=waiting, buttons=())
-        return await self._where_we_are(state, said or lines(say(state, "stays")))
+        return await self._where_we_are(state, said or lines(state.translate("All stays as it was.")))
 
     async def _confirmed(self, state: ShortlistState) -> Taken:
         before = state.before
@@ -241,8 +282,16 @@ class Shortlist:
         state = structs.replace(state, columns=())
         ranking = self._context.ranking(await comparison.table(), state)
         if len(ranking.ranked) >= TOP:
-            asked = say(state, "prices again") if prices is not None else ""
-            heading = asked or (say(state, "ranked again") if let_in is None and not new else "")
+            asked = (
+                state.translate("The currency has changed, so the known pages were asked again for prices in it.")
+                if prices is not None
+                else ""
+            )
+            heading = asked or (
+                state.translate("Ranked again by what you want now; nothing new was searched.")
+                if let_in is None and not new
+                else ""
+            )
             notes += [*(prices or ()), *(let_in or ())]
             return await self._context.present(state, heading=heading, notes=notes)
         return await self._research.search(state)

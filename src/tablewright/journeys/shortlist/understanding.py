@@ -13,7 +13,7 @@ from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.domain.model import Field, Table, column_key
 from tablewright.domain.shortlist import Ranking, ShortlistState
 from tablewright.journeys.shortlist.commands import turn_of
-from tablewright.journeys.shortlist.wording import compared_rows, say, step_text
+from tablewright.journeys.shortlist.wording import compared_rows, step_text
 from tablewright.values.money import BUNDLED, Rates
 from tablewright.values.shortlist_form import parse_command
 
@@ -65,7 +65,9 @@ async def understood(
     outcome = await decide(TakeTurn(), asked, model, tell)
     if not outcome.degraded:
         return outcome.decided, ""
-    return outcome.decided, say(state, "not read", why=outcome.degraded)
+    return outcome.decided, state.translate(
+        "I could not read your message: {why} Nothing was changed; say it again.", why=outcome.degraded
+    )
 
 
 def offers_block(state: ShortlistState) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -26,7 +25,7 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import cell_text, plural
 from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
-from tablewright.messages.messages import CATALOGUE, message
+from tablewright.messages.catalogue import CATALOGUES, LANGUAGES, translate
 from tablewright.store.records import now
 
 RIVALS = 2
@@ -37,18 +36,10 @@ def lines(*texts: str) -> tuple[ReplySentence, ...]:
     return tuple(ReplySentence(text=text) for text in texts if text)
 
 
-def say(state: ShortlistState, key: str, **values: Any) -> str:
-    """In the language of the conversation."""
-    return message(f"shortlist: {key}", state.language, **values)
-
-
-def button(label: str, language: str) -> str:
-    return message(f"button: {label}", language)
-
-
 def pressed(said: str) -> str:
     """The button that is meant, whichever language its label is in; "" for other words."""
-    return next((label for label in BUTTONS if any(said == button(label, code) for code in CATALOGUE)), "")
+    codes = {*LANGUAGES, *CATALOGUES}
+    return next((label for label in BUTTONS if any(said == translate("shortlist", label, code) for code in codes)), "")
 
 
 def reply_of(said: Sequence[ReplySentence], *texts: str, buttons: tuple[str, ...] = ()) -> ChatReply:
@@ -59,12 +50,18 @@ def wish_lines(state: ShortlistState) -> list[str]:
     """The chips: every wish with the condition that code checks, or that it cannot be checked."""
     wanted = state.requirements
     if wanted.region:
-        told = [say(state, "looking in", product=wanted.product_type, region=wanted.region)]
+        told = [
+            state.translate(
+                "Looking for: {product}, to be bought in {region}.", product=wanted.product_type, region=wanted.region
+            )
+        ]
     else:
-        told = [say(state, "looking for", product=wanted.product_type)]
+        told = [state.translate("Looking for: {product}.", product=wanted.product_type)]
     for number, wish in enumerate(wanted.wishes, start=1):
         if wish.column:
-            told.append(f"{number}. {wish.text(state.language)} {say(state, 'must' if wish.hard else 'counts')}")
+            told.append(
+                f"{number}. {wish.text(state.language)} {state.translate('(must)' if wish.hard else '(counts)')}"
+            )
         else:
             told.append(f"{number}. {wish.text(state.language)}")
     return told
@@ -72,7 +69,7 @@ def wish_lines(state: ShortlistState) -> list[str]:
 
 def unchecked_line(state: ShortlistState) -> str:
     open_ = [f"“{wish.words}”" for wish in state.requirements.wishes if not wish.column]
-    return say(state, "not checked", wishes=", ".join(open_)) if open_ else ""
+    return state.translate("Not checked: {wishes}.", wishes=", ".join(open_)) if open_ else ""
 
 
 def step_text(state: ShortlistState, rows: int) -> str:

@@ -1,0 +1,111 @@
+"""The text that code shows in more than one language: English in the code, its translations in `LANGUAGE.po`.
+
+    translate("ask", "{count} row can be exported.|{count} rows can be exported.", language, count=12)
+
+The first argument is the context: which part of the product says it. The rest of a context tells apart equal texts that
+are translated differently ("shortlist: sources"). Of "one|many" the `count` says which form is shown. A text without a
+translation stays English. `scripts/texts` brings the .po files up to date with the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from gettext import c2py
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
+
+T = TypeVar("T")
+AskText: TypeAlias = Annotated[T, "ask"]
+PageText: TypeAlias = Annotated[T, "page"]
+ReportText: TypeAlias = Annotated[T, "report"]
+ShortlistText: TypeAlias = Annotated[T, "shortlist"]
+"""Constants that are translated where they are shown, with their context: `STEPS: PageText[dict[str, str]]`. Of tables
+the values are translated, and of tuples in them the first."""
+
+LANGUAGES = {"en": "English", "de": "Deutsch"}
+"""Those that come with us, as their speakers call them."""
+NAMES = {"english": "en", "german": "de", "deutsch": "de"}
+"""Languages as a plan names them."""
+POINTS, SPACES = str.maketrans(",.", ".,"), str.maketrans(",.", "\u202f,")
+MARKS = {
+    **dict.fromkeys(("da", "de", "el", "es", "id", "it", "nl", "pt", "ro", "tr"), POINTS),
+    **dict.fromkeys(("bg", "cs", "fi", "fr", "hu", "nb", "pl", "ru", "sk", "sv", "uk"), SPACES),
+}
+"""How the marks of English figures are written in other languages: 1.577,20 or 1 577,20."""
+
+
+class Catalogue(NamedTuple):
+    """The translations of a language by context and English text; `form` says which of the forms a count takes."""
+
+    lines: dict[tuple[str, str], str]
+    form: Callable[[int], int]
+
+
+CATALOGUES: dict[str, Catalogue] = {}
+"""Those in use: of the .po files, and of what was learnt since the process began."""
+
+
+def catalogue(code: str) -> Catalogue:
+    """Return what is translated into a language."""
+    if code not in CATALOGUES:
+        CATALOGUES[code] = read_catalogue(code)
+    return CATALOGUES[code]
+
+
+def read_catalogue(code: str) -> Catalogue:
+    """Return what the .po file of a language holds; nothing of English and of languages without a file."""
+    if code not in LANGUAGES or code == "en":
+        return Catalogue({}, lambda count: int(count != 1))
+    from babel.messages.pofile import read_po  # an English command line does without
+
+    with Path(__file__).with_name(f"{code}.po").open("rb") as file:
+        read = read_po(file)
+    lines = {(str(each.context), in_one(each.id)): in_one(each.string) for each in read if each.id and each.string}
+    return Catalogue(lines, c2py(read.plural_expr))
+
+
+def in_one(forms: str | list[str] | tuple[str, ...]) -> str:
+    """Return a text as it is written in the code: "one|many" if it has forms for counts."""
+    return forms if isinstance(forms, str) else "|".join(forms)
+
+
+def translate(context: str, text: str, language: str = "", /, **values: Any) -> str:
+    """Return the text in the language, with its values. Whole numbers are written with the language's marks."""
+    known = catalogue(primary_code(language))
+    return complete_text(known.lines.get((context, text), text), language, values)
+
+
+def translate_count(context: str, text: str, count: int, language: str = "", /, **values: Any) -> str:
+    """Return the text for a count of one or several, or "" for none."""
+    return translate(context, text, language, count=count, **values) if count else ""
+
+
+def complete_text(text: str, language: str, values: Mapping[str, Any]) -> str:
+    """Return a translated text with its values, in the form that its `count` takes."""
+    forms, count = text.split("|"), values.get("count")
+    form = catalogue(primary_code(language)).form(count if isinstance(count, int) else 2)
+    said = {name: figure(f"{each:,}", language) if isinstance(each, int) else each for name, each in values.items()}
+    return forms[min(form, len(forms) - 1)].format(**said) if said else forms[min(form, len(forms) - 1)]
+
+
+def texts_of(context: str) -> list[tuple[str, str]]:
+    """Return all texts of a context, with their whole contexts. The order is kept, for it is that of prompts."""
+    return [each for each in catalogue("de").lines if each[0].partition(":")[0] == context]
+
+
+def learn(language: str, lines: Mapping[tuple[str, str], str]) -> None:
+    """Add what a model translated; the rest stays English. The languages that come with us stay as they are."""
+    if (code := primary_code(language)) not in LANGUAGES:
+        catalogue(code).lines.update(lines)
+
+
+def figure(written: str, language: str = "") -> str:
+    """A figure that is written as in English, "1,577.20", as the language writes it."""
+    marks = MARKS.get(primary_code(language))
+    return written.translate(marks) if marks else written
+
+
+def primary_code(language: str) -> str:
+    """ "es" of "es-MX", of "es_MX" and of "Spanish" where it is in `NAMES`, whether there is a catalogue or not."""
+    first = language.strip().lower().replace("-", " ").replace("_", " ").partition(" ")[0]
+    return NAMES.get(first, first)
