@@ -10,6 +10,7 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tablewright.citations.evidence import follows
 from tablewright.citations.proof import Unproved
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument, Facts
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, prove_answer
@@ -305,3 +306,14 @@ def test_all_reckon_with_dates() -> None:
     text = "It was bought on 4 March 2026 and came 30 days later."
     assert not agreed_fault("It came on 3 April 2026.", text, ["2026-03-04 + 30 days"])
     assert "2026-03-05 is not in" in agreed_fault("It came on 9 April 2026.", text, ["2026-03-05 + 30 days"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(min_value=11, max_value=990), st.sampled_from(["{} cm", "{} cm × 2 cm", "5–{} cm", "{:.1f} cm"]))
+def test_a_cell_and_a_sentence_prove_the_same_converted_figure(size: int, form: str) -> None:
+    text, metres = f"Its width is {form.format(size)}.", f"{size / 100:g}"
+    assert follows(metres, text, Field(name="Width", type="number", unit="m"))
+    assert not agreed_fault(f"It is {metres} m wide.", text, [])
+    other = f"{size / 100 + 13.37:g}"
+    assert not follows(other, text, Field(name="Width", type="number", unit="m"))
+    assert agreed_fault(f"It is {other} m wide.", text, [])

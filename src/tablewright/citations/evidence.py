@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from tablewright.citations.figures import find_quantity, sizes_of
 from tablewright.domain.model import Basis, Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold, tokenize
@@ -62,9 +63,7 @@ def follows(value: str, quote: str, field: Field) -> str:
         case "money":
             return _money_follows(wanted, quote, field)
         case "date":
-            if str(wanted) in quote:
-                return "verbatim"
-            return DATE if any(date.startswith(str(wanted)) for date in find_possible_dates(quote)) else ""
+            return "verbatim" if str(wanted) in quote else DATE if names_date(str(wanted), quote) else ""
         case "boolean":
             return _boolean_follows(wanted, quote, field, last_line)
         case "list":
@@ -100,21 +99,16 @@ def _in_order(words: list[str], said: list[str]) -> bool:
 def _text_follows(value: str, quote: str) -> str:
     if stands_in(value, quote) or value.casefold() in quote.casefold():
         return "verbatim"
-    if any(date.startswith(value) for date in find_possible_dates(quote)):
-        return DATE
-    own = [date.iso for date in read_dates(value) if date.clean]
-    if own and any(date.startswith(own[0]) for date in find_possible_dates(quote)):
+    if any(names_date(iso, quote) for iso in (value, *[date.iso for date in read_dates(value) if date.clean][:1])):
         return DATE
     number = read_numbers(value)
     if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
         return "number"
     measure = read_measures(value)
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
-        for each in read_measures(_ONE.sub("1", quote)):
-            fit = in_unit(each, measure[0].unit) if each.unit else None
-            if fit is not None and same_value(fit.value, measure[0].value, "converting"):
-                same = each.unit == measure[0].unit
-                return "measure in another form" if same else f"unit, {each.unit} to {measure[0].unit}"
+        unit = measure[0].unit
+        if stated := find_quantity(measure[0].value, unit, read_measures(_ONE.sub("1", quote))):
+            return "measure in another form" if stated.unit == unit else f"unit, {stated.unit} to {unit}"
     if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
         return "currency sign and code"
     if any(stands_in(name, quote) for name in _same_country(value)):
@@ -123,6 +117,11 @@ def _text_follows(value: str, quote: str) -> str:
         return "abbreviation"
     words, said = set(tokenize(fold(value))), set(tokenize(fold(quote)))
     return "words" if len(words) > 1 and words <= said else ""
+
+
+def names_date(iso: str, text: str) -> bool:
+    """Return True if a date of the text may be this day, or be in this month or year."""
+    return any(date.startswith(iso) for date in find_possible_dates(text))
 
 
 def _same_country(value: str) -> set[str]:
@@ -183,7 +182,7 @@ def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
         return "number in words"
     if any(date[:4] == str(wanted) for date in find_possible_dates(quote)):
         return "year of a date"
-    if any(same_value(size, wanted, "proving") for measure in measures for size in _sizes(measure)):
+    if any(same_value(size, wanted, "proving") for measure in measures for size in sizes_of(measure)):
         return "number"
     return _in_foreign_unit(wanted, quote, unit) if unit else ""
 
@@ -196,12 +195,12 @@ def _measured(wanted: int | float, measures: Sequence[Measure], unit: str) -> tu
         if fit is None:
             continue
         if parse_unit(measure.unit) == parse_unit(unit):  # "l" and "litres" are one unit
-            if any(same_value(size, wanted, "proving") for size in _sizes(measure)):
+            if any(same_value(size, wanted, "proving") for size in sizes_of(measure)):
                 return "number", False
-        elif any(same_value(size, wanted, "converting") for size in _sizes(fit)):
+        elif any(same_value(size, wanted, "converting") for size in sizes_of(fit)):
             return f"unit, {measure.unit} to {unit}", False
         elif not measure.note:  # a gallon may be US or imperial
-            is_other = is_other or any(same_value(size, wanted, "proving") for size in _sizes(measure))
+            is_other = is_other or any(same_value(size, wanted, "proving") for size in sizes_of(measure))
     return "", is_other
 
 
@@ -214,15 +213,10 @@ def _in_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
     for number in read_numbers(quote):
         if not _WORD_BEHIND.match(quote, number.end) or unit_at(quote, number.end):
             continue
-        for other in units_of(known.kind):
-            fit = in_unit(Measure(value=number.value, start=0, end=0, unit=other.symbol), unit)
-            if fit is not None and same_value(fit.value, wanted, "converting"):
-                return f"unit, {other.symbol} to {unit}"
+        others = (Measure(value=number.value, start=0, end=0, unit=other.symbol) for other in units_of(known.kind))
+        if stated := find_quantity(wanted, unit, others):
+            return f"unit, {stated.unit} to {unit}"
     return ""
-
-
-def _sizes(measure: Measure) -> list[int | float]:
-    return [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
 
 
 def _measures_after_unit(quote: str) -> Iterator[Measure]:

@@ -17,7 +17,7 @@ from tablewright.formulas.formula import Formula, tokens_of
 from tablewright.formulas.functions import Unevaluable
 from tablewright.values.currencies import currency_of
 from tablewright.values.dates import find_possible_dates, read_dates
-from tablewright.values.measures import in_unit, read_measures
+from tablewright.values.measures import Measure, in_unit, read_measures
 from tablewright.values.numbers import OTHER_LANGUAGES, read_numbers
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit
@@ -195,12 +195,24 @@ def clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
 
 def without_converted(statement: str, texts: Sequence[str]) -> str:
     """A quantity in another unit than the texts have is the same quantity: "2 lb 9 oz are 1,162 g"."""
-    known = [measure for text in texts for measure in read_measures(text) if measure.unit]
+    known = [measure for text in texts for measure in read_measures(text)]
     for measure in reversed(read_measures(statement)):
-        same = (in_unit(each, measure.unit) for each in known) if measure.unit else ()
-        if any(each is not None and same_value(each.value, measure.value, "converting") for each in same):
+        if measure.unit and find_quantity(measure.value, measure.unit, known):
             statement = f"{statement[: measure.start]} … {statement[measure.end :]}"
     return statement
+
+
+def find_quantity(value: int | float, unit: str, measures: Iterable[Measure]) -> Measure | None:
+    """Return the first of the measures that is the value in this unit, whatever unit it is written in."""
+    for measure in measures:
+        fit = in_unit(measure, unit) if measure.unit else None
+        if fit is not None and any(same_value(size, value, "converting") for size in sizes_of(fit)):
+            return measure
+    return None
+
+
+def sizes_of(measure: Measure) -> list[int | float]:
+    return [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
 
 
 def is_rounded(written: str, value: float, results: Sequence[float], round_numbers: bool = False) -> bool:

@@ -131,6 +131,14 @@ def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
+def locate_evidence(evidence: Evidence, text: str) -> tuple[int, int] | None:
+    """Return where stored text has the quote of the evidence: at its own place, else wherever it is found."""
+    start, end = evidence.start, evidence.end
+    if start is not None and end is not None and evidence.quote and text[start:end] == evidence.quote:
+        return start, end
+    return locate_quote(evidence.quote, text)
+
+
 def _flexible_pattern(part: str) -> str:
     return r"\s+".join("".join(map(_similar_characters, word)) for word in part.split())
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from tablewright.citations.quotes import locate_quote
 from tablewright.domain.corpus import Document
 from tablewright.domain.model import Evidence
 from tablewright.domain.reply import Citation
@@ -143,11 +144,11 @@ async def open_reference(reference: Reference) -> None:
 
 
 def show_quote(text: str, quote: str) -> None:
-    at = text.find(quote) if quote else -1
-    if at < 0:
-        paragraph(quote, "tw-quote")
+    if place := locate_quote(quote, text):
+        start, end = place
+        marked(text, max(0, start - AROUND), min(len(text), end + AROUND), start, end)
     else:
-        marked(text, max(0, at - AROUND), min(len(text), at + len(quote) + AROUND), at, at + len(quote))
+        paragraph(quote, "tw-quote")
 
 
 async def open_cell(table_id: str, row_id: int, field: str) -> None:

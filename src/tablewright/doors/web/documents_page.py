@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import events, ui
 
+from tablewright.citations.quotes import locate_quote
 from tablewright.domain.corpus import Document
 from tablewright.doors.api.uploads import forget
 from tablewright.doors.web.ask_page import tabs
@@ -335,7 +336,7 @@ def fact_line(report: DocumentReport, number: int) -> list[Shown]:
     async def show() -> None:
         now = await visit_now()
         text = await now.tablewright.stored_text(report.document.text_hash) or ""
-        at = place_of(text, fact.quote)
+        at = locate_quote(fact.quote, text) or (0, 0)
         await open_document(now, report.document, *at)
 
     def value() -> None:
@@ -344,22 +345,6 @@ def fact_line(report: DocumentReport, number: int) -> list[Shown]:
             quiet(fact.ambiguity)
 
     return [fact.label, value, str(fact.page or ""), place]
-
-
-def place_of(text: str, quote: str) -> tuple[int, int]:
-    """Where a quote stands whose white space was tidied up."""
-    start, words = 0, quote.split()
-    while words and (start := text.find(words[0], start)) >= 0:
-        end = start
-        for word in words:
-            at = text.find(word, end)
-            if at < 0 or text[end:at].strip():
-                break
-            end = at + len(word)
-        else:
-            return start, end
-        start += 1
-    return 0, 0
 
 
 def ask_to_remove(document: Document) -> None:

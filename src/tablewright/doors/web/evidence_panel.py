@@ -8,6 +8,7 @@ from typing import TypeAlias
 from nicegui import ui
 
 from tablewright.app import Tablewright
+from tablewright.citations.quotes import locate_evidence
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Step
 from tablewright.domain.text import cell_text, shortened, show
@@ -259,14 +260,10 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
 async def passage(tablewright: Tablewright, source: Evidence) -> tuple[str, str, str]:
     """The quote as it stands in the stored text, with what is around it; alone where the text is not kept."""
     stored = await tablewright.stored_text(source.content_hash) if source.content_hash else None
-    if stored is None:
+    place = locate_evidence(source, stored) if stored else None
+    if stored is None or place is None:
         return "", source.quote, ""
-    start, end = source.start, source.end
-    if start is None or end is None or stored[start:end] != source.quote:
-        start = stored.find(source.quote)
-        if start < 0 or not source.quote:
-            return "", source.quote, ""
-        end = start + len(source.quote)
+    start, end = place
     first, last = max(0, start - AROUND), min(len(stored), end + AROUND)
     before, after = stored[first:start], stored[end:last]
     return ("…" if first else "") + before, stored[start:end], after + ("…" if last < len(stored) else "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.citations.quotes import locate_quote
+from tablewright.citations.quotes import locate_evidence
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import Reference
 from tablewright.domain.retrieved import is_document
@@ -45,9 +45,7 @@ class References:
             return False
         if evidence.is_title:
             return evidence.quote in title
-        if evidence.start is not None and evidence.end is not None:
-            return text[evidence.start : evidence.end] == evidence.quote
-        return locate_quote(evidence.quote, text) is not None
+        return locate_evidence(evidence, text) is not None
 
     async def _stored(self, origin: str, hash: str) -> tuple[str | None, str]:
         """The text and the title of the page as it was opened, or of a document; what only a search result said is
