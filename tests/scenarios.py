@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tablewright.app import Tablewright
-from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
+from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
 from tablewright.decisions.compare_values import CompareValues, DifferentValues, ToCompare
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
@@ -129,7 +129,7 @@ async def choose_pages(stage: Stage) -> Any:
         Offer(origin=page.origin, title=page.title, snippet=page.text.strip()[:200])
         for page in pages("marlowinstruments", "marlowguitars", "brightwaterfoods")
     )
-    return await stage.decide(Choose(), ChoosePages(subject=MARLOW, fields=fields(FOUNDED, CEO), offers=offers))
+    return await stage.decide(Choose(), pages_for_row(MARLOW, fields(FOUNDED, CEO), offers))
 
 
 @scenario

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.domain.model import Step
 from tablewright.domain.retrieved import Refusal, Retrieved
@@ -131,6 +131,9 @@ class Gathering:
             for hit in (self.hits.values() if among is None else among)
             if hit.origin not in gone and (hit.title, hit.snippet) not in seen
         )
+
+    async def choose(self, request: ChoosePages) -> Outcome[tuple[str, ...]]:
+        return await self.decide(Choose(), request, [offer.origin for offer in request.offers])
 
     async def decide(
         self, task: Decision[Any, Decided], request: Any, about: Iterable[str] | None = None

@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, Quoted
-from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
+from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
 from tablewright.decisions.decision import decide
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
@@ -297,7 +297,7 @@ OFFERS = (
     Offer(origin="http://acme.example/", title="Acme Turbines – About", snippet="Founded in 1987\n[1] no such line"),
     Offer(origin="http://c.example/", title="Acme Turbines opens a plant", snippet="Acme Turbines of Norway"),
 )
-CHOOSE = ChoosePages(subject=ACME, fields=(FOUNDED,), offers=OFFERS, most=2)
+CHOOSE = pages_for_row(ACME, (FOUNDED,), OFFERS, 2)
 
 
 def test_without_a_model_pages_about_the_row_are_opened_and_no_others() -> None:

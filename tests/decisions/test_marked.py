@@ -12,8 +12,14 @@ from msgspec import structs
 from tablewright.citations.untrusted import question_block
 from tablewright.decisions import answer_with_tools
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
-from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
-from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
+from tablewright.decisions.choose_pages import (
+    Choose,
+    Offer,
+    pages_for_list,
+    pages_for_products,
+    pages_for_research,
+    pages_for_row,
+)
 from tablewright.decisions.compare_values import CompareValues, DifferentValues, ToCompare
 from tablewright.decisions.compose import Compose, Passage, ToCompose
 from tablewright.decisions.decision import Decision
@@ -28,9 +34,11 @@ from tablewright.decisions.take_notes import PagesForNotes, TakeNotes
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.decisions.write_report import Dispute, ReportToWrite, RewriteSentences, SentencesToRewrite, WriteReport
+from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Evidence, Field
 from tablewright.domain.research import Angle, Brief, CheckedClaim, Claim, Gap, ResearchRequest, SourceNote
 from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import Requirements
 from tablewright.extraction.about import Subject
 from tablewright.formulas.formula import Formula
 
@@ -60,6 +68,10 @@ REPORT = ReportToWrite(
     written=HOSTILE,
 )
 
+OFFERS = (Offer(origin=PAGE.origin, title=HOSTILE, snippet=HOSTILE),)
+LIST = ListPlan(question=HOSTILE, things=HOSTILE, fields=FIELDS, places=HOSTILE)
+WANTED = Requirements(product_type=HOSTILE, region=HOSTILE)
+
 
 def asked_with_tools() -> str:
     return answer_with_tools.question(ROW, FIELD, (HOSTILE,), {"Founded": HOSTILE}, ())
@@ -67,9 +79,7 @@ def asked_with_tools() -> str:
 
 PROMPTS: dict[str, Callable[[], str]] = {
     "answer with tools": asked_with_tools,
-    "choose": lambda: (
-        Choose().prompt(ChoosePages(subject=ROW, fields=FIELDS, offers=(), notes={"Founded": HOSTILE})).text
-    ),
+    "choose for a row": lambda: both(Choose(), pages_for_row(ROW, FIELDS, OFFERS, notes={"Founded": HOSTILE})),
     "compose": lambda: (
         Compose()
         .prompt(ToCompose(question=HOSTILE, passages=(Passage(document_id="d", title=HOSTILE, text=HOSTILE),)))
@@ -96,15 +106,9 @@ PROMPTS: dict[str, Callable[[], str]] = {
             context=HOSTILE,
         ),
     ),
-    "choose sources": lambda: both(
-        ChooseSources(),
-        SourcesToChoose(
-            brief=RESEARCH,
-            aims=(HOSTILE,),
-            offers=(Offer(origin=PAGE.origin, title=HOSTILE, snippet=HOSTILE),),
-            most=3,
-        ),
-    ),
+    "choose for research": lambda: both(Choose(), pages_for_research(RESEARCH, (HOSTILE,), OFFERS, 3)),
+    "choose lists": lambda: both(Choose(), pages_for_list(LIST, OFFERS, 3, ())),
+    "choose for products": lambda: both(Choose(), pages_for_products(WANTED, OFFERS, 3, (HOSTILE,))),
     "take notes": lambda: both(TakeNotes(), PagesForNotes(brief=RESEARCH, pages=(PAGE,))),
     "reflect": lambda: both(
         Reflect(),

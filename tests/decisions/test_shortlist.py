@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_pages import STRICT, Choice, Choose, Offer, pages_for_products
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.shortlist.advice import AdviceReply, AdviceToGive, GiveAdvice
 from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns, ProposedColumns
@@ -15,12 +15,8 @@ from tablewright.decisions.shortlist.offers import OffersReply, OffersToRead, Re
 from tablewright.decisions.shortlist.products import FindProducts, PagesForProducts, ProductsReply, merged
 from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.searches import (
-    STRICT,
-    PickedResults,
-    PickResults,
     PlannedQueries,
     PlanSearches,
-    ResultsToPick,
     SearchesToPlan,
 )
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
@@ -348,10 +344,10 @@ def test_of_more_than_a_hundred_results_the_strictest_choice_is_asked_for_and_a_
     offers = tuple(
         Offer(origin=f"http://shop.example/{number}", title=f"Kettle {number}", snippet="") for number in range(101)
     )
-    asked = ResultsToPick(requirements=WANTED, offers=offers, most=30)
-    assert PickResults().prompt(asked).text.endswith(f"Choose at most 30.{STRICT}")
-    assert len(PickResults().check(asked, PickedResults(numbers=list(range(1, 102))))) == 30
-    assert PickResults().prompt(msgspec.structs.replace(asked, offers=offers[:100])).text.endswith("Choose at most 30.")
+    asked = pages_for_products(WANTED, offers, 30)
+    assert Choose().prompt(asked).text.endswith(f"Choose at most 30.{STRICT}")
+    assert len(Choose().check(asked, Choice(numbers=list(range(1, 102))))) == 30
+    assert Choose().prompt(pages_for_products(WANTED, offers[:100], 30)).text.endswith("Choose at most 30.")
 
 
 def test_columns_of_wishes_come_first_and_none_comes_twice() -> None:

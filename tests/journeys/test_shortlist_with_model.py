@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tablewright.decisions.choose_pages import FIND_PRODUCTS
 from tablewright.decisions.translation import ASKED
 from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
 from tablewright.messages.catalogue import CATALOGUES, texts_of
@@ -26,7 +27,7 @@ ZORBLERS = {
 }
 WEIGHT = {"name": "Weight", "type": "number", "unit": "kg", "options": [], "question": "How heavy is {Product}?"}
 LIGHT = {"words": "light", "kind": "priority", "hard": False, "column": "Weight", "operator": "lowest", "values": []}
-PLANS, PICKS, PRODUCTS, COLUMNS = "PlannedQueries", "PickedResults", "ProductsReply", "ProposedColumns"
+PLANS, PICKS, PRODUCTS, COLUMNS = "PlannedQueries", "ProductPages", "ProductsReply", "ProposedColumns"
 TURN, ADVICE, TRANSLATED = "TurnReply", "AdviceReply", "TranslatedLines"
 READ = ("RowReply", "Rows")
 
@@ -94,7 +95,7 @@ def read_weights(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Script:
-    """Replies by the form that is asked for: one for all requests, or a list of which the last one stays."""
+    """Replies by the form that is asked for, and for the pages of products: one for all, or a list whose last stays."""
 
     replies: dict[str, Any]
     asked: list[tuple[str, str]] = field(default_factory=list)
@@ -102,6 +103,8 @@ class Script:
     def __call__(self, request: Asked) -> Reply:
         schema = schema_of(request.body)
         prompt = str(request.body["messages"][-1]["content"])
+        if schema == "Choice" and FIND_PRODUCTS in request.body["messages"][0]["content"]:
+            schema = PICKS
         self.asked.append((schema, f"{request.body['messages'][0]['content']}\n{prompt}"))
         reply = self.replies.get(schema, read_weights) if schema in READ else self.replies[schema]
         if isinstance(reply, list):
@@ -217,7 +220,7 @@ async def test_a_result_that_was_left_out_is_offered_again_where_it_is_found_aga
         return products("Zorbler 3", "Zorbler 4")(prompt) | {"queries": ["zorbler 4 maker"]}
 
     picks = [{"numbers": [1]}, {"numbers": [1]}]
-    async with scripted(tmp_path, ZORBLERS, ProductsReply=read, PickedResults=picks) as (chat, _, script):
+    async with scripted(tmp_path, ZORBLERS, ProductsReply=read, ProductPages=picks) as (chat, _, script):
         reply = await chat.say("/form product: zorbler", CONFIRM)
         first, second = script.prompts(PICKS)
         assert ("[2] Zorbler" in first, "[1] Zorbler" in second, "[2] Zorbler" in second) == (True, True, False)

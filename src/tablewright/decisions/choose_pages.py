@@ -1,4 +1,7 @@
-"""Choose pages: which search results are worth opening for a row, judged by title, address and snippet alone."""
+"""Choose pages: which search results are worth opening, judged by title, address and snippet alone.
+
+One task for all who gather; what the pages are for, and which of them help most, is its goal.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,41 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable, pick_numbered
 from tablewright.decisions.read import columns, row_block
+from tablewright.decisions.shortlist.prompt_parts import requirements_text
+from tablewright.decisions.take_notes import described
+from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun
+from tablewright.domain.research import Brief
 from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.shortlist import Requirements
 from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, about
 from tablewright.models.text_budget import RESULT_SNIPPET, RESULT_TITLE
 
-INSTRUCTIONS = """\
+FILL_A_ROW = """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
 very row and likely to state the columns: its own or official page first, and an independent page that is likely to \
 confirm it. Leave out results about others of a similar name, results about something else, and copies of each other. \
-`numbers` are the results to open, the best first; none if none is worth opening.
-"""
+`numbers` are the results to open, the best first; none if none is worth opening."""
+FIND_ROWS = """\
+You choose which search results to open, to find the rows of a table. Best are pages that list many of the things, \
+whole and with some of the columns: a register, a directory, an encyclopedia list, a ranking, a member list. Prefer \
+pages of different sites over several of one: what independent lists agree on is sure, and where they differ shows \
+what is missing. Open pages about single things only where no list is offered. `numbers` are the results to open, the \
+best first; none if none is worth opening."""
+RESEARCH = """\
+You choose which search results to open for a piece of research. Open those that are likely to say something that \
+helps: the page of whoever is asked about, what others report and compare, figures at their source, and sites that \
+are independent of each other, also such as may say otherwise. Several pages of one site are welcome where each is \
+likely to say something else. Leave out results about something else or about a namesake, and copies of each other. \
+`numbers` are the results to open, the best first; none if none is worth opening."""
+FIND_PRODUCTS = """\
+You choose which search results to open, to find products that somebody may want to buy. Open pages that are likely \
+to name suitable models: makers' own product pages and catalogues first, then comparisons and tests, and shops that \
+sell where it is to be bought. Prefer many different makers over many pages of one. Leave out other goods, \
+accessories and copies of each other. `numbers`: the results to open, the best first."""
+MANY = 100
+STRICT = " There are many results: choose only those that surely help."
 ELSEWHERE = 0.35
 """Without a model: below this a result is about something else, and opening it would be a waste."""
 
@@ -46,53 +72,96 @@ def harmless(text: str, length: int) -> str:
     return LEFT_OUT if looks_like_prompt_injection(text) else shortened(text, length)
 
 
-class ChoosePages(Noun, frozen=True):
-    subject: Subject
-    fields: tuple[Field, ...]
+class ChoosePages(Noun, frozen=True, gc=True):
+    """`asked` is what many requests share, such as the columns; `known` what this one is about."""
+
+    goal: str
     offers: tuple[Offer, ...]
+    known: str
+    asked: str = ""
     most: int = 3
-    notes: Mapping[str, str] = {}
-    read: tuple[str, ...] = ()
-    """Addresses of pages that were read for the row already."""
+    subject: Subject | None = None
+    """The row, where they are for one."""
+    words: str = ""
+    """What is looked for, for choosing without a model."""
+
+
+def pages_for_row(
+    subject: Subject,
+    fields: Sequence[Field],
+    offers: tuple[Offer, ...],
+    most: int = 3,
+    *,
+    notes: Mapping[str, str] | None = None,
+    read: Sequence[str] = (),
+) -> ChoosePages:
+    """`read` are addresses of pages that were read for the row already."""
+    seen = f"\nRead already, without finding these columns: {', '.join(read)}" if read else ""
+    return ChoosePages(
+        goal=FILL_A_ROW,
+        offers=offers,
+        known=f"The row:\n{row_block(subject, notes or {})}{seen}",
+        asked=f"Columns:\n{question_block(columns(tuple(fields), {}))}",
+        most=most,
+        subject=subject,
+        words=" ".join(f"{field.name} {field.question}" for field in fields),
+    )
+
+
+def pages_for_list(plan: ListPlan, offers: tuple[Offer, ...], most: int, read: Sequence[str]) -> ChoosePages:
+    wanted = [plan.question, f"Things: {plan.things}", f"Columns: {', '.join(each.name for each in plan.fields)}"]
+    wanted += [f"Such lists stand: {plan.places}"] if plan.places else []
+    seen = f"\nRead already: {', '.join(read)}" if read else ""
+    known = f"{question_block(chr(10).join(wanted))}{seen}"
+    return ChoosePages(goal=FIND_ROWS, offers=offers, known=known, most=most)
+
+
+def pages_for_research(brief: Brief, aims: Sequence[str], offers: tuple[Offer, ...], most: int) -> ChoosePages:
+    """`aims` say what the searches of the round are for."""
+    known = f"Searched for:\n{block(1, chr(10).join(aims), 'searches')}"
+    return ChoosePages(goal=RESEARCH, offers=offers, known=known, asked=described(brief), most=most)
+
+
+def pages_for_products(
+    requirements: Requirements, offers: tuple[Offer, ...], most: int, lacking: Sequence[str] = ()
+) -> ChoosePages:
+    """`lacking` are products whose maker's own page is still looked for."""
+    known = f"What is wanted:\n{question_block(requirements_text(requirements))}"
+    if lacking:
+        known += f"\n\nStill without their maker's own page:\n{block(1, chr(10).join(lacking), 'products')}"
+    return ChoosePages(goal=FIND_PRODUCTS, offers=offers, known=known, most=most)
 
 
 class Choice(BaseModel):
     numbers: list[int]
 
 
-class ChooseResults:
-    """Choose among the `offers` of what is asked, at `most` so many. The model's choice is final."""
+class Choose:
+    name = "choose pages"
 
-    def check(self, asked: Any, reply: Any) -> tuple[str, ...]:
+    def prompt(self, asked: ChoosePages) -> Prompt:
+        results = listed(list(enumerate(asked.offers, start=1)))
+        strict = STRICT if len(asked.offers) > MANY else ""
+        return Prompt(
+            instructions="\n\n".join(filter(None, (asked.goal, WARNING, asked.asked))),
+            text=f"{asked.known}\n\n{results}\n\nChoose at most {asked.most}.{strict}",
+            reply=Choice,
+            max_tokens=80 + 8 * asked.most,
+        )
+
+    def check(self, asked: ChoosePages, reply: Any) -> tuple[str, ...]:
+        """The model's choice is final."""
         chosen = [offer.origin for offer in pick_numbered(asked.offers, reply.numbers)]
         if reply.numbers and not chosen:
             raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
         return tuple(dict.fromkeys(chosen))[: asked.most]
 
-    def fallback(self, asked: Any) -> tuple[str, ...]:
-        """In the order of the searches."""
-        return tuple(offer.origin for offer in asked.offers)[: asked.most]
-
-
-class Choose(ChooseResults):
-    name = "choose pages"
-
-    def prompt(self, asked: ChoosePages) -> Prompt:
-        results = listed(list(enumerate(asked.offers, start=1)))
-        read = f"\nRead already, without finding these columns: {', '.join(asked.read)}" if asked.read else ""
-        row = f"The row:\n{row_block(asked.subject, asked.notes)}{read}"
-        return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(columns(asked.fields, {}))}",
-            text=f"{row}\n\n{results}\n\nChoose at most {asked.most}.",
-            reply=Choice,
-            max_tokens=80,
-        )
-
     def fallback(self, asked: ChoosePages) -> tuple[str, ...]:
-        """Those most surely about the row first, then those that share words with the columns, then the search's own
-        order."""
-        named = " ".join(f"{field.name} {field.question}" for field in asked.fields)
-        words = {word for word in tokenize(fold(named)) if len(word) > 2}
+        """In the search's own order; for a row those most surely about it first, then those that share words with the
+        columns."""
+        if asked.subject is None:
+            return tuple(offer.origin for offer in asked.offers)[: asked.most]
+        words = {word for word in tokenize(fold(asked.words)) if len(word) > 2}
         scored = []
         for place, offer in enumerate(asked.offers):
             fit = about(asked.subject, offer.title, offer.snippet)

@@ -173,4 +173,4 @@ async def searched(investigation: RowInvestigation, fields: tuple[Field, ...], m
     for query in queries:
         if (query := " ".join(query.split())) not in investigation.queries:
             await investigation.search(query)
-    return await investigation.open(await investigation.choose(fields, most))
+    return await investigation.open(await investigation.choose_pages(fields, most))

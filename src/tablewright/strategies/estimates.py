@@ -15,7 +15,7 @@ from tablewright.citations.untrusted import block
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.cell_answer import JUDGED_TYPES
-from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
+from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
@@ -168,7 +168,7 @@ def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> 
 
 def chosen(model: LanguageModel, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
     offers = tuple(Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET)) for _ in range(RESULTS_SHOWN))
-    prompt = Choose().prompt(ChoosePages(subject=subject, fields=tuple(fields), offers=offers))
+    prompt = Choose().prompt(pages_for_row(subject, fields, offers))
     return shared_call(model, prompt, one_call(model, prompt, WRITTEN["choice"]), rows)
 
 

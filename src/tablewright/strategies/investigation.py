@@ -14,7 +14,7 @@ import msgspec
 
 from tablewright.citations.quotes import cite_span
 from tablewright.decisions.cell_answer import NONE, UNCLEAR
-from tablewright.decisions.choose_pages import Choose, ChoosePages
+from tablewright.decisions.choose_pages import Choose, pages_for_row
 from tablewright.decisions.decision import Decision, Outcome, fall_back
 from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
@@ -107,30 +107,22 @@ class RowInvestigation(Gathering):
     def _fit(self, hit: Hit) -> float:
         return about(self.subject, hit.title, hit.snippet)
 
-    async def choose(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
+    async def choose_pages(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
         """The results worth opening, the best first. What a model declines is not offered to it again."""
         offers = self.offers()
         if not offers:
             return ()
-        choice = ChoosePages(
-            subject=self.subject,
-            fields=fields,
-            offers=offers,
-            most=most,
-            notes=self.notes,
-            read=tuple(self.pages),
-        )
-        outcome = await self.decide(Choose(), choice)
-        chosen: tuple[str, ...] = outcome.decided
+        request = pages_for_row(self.subject, fields, offers, most, notes=self.notes, read=tuple(self.pages))
+        outcome = await self.choose(request)
         if self.model is not None and not outcome.degraded:
-            self._declined |= {offer.origin for offer in offers} - {*chosen}
-        return chosen[:most]
+            self._declined |= {offer.origin for offer in offers} - {*outcome.decided}
+        return outcome.decided
 
-    def likely(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
-        """As `choose`, without a model; of sites that were not read yet first."""
+    def likely(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
+        """As `choose_pages`, without a model; of sites that were not read yet first."""
         seen = {page.domain for page in self.pages.values()}
         offers = self.offers()
-        ranked = Choose().fallback(ChoosePages(subject=self.subject, fields=fields, offers=offers, most=len(offers)))
+        ranked = Choose().fallback(pages_for_row(self.subject, fields, offers, len(offers)))
         return tuple(sorted(ranked, key=lambda origin: registrable_domain(origin) in seen))[:most]
 
     def snippets(self) -> tuple[Retrieved, ...]:

@@ -99,7 +99,7 @@ async def follow(attempt: RowAttempt, patterns: Sequence[str]) -> None:
             if may_stop and enough(investigation, fields):
                 break
         may_stop = False
-        chosen = await investigation.choose(fields, PAGES)
+        chosen = await investigation.choose_pages(fields, PAGES)
         await extract(investigation, fields, chosen, await investigation.open(chosen))
         fields = attempt.missing
 

@@ -1,4 +1,4 @@
-"""Searches for products: diverse queries, and which of their results are worth opening."""
+"""Searches for products: diverse queries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.choose_pages import ChooseResults, Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.prompt_parts import requirements_text
 from tablewright.domain.model import Noun
@@ -20,18 +19,6 @@ different angles: makers' catalogues, tests and comparisons, forums, price limit
 to a known model. No query twice, none that was sent before, and nothing personal in them.
 
 {WARNING}"""
-
-RESULTS = f"""\
-You choose which search results to open, to find products that somebody may want to buy. Open pages that are likely \
-to name suitable models: makers' own product pages and catalogues first, then comparisons and tests, and shops that \
-sell where it is to be bought. Prefer many different makers over many pages of one. Leave out other goods, \
-accessories and copies of each other. `numbers`: the results to open, the best first.
-
-{WARNING}"""
-
-
-MANY = 100
-STRICT = " There are many results: choose only pages that surely name products which may meet every hard wish."
 
 
 class SearchesToPlan(Noun, frozen=True, gc=True):
@@ -86,33 +73,3 @@ class PlanSearches:
         queries += [" ".join(f"{asked.like} {product}".split())] if asked.like else []
         sent = {query.casefold() for query in asked.sent}
         return tuple(query for query in dict.fromkeys(queries) if query.casefold() not in sent)[: asked.most]
-
-
-class ResultsToPick(Noun, frozen=True, gc=True):
-    requirements: Requirements
-    offers: tuple[Offer, ...]
-    most: int
-    lacking: tuple[str, ...] = ()
-    """Products whose maker's own page is still looked for."""
-
-
-class PickedResults(BaseModel):
-    numbers: list[int]
-
-
-class PickResults(ChooseResults):
-    name = "pick results"
-
-    def prompt(self, asked: ResultsToPick) -> Prompt:
-        lacking = "\n".join(asked.lacking)
-        strict = STRICT if len(asked.offers) > MANY else ""
-        pages = f"Still without their maker's own page:\n{block(1, lacking, 'products')}\n\n" if lacking else ""
-        return Prompt(
-            instructions=RESULTS,
-            text=(
-                f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{pages}"
-                f"{listed(list(enumerate(asked.offers, start=1)))}\n\nChoose at most {asked.most}.{strict}"
-            ),
-            reply=PickedResults,
-            max_tokens=100 + 8 * asked.most,
-        )

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.decisions.choose_lists import ChooseLists, ListsToChoose
-from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_pages import pages_for_list
 from tablewright.decisions.decision import Outcome, Tell
 from tablewright.decisions.more_searches import MoreSearches, SearchSoFar
 from tablewright.decisions.read_lists import ListedThings, PageToRead, ReadLists
@@ -88,16 +87,12 @@ class ListGatherer(Gathering):
                 kept="The plan of the table is kept.",
                 advice=f"`tablewright find --more {listing.table_id}` continues once the search answers.",
             )
-        chosen = await self._choose(listing, offers) if offers else ()
-        return await self._keep(
-            msgspec.structs.replace(listing, waiting=tuple(dict.fromkeys((*listing.waiting, *chosen))))
-        )
-
-    async def _choose(self, listing: Listing, offers: tuple[Offer, ...]) -> tuple[str, ...]:
-        read = tuple(source.origin for source in listing.sources)
-        asked = ListsToChoose(plan=listing.plan, offers=offers, read=read, most=PAGES)
-        self._report(FindEvent(stage="choosing", detail=f"{len(offers)} search results"))
-        return (await self.decide(ChooseLists(), asked, [offer.origin for offer in offers])).decided
+        if offers:
+            self._report(FindEvent(stage="choosing", detail=f"{len(offers)} search results"))
+            read = [source.origin for source in listing.sources]
+            chosen = (await self.choose(pages_for_list(listing.plan, offers, PAGES, read))).decided
+            listing = msgspec.structs.replace(listing, waiting=tuple(dict.fromkeys((*listing.waiting, *chosen))))
+        return await self._keep(listing)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from tablewright.citations.untrusted import looks_like_prompt_injection
-from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
+from tablewright.decisions.choose_pages import pages_for_research
 from tablewright.decisions.decision import Tell
 from tablewright.domain.model import Step
 from tablewright.domain.research import Brief, Note, ResearchTask, SeenSource
@@ -143,17 +143,11 @@ class Library(Gathering):
         chosen = set(known)
         new = {hit.origin: hit for hits in found for hit in hits if hit.origin not in known}
         if offers := self.offers(new.values()):
-            asked = SourcesToChoose(
-                brief=self._brief,
-                aims=tuple(
-                    f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query
-                    for task in tasks
-                ),
-                offers=offers,
-                most=most * len(tasks),
-            )
-            about = [offer.origin for offer in offers]
-            outcome = await self._limits.in_time(self.decide(ChooseSources(), asked, about))
+            aims = [
+                f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query for task in tasks
+            ]
+            request = pages_for_research(self._brief, aims, offers, most * len(tasks))
+            outcome = await self._limits.in_time(self.choose(request))
             if outcome is not None and outcome.degraded:
                 return [first_of_each_site(hits, most) for hits in found]
             chosen |= set(outcome.decided) if outcome is not None else set()

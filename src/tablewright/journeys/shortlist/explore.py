@@ -12,10 +12,10 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_pages import Offer, pages_for_products
 from tablewright.decisions.decision import Tell
 from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged, one_a_page
-from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
+from tablewright.decisions.shortlist.searches import PlanSearches, SearchesToPlan
 from tablewright.decisions.shortlist.turn import standing_fields
 from tablewright.domain.model import Evidence, Noun, Row, Step, Table
 from tablewright.domain.retrieved import Retrieved
@@ -153,8 +153,8 @@ class ProductExploration(Gathering):
         if not (offers := self.offers(hits)):
             return ()
         lacking = tuple(each.name for each in self.products if not each.official_url)
-        asked = ResultsToPick(requirements=self._requirements, offers=offers, most=most, lacking=lacking)
-        return await self.open((await self.decide(PickResults(), asked, [offer.origin for offer in offers])).decided)
+        request = pages_for_products(self._requirements, offers, most, lacking)
+        return await self.open((await self.choose(request)).decided)
 
     async def _read(self, pages: Sequence[Retrieved], *, is_last: bool) -> tuple[str, ...]:
         """As many whole pages at once as the model takes in; the next ones know what was found before."""
