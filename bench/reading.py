@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable
 
 from lxml import html
-from tablewright.extraction.passages import passages
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
+from tablewright.extraction.page import page
 from tablewright.sample.layouts import render
 from tablewright.sample.world import pages, world
 from tablewright.sources.read.reader import read
@@ -77,7 +77,7 @@ def rate(sources: list[Retrieved]) -> int:
     """Each page is asked about as if its title were the row's name, so that everything on it is looked at."""
 
     def work() -> None:
-        passages.cache_clear()
+        page.cache_clear()
         for source in sources:
             reader.read(Subject(name=source.title), FIELDS, [source])
 

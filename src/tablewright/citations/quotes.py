@@ -15,7 +15,7 @@ from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.domain.text import shortened
-from tablewright.text.passages import passages
+from tablewright.text.sentences import page_pieces
 from tablewright.values.choices import NEGATIONS
 
 SHORTEST_QUOTE = 2  # characters: less is in every text
@@ -153,7 +153,7 @@ def _similar_characters(character: str) -> str:
 def _find_near_quote(quote: str, text: str, proves: Callable[[str], bool]) -> tuple[int, int] | None:
     """Return the sentence or table row that the quote was miscopied from."""
     words = set(tokenize(fold(quote)))
-    for start, end in passages(text).pieces if words else ():
+    for start, end in page_pieces(text) if words else ():
         said = text[start:end]
         if len(words.intersection(tokenize(fold(said)))) >= NEAR_SHARE * len(words) and proves(said):
             return start, end

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.corpus.annotate.lines import TextLine, lines_in
-from tablewright.corpus.annotate.pairs import LabelPair, blanks_in, starts_label
 from tablewright.corpus.labels import fit, words_of
 from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Field, Noun
+from tablewright.extraction.layout.lines import TextLine, lines_in
+from tablewright.extraction.layout.pairs import LabelPair, blanks_in, starts_label
 from tablewright.store.properties import PropertyAt
 from tablewright.values.answers import is_not_found
 from tablewright.values.coerce import coerce

@@ -29,7 +29,7 @@ from tablewright.domain.model import Basis, Field, FieldType, Money
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened, show_float
 from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
-from tablewright.text.passages import passages
+from tablewright.text.sentences import page_pieces
 from tablewright.values.choices import exact_option
 from tablewright.values.coerce import coerce, is_not_found
 from tablewright.values.money import read_amounts
@@ -180,7 +180,7 @@ def proof(value: str, span: SourceSpan, field: Field, source: Retrieved) -> tupl
     text = source.text
     if (rule := follows(value, source.words_at(span.start, span.end), field)) or span.start > len(text):
         return span, rule
-    around = next(((s, e) for s, e in passages(text).pieces if s <= span.start and span.end <= e), None)
+    around = next(((s, e) for s, e in page_pieces(text) if s <= span.start and span.end <= e), None)
     if around is not None and (rule := follows(value, text[slice(*around)], field)):
         return SourceSpan(source=span.source, start=around[0], end=around[1]), rule
     if field.type == "url" and is_address_of(value, source.origin):

@@ -27,7 +27,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
 from tablewright.extraction.page_lines import NumberedLine, shown
 from tablewright.models.text_budget import LIST_TITLE
-from tablewright.text.passages import passages
+from tablewright.text.sentences import page_pieces
 from tablewright.values.coerce import coerce, is_not_found
 
 INSTRUCTIONS = f"""\
@@ -156,7 +156,6 @@ class ListProof:
         self._lines = {line.number: line for line in asked.lines}
         self._fields = {column_key(field.name): field for field in asked.plan.fields}
         self._key = column_key(asked.plan.key)
-        self._pieces: list[tuple[int, int]] | None = None
 
     # ── runs of rows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -321,9 +320,8 @@ class ListProof:
         return cite_span(source, line.start, line.end)
 
     def _pieces_in(self, line: NumberedLine) -> list[tuple[int, int]]:
-        if self._pieces is None:
-            self._pieces = passages(self._source.text).pieces
-        return [(start, end) for start, end in self._pieces if line.start <= start and end <= line.end]
+        pieces = page_pieces(self._source.text)
+        return [(start, end) for start, end in pieces if line.start <= start and end <= line.end]
 
 
 # ── without a model ──────────────────────────────────────────────────────────────────────────────────────────────────

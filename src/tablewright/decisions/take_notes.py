@@ -21,7 +21,7 @@ from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
 from tablewright.models.text_budget import USUAL_ROOM, fit_texts
-from tablewright.text.passages import passages
+from tablewright.text.sentences import page_sentences
 from tablewright.text.words import roots
 
 INSTRUCTIONS = """\
@@ -214,13 +214,12 @@ def excerpts(page: Retrieved, asked: str) -> list[Evidence]:
     be said again, but a sentence that has nothing beyond it is no excerpt."""
     words = set(roots(asked, telling=True))
     title = set(roots(page.title, telling=True)) & words
-    shared = [(each, words & set(roots(each.text, telling=True))) for each in passages(page.text).sentences]
+    shared = [(each, words & set(roots(each.text, telling=True))) for each in page_sentences(page.text)]
     often = Counter(word for _, found in shared for word in found)
     scored = []
     for sentence, found in shared:
-        end = sentence.start + len(sentence.text)
         enough = len(found | title) >= min(LEAST_WORDS, len(words)) and found - (title if title < words else set())
-        if enough and not is_near_injection(page.text, sentence.start, end):
+        if enough and not is_near_injection(page.text, sentence.start, sentence.end):
             worth = sum(1 / often[word] for word in found)
-            scored.append((-worth, sentence.start, min(end, sentence.start + LONGEST_EXCERPT)))
+            scored.append((-worth, sentence.start, min(sentence.end, sentence.start + LONGEST_EXCERPT)))
     return [cite_span(page, start, end) for _, start, end in sorted(sorted(scored)[:EXCERPTS], key=lambda e: e[1])]

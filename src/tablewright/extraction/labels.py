@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from tablewright.arrays import np
@@ -10,9 +10,10 @@ from tablewright.domain.model import Noun
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.coverage import ALIKE, WordCoverage, by_word, coverage
 from tablewright.extraction.kinds import whole
+from tablewright.extraction.layout.lines import LineCell
+from tablewright.extraction.layout.pairs import LabelPair
 from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
 from tablewright.extraction.reading import FieldReading, Seen
-from tablewright.text.passages import Cell, LabelledValue, PassageTable
 from tablewright.text.words import root
 
 LEAST = 0.3
@@ -63,11 +64,14 @@ def _alike(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], given: 
 
 
 def from_pairs(reading: FieldReading) -> Iterator[Seen]:
-    for pair in reading.page.passages.pairs:
+    for pair in reading.page.pairs:
         named = label(reading, pair.label)
-        if named is None or (pair.apart and not named.same and label(reading, pair.value) is not None):
+        if named is None:
             continue
-        span = whole(reading.want, pair.value)
+        value = " ".join(pair.value.text.split())
+        if pair.is_apart and not named.same and label(reading, value) is not None:
+            continue
+        span = whole(reading.want, value)
         if span is not None:
             yield _seen(reading, named, span.value, pair.start, pair.end, how="label", sure=span.sure, pair=pair)
 
@@ -81,7 +85,7 @@ def _seen(
     *,
     how: str,
     sure: float,
-    pair: LabelledValue | None = None,
+    pair: LabelPair | None = None,
 ) -> Seen:
     features = {
         "label": 1.0,
@@ -94,8 +98,8 @@ def _seen(
         "label sure": sure,
         "label typed": float(reading.want.kind not in ("text", "name", "title")),
         "label in table": float(how == "table"),
-        "label inline": float(pair is not None and pair.inline),
-        "label unmarked": float(pair is not None and not pair.marked),
+        "label inline": float(pair is not None and pair.is_inline),
+        "label unmarked": float(pair is not None and not pair.is_marked),
         "label long": min(1.0, len(value) / 100),
         "label fit": reading.fit,
     }
@@ -114,24 +118,24 @@ def _seen(
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def from_grids(reading: FieldReading) -> Iterator[Seen]:
+def from_tables(reading: FieldReading) -> Iterator[Seen]:
     """Column header × row label, either way round; or, on the subject's own page, rows of label and value."""
-    for grid in reading.page.passages.grids:
-        yield from _from_grid(reading, grid)
+    for rows in reading.page.tables:
+        yield from _from_table(reading, rows)
 
 
-def _from_grid(reading: FieldReading, grid: PassageTable) -> Iterator[Seen]:
-    header = grid.rows[0]
-    columns = [(place, named) for place, (cell, _) in enumerate(header) if (named := label(reading, cell))]
+def _from_table(reading: FieldReading, rows: Sequence[Sequence[LineCell]]) -> Iterator[Seen]:
+    header = rows[0]
+    columns = [(place, named) for place, cell in enumerate(header) if (named := label(reading, cell.text))]
     if columns:
-        for row in grid.rows[1:]:
-            if any(_names(reading.subject, cell) for cell, _ in row[:3]):
+        for row in rows[1:]:
+            if any(_names(reading.subject, cell) for cell in row[:3]):
                 for place, named in columns:
                     yield from _cell(reading, named, row, place)
-    labelled = [(row, named) for row in grid.rows if (named := label(reading, row[0][0]))]
+    labelled = [(row, named) for row in rows if (named := label(reading, row[0].text))]
     if not labelled:
         return
-    own = [place for place, (cell, _) in enumerate(header) if place and _names(reading.subject, cell)]
+    own = [place for place, cell in enumerate(header) if place and _names(reading.subject, cell)]
     for row, named in labelled:
         for place in own:
             if row is not header:
@@ -140,11 +144,10 @@ def _from_grid(reading: FieldReading, grid: PassageTable) -> Iterator[Seen]:
             yield from _cell(reading, named, row, 1)
 
 
-def _cell(reading: FieldReading, named: Label, row: tuple[Cell, ...], place: int) -> Iterator[Seen]:
-    if place < len(row) and (span := whole(reading.want, row[place][0])) is not None:
-        last, at = row[-1]
-        yield _seen(reading, named, span.value, row[0][1], at + len(last), how="table", sure=span.sure)
+def _cell(reading: FieldReading, named: Label, row: Sequence[LineCell], place: int) -> Iterator[Seen]:
+    if place < len(row) and (span := whole(reading.want, row[place].text)) is not None:
+        yield _seen(reading, named, span.value, row[0].start, row[-1].end, how="table", sure=span.sure)
 
 
-def _names(subject: Subject, cell: str) -> bool:
-    return bool(cell and subject.name) and about(Subject(name=subject.name), cell, "") >= NAMED
+def _names(subject: Subject, cell: LineCell) -> bool:
+    return bool(cell.text and subject.name) and about(Subject(name=subject.name), cell.text, "") >= NAMED

@@ -6,25 +6,22 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tablewright.arrays import NDArray, np
+from tablewright.extraction.layout.lines import barred_tables, lines_in
+from tablewright.extraction.layout.pairs import possible_pairs
 from tablewright.extraction.meaning import Likeness, Vocabulary
-from tablewright.text.passages import PageSentence, TextPassages, passages
+from tablewright.text.sentences import LOOKED_AT, PageSentence, page_sentences
 
 MOST_SENTENCES = 400
 
 
 class PageWords:
     def __init__(self, text: str) -> None:
-        self.passages: TextPassages = passages(text)
+        lines = list(lines_in(text, 0, min(len(text), LOOKED_AT)))
+        self.pairs = possible_pairs(text, lines)
+        self.tables = barred_tables(lines)
         self.vocabulary = Vocabulary(text)
-        self.sentences: tuple[PageSentence, ...] = self.passages.sentences[:MOST_SENTENCES]
-        starts = self.vocabulary.starts
-        self._bounds = [
-            (
-                int(np.searchsorted(starts, sentence.start)),
-                int(np.searchsorted(starts, sentence.start + len(sentence.text))),
-            )
-            for sentence in self.sentences
-        ]
+        self.sentences: tuple[PageSentence, ...] = page_sentences(text)[:MOST_SENTENCES]
+        self._bounds = [self.words_between(sentence.start, sentence.end) for sentence in self.sentences]
 
     def words_between(self, start: int, end: int) -> tuple[int, int]:
         """The numbers of the first word at or after `start` and of the first one at or after `end`."""

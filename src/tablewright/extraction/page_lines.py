@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from tablewright.citations.untrusted import LEFT_OUT, clean, looks_like_prompt_injection
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.lines import cells_between_bars, is_row, is_rule
 from tablewright.models.text_budget import AROUND_A_LINE, PAGE_LINE, batches, cut_text
 
-BAR = " | "
-_RULE = re.compile(r"\s*+\|(?=[\s|:]*+-)[\s|:-]*+")
-"""What Markdown puts below the header of a table."""
 _FOOTNOTE = re.compile(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
 
 
@@ -29,22 +27,16 @@ class NumberedLine(Noun, frozen=True):
     @property
     def cells(self) -> tuple[str, ...]:
         """Of a row of a table, without the marks of footnotes; a single one for any other line."""
-        inner = self.text.strip()
-        parts = inner[1:-1].split("|") if is_framed(inner) else f" {self.text} ".split(BAR)
-        return tuple(_FOOTNOTE.sub("", cell).strip() for cell in parts)
+        cells = [cell.text for cell in cells_between_bars(self.text, 0)] if self.is_row else [self.text]
+        return tuple(_FOOTNOTE.sub("", cell).strip() for cell in cells)
 
     @property
     def is_row(self) -> bool:
-        return BAR in f" {self.text} " or is_framed(self.text.strip())
-
-
-def is_framed(line: str) -> bool:
-    """Whether it is a row as Markdown writes it: "| a | b |"."""
-    return len(line) > 2 and line[0] == line[-1] == "|"
+        return is_row(self.text)
 
 
 def lines_of(text: str) -> tuple[NumberedLine, ...]:
-    found = (match for match in re.finditer(r"[^\n]+", text) if match[0].strip() and not _RULE.fullmatch(match[0]))
+    found = (match for match in re.finditer(r"[^\n]+", text) if match[0].strip() and not is_rule(match[0]))
     return tuple(
         NumberedLine(number=number, text=match[0], start=match.start(), end=match.end())
         for number, match in enumerate(found, start=1)

@@ -18,7 +18,7 @@ from tablewright.extraction.about import Subject, short_names
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.coverage import by_word
 from tablewright.extraction.identity import NAMESAKE, fits
-from tablewright.extraction.labels import from_grids, from_pairs
+from tablewright.extraction.labels import from_pairs, from_tables
 from tablewright.extraction.meaning import as_one, content, likeness, words
 from tablewright.extraction.page import page
 from tablewright.extraction.reading import SURELY_OWN, FieldReading, Seen
@@ -82,7 +82,7 @@ def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Itera
     reading.called = _words_for(reading)
     own_name = normal(subject.name)
     places = from_pairs(reading) if reading.own else iter(())
-    for seen in chain(from_grids(reading), places, from_sentences(reading)):
+    for seen in chain(from_tables(reading), places, from_sentences(reading)):
         if not own_name or normal(seen.value) != own_name:  # what a thing is called is not what is asked about it
             yield seen
 

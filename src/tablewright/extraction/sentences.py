@@ -18,7 +18,7 @@ from tablewright.extraction.meaning import RELATED, is_light, likeness, words
 from tablewright.extraction.reading import FieldReading, Seen
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Kind, Wanted
-from tablewright.text.passages import PageSentence
+from tablewright.text.sentences import PageSentence
 from tablewright.text.words import normal
 from tablewright.values.choices import NEGATIONS
 from tablewright.values.countries import COUNTRIES, STATES
@@ -198,7 +198,7 @@ def _answers(
         yield Seen(
             value=span.value,
             start=sentence.start,
-            end=sentence.start + len(sentence.text),
+            end=sentence.end,
             how="sentence",
             features=features,
             whole=covered.whole,

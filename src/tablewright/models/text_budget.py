@@ -15,8 +15,7 @@ from typing import Generic, TypeVar
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.domain.text import shortened
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text.passages import passages
-from tablewright.text.sentences import sentences
+from tablewright.text.sentences import page_pieces, sentences
 
 T = TypeVar("T")
 
@@ -150,7 +149,7 @@ def excerpt(text: str, asked: str, limit: int, name: str = "") -> str:
         return text
     words = _stems(asked) | _stems(name, shortest=2)
     head = _word_end(text, int(limit * HEAD_SHARE))
-    places = {text[start:end]: (start, end) for start, end in reversed(passages(text).pieces) if start >= head}
+    places = {text[start:end]: (start, end) for start, end in reversed(page_pieces(text)) if start >= head}
     shared = {place: _stems(piece, shortest=2) & words for piece, place in places.items()}
     counts = Counter(stem for stems in shared.values() for stem in stems)
     rarity = {stem: math.log(len(places) / count) for stem, count in counts.items()}

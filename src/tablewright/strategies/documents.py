@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import structs
 
-from tablewright.corpus.annotate.lines import day_first_in
+from tablewright.corpus.annotate.notation import day_first_in
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.labels import words_of
 from tablewright.decisions.decision import fall_back

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, is_sound
+from tablewright.corpus.parse import text as plain_text
 from tablewright.corpus.parse.parsed import Parsed, ParsedTable
-from tests.corpus.annotate.reading import facts, rows
+from tests.corpus.annotate.reading import rows
 
 
 def parsed(table: list[list[str]], media: str = "pdf", *, head: bool = True, before: str = "") -> Parsed:
@@ -22,7 +23,10 @@ def parsed(table: list[list[str]], media: str = "pdf", *, head: bool = True, bef
 
 
 def test_a_table_of_labels_and_values_is_facts_with_the_unit_of_the_label() -> None:
-    found = facts("| Item | Value |\n|---|---|\n| Length (mm) | 1,970 |\n| Foldable | No |\n")
+    text = "| Item | Value |\n|---|---|\n| Length (mm) | 1,970 |\n| Foldable | No |\n"
+    found = {
+        each.properties[0].label: each.properties[0] for each in annotate(plain_text.parse(text.encode(), "a.txt"))
+    }
     assert (found["Length (mm)"].value.si, found["Length (mm)"].value.base) == (1.97, "m")
     assert found["Foldable"].value.truth is False
     assert "Item" not in found, "words above values of other types name the columns"

@@ -15,20 +15,13 @@ from msgspec import structs
 
 from tablewright.corpus.annotate.facts import properties_of
 from tablewright.corpus.annotate.formats import formats_in
-from tablewright.corpus.annotate.grids import aligned, annotations_of, barred
-from tablewright.corpus.annotate.lines import (
-    LineCell,
-    TextLine,
-    cell_at,
-    day_first_in,
-    decimal_mark_in,
-    lines_in,
-    page_at,
-)
-from tablewright.corpus.annotate.pairs import pairs_in
+from tablewright.corpus.annotate.grids import annotations_of
+from tablewright.corpus.annotate.notation import day_first_in, decimal_mark_in
 from tablewright.corpus.parse.parsed import Parsed, ParsedTable
 from tablewright.domain.corpus import Annotation, Category, Property
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.lines import LineCell, TextLine, aligned_tables, cell_at, lines_in
+from tablewright.extraction.layout.pairs import pairs_in
 from tablewright.values.typed import typed
 
 SHEETS = frozenset(("xlsx", "xls", "csv", "tsv", "ods"))
@@ -41,11 +34,15 @@ def annotate(parsed: Parsed) -> tuple[Annotation, ...]:
     found = list(_sheet(parsed) if parsed.media in SHEETS and parsed.grids else _document(parsed))
     mark = decimal_mark_in(parsed.text)
     sound = [
-        structs.replace(each, page=page_at(parsed.page_starts, each.start), properties=_settled(each.properties, mark))
+        structs.replace(each, page=_page_at(parsed.page_starts, each.start), properties=_settled(each.properties, mark))
         for each in found
         if is_sound(each, parsed.text)
     ]
     return tuple(sorted(sound, key=lambda each: (each.start, each.end)))
+
+
+def _page_at(page_starts: Sequence[int], offset: int) -> int | None:
+    return (bisect_right(page_starts, offset) or None) if page_starts else None
 
 
 _THOUSAND = re.compile(r"(\d{1,3}\.\d{3}) may be \d+$")
@@ -156,11 +153,7 @@ def _page(reading: _Reading, start: int, end: int, tables: int) -> Iterator[Anno
     lines = list(lines_in(parsed.text, start, end, headings))
     lines = _without(lines, {number for number, line in enumerate(lines) if _is_in(line.start, reading.spans)})
     taken: set[int] = set()
-    for first, last, ruled, rows in barred(lines):
-        tables += 1
-        taken.update(range(first, last))
-        yield from annotations_of(rows, head=ruled, table=tables, by="table", context="", day_first=day_first)
-    for first, last, rows in aligned(lines, taken):
+    for first, last, rows in aligned_tables(lines):
         tables += 1
         taken.update(range(first, last))
         yield from annotations_of(rows, head=True, table=tables, by="table", context="", day_first=day_first)

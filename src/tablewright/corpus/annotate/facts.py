@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tablewright.corpus.annotate.lines import LineCell, cell_at
 from tablewright.domain.corpus import Property
+from tablewright.extraction.layout.lines import LineCell, cell_at
 from tablewright.values.measures import read_measures
 from tablewright.values.typed import LONGEST, typed
 
@@ -75,9 +75,9 @@ def _paired(label: str, value: LineCell) -> list[tuple[str, LineCell]]:
 def _split(value: LineCell, mark: re.Pattern[str]) -> Iterator[LineCell]:
     place = 0
     for gap in mark.finditer(value.text):
-        yield cell_at(value.text, place, gap.start()).moved(value.start)
+        yield cell_at(value.text, place, gap.start(), value.start)
         place = gap.end()
-    yield cell_at(value.text, place, len(value.text)).moved(value.start)
+    yield cell_at(value.text, place, len(value.text), value.start)
 
 
 # ── the sides of a size ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -119,5 +119,5 @@ def _qualified(label: str, value: LineCell, context: str, day_first: bool | None
     found = [each for each in _QUALIFIED.finditer(value.text) if _DIGIT.search(each["value"])]
     for part in found if len(found) > 1 else ():
         name = f"{label} ({_SPACES.sub(' ', part['what'])})"
-        cell = cell_at(value.text, part.start("value"), part.end("value")).moved(value.start)
+        cell = cell_at(value.text, *part.span("value"), value.start)
         yield _property(name, cell, context, day_first)

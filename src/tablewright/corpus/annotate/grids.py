@@ -1,14 +1,13 @@
-"""Tables: those of a parsed file, those drawn with bars, and those that are only aligned; as facts or as rows."""
+"""The tables of a document as facts or as rows."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from tablewright.corpus.annotate.facts import label_text, properties_of
-from tablewright.corpus.annotate.lines import LineCell, TextLine, cell_at
-from tablewright.corpus.annotate.pairs import is_label, split_at_colon
 from tablewright.domain.corpus import Annotation, Property
+from tablewright.extraction.layout.lines import LineCell
+from tablewright.extraction.layout.pairs import is_label, split_at_colon
 from tablewright.values.typed import typed, unit_in
 
 LONGEST_HEAD = 80
@@ -127,75 +126,3 @@ def _forms(
         if names_columns or told < sum(1 for cell in row if cell.text):
             left.append(row)
     return facts, left
-
-
-# ── tables that are only lines ───────────────────────────────────────────────────────────────────────────────────────
-
-_RULE = re.compile(r"^[|\s:+=-]*$")
-
-
-def barred(lines: Sequence[TextLine]) -> Iterator[tuple[int, int, bool, list[list[LineCell]]]]:
-    """Runs of lines drawn with bars: from, to (exclusive), whether a rule follows the first row, and the rows."""
-    number = 0
-    while number < len(lines):
-        first = number
-        rows: list[list[LineCell]] = []
-        ruled = False
-        while number < len(lines) and lines[number].text.count("|") >= (1 if rows else 2):
-            line = lines[number]
-            if _RULE.match(line.text):
-                ruled = ruled or len(rows) == 1
-            else:
-                rows.append(_between_bars(line))
-            number += 1
-        if len(rows) >= 2 and len({len(row) for row in rows}) == 1:
-            yield first, number, ruled, rows
-        number = max(number, first + 1)
-
-
-def _between_bars(line: TextLine) -> list[LineCell]:
-    cells: list[LineCell] = []
-    place = 1 if line.text.startswith("|") else 0
-    end = len(line.text) - (1 if line.text.endswith("|") else 0)
-    while place <= end:
-        bar = line.text.find("|", place, end)
-        stop = end if bar < 0 else bar
-        cells.append(cell_at(line.text, place, stop).moved(line.start))
-        place = stop + 1
-    return cells
-
-
-def aligned(lines: Sequence[TextLine], taken: set[int]) -> Iterator[tuple[int, int, list[list[LineCell]]]]:
-    """Runs of lines with three cells and more under a line of names: from, to (exclusive), and the rows."""
-    number = 0
-    while number < len(lines) - 1:
-        head = lines[number]
-        if number in taken or len(head.cells) < 3 or not _is_head_line(head):
-            number += 1
-            continue
-        rows = [list(head.cells)]
-        after = number + 1
-        while after < len(lines) and after not in taken and len(lines[after].cells) >= 2:
-            rows.append(_placed(lines[after], head))
-            after += 1
-        if len(rows) > 1:
-            yield number, after, rows
-        number = max(after, number + 1)
-
-
-def _is_head_line(line: TextLine) -> bool:
-    return ":" not in line.text and all(len(cell.text) <= 40 and not cell.text[0].isdecimal() for cell in line.cells)
-
-
-def _placed(line: TextLine, head: TextLine) -> list[LineCell]:
-    """The cells of a line under the names of the columns: in order, or where they stand where some are missing."""
-    if len(line.cells) == len(head.cells):
-        return list(line.cells)
-    row = [LineCell(text="", start=line.start) for _ in head.cells]
-    centres = [cell.start - head.start + len(cell.text) / 2 for cell in head.cells]
-    for cell in line.cells:
-        centre = cell.start - line.start + len(cell.text) / 2
-        nearest = min(range(len(centres)), key=lambda place: abs(centres[place] - centre))
-        if not row[nearest].text:
-            row[nearest] = cell
-    return row

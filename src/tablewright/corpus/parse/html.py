@@ -6,7 +6,7 @@ from lxml import etree
 
 from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.parse.pipes import write_lines
+from tablewright.corpus.parse.written import write_lines
 from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import MAX_HTML_CHARS, read_html
@@ -18,15 +18,8 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 def parse(content: bytes, name: str) -> Parsed:
     html = decode(content)
     reading = read_html(html, "")
-    lines = reading.text.split("\n")
     draft = TextDraft()
-    write_lines(draft, lines)
-    headings = _headings(html)
-    at = 0
-    for line in lines:
-        if line in headings:
-            draft.mark_heading(at, at + len(line))
-        at += len(line) + 1
+    write_lines(draft, reading.text.split("\n"), _headings(html))
     if len(reading.text) >= MAX_CHARS or len(html) > MAX_HTML_CHARS:
         draft.notes.append(f"Only its first {MAX_CHARS:,} characters were read.")
     return draft.done("html", title=reading.title)

@@ -8,8 +8,8 @@ from email.parser import BytesParser
 
 from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.parse.pipes import write_lines
 from tablewright.corpus.parse.text import text_lines
+from tablewright.corpus.parse.written import write_lines
 from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import read_html

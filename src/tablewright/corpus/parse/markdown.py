@@ -6,12 +6,11 @@ import re
 
 from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.parse.pipes import write_lines
 from tablewright.corpus.parse.text import text_lines
+from tablewright.corpus.parse.written import FENCE, write_lines
 
 _HEADING = re.compile(r" {0,3}#{1,6} +(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _FRONT_MATTER_TITLE = re.compile(r"title:\s*[\"']?(.+?)[\"']?", re.IGNORECASE)
 
 
@@ -22,7 +21,7 @@ def parse(content: bytes, name: str) -> Parsed:
     title = ""
     at, fenced = 0, False
     for number, line in enumerate(lines):
-        fenced ^= bool(_FENCE.match(line))
+        fenced ^= bool(FENCE.match(line))
         if place := None if fenced else _heading(line, lines[number + 1] if number + 1 < len(lines) else ""):
             draft.mark_heading(at + place[0], at + place[1])
             title = title or line[place[0] : place[1]]

@@ -1,23 +1,54 @@
-"""How a page that was laid out, or a table, is written: forms as "Label: value" lines, tables as rows of cells."""
+"""How lines, laid-out pages and tables are written: forms as "Label: value" lines, tables as rows of cells."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 
 from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.layout import Columns
+from tablewright.extraction.layout.lines import LineCell, cells_between_bars, is_rule
 from tablewright.sources.read.characters import one_line
+
+FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
 def write_layout(draft: TextDraft, page: Sequence[str | Columns], headings: Collection[str] = ()) -> None:
-    for part in page:
-        if not isinstance(part, str):
-            write_table(draft, part.rows)
-        elif shown := one_line(part):
-            if shown in headings:
-                draft.heading(shown)
-            else:
-                draft.line(shown)
+    for _, parts in groupby(page, key=type):
+        for part in (run := list(parts)):
+            if isinstance(part, Columns):
+                write_table(draft, part.rows)
+        write_lines(draft, [shown for part in run if isinstance(part, str) and (shown := one_line(part))], headings)
+
+
+def write_lines(draft: TextDraft, lines: Sequence[str], headings: Collection[str] = ()) -> None:
+    """Writes the lines as they are; those with cells between bars, "a | b" or "| a | b |", become a table too."""
+    fenced = ruled = False
+    table: list[tuple[LineCell, ...]] = []
+    for line in lines:
+        fence = bool(FENCE.match(line))
+        fenced ^= fence
+        start, end = draft.line(line)
+        if line in headings:
+            draft.mark_heading(start, end)
+        if not fenced and not fence and "|" in line and end - start == len(line):
+            if is_rule(line):
+                ruled = ruled or len(table) == 1
+                continue
+            cells = cells_between_bars(line, start)
+            if len(cells) > 1 and (not table or abs(len(table[-1]) - len(cells)) <= ruled):
+                table.append(cells)
+                continue
+        _end_table(draft, table, ruled=ruled)
+        table, ruled = [], False
+    _end_table(draft, table, ruled=ruled)
+
+
+def _end_table(draft: TextDraft, table: Sequence[Sequence[LineCell]], *, ruled: bool) -> None:
+    if len(table) > 1:
+        head = ruled or names_columns([[cell.text for cell in row] for row in table])
+        draft.grid([tuple((cell.start, cell.end) for cell in row) for row in table], head=head)
 
 
 def write_table(draft: TextDraft, rows: Sequence[Sequence[str]]) -> None:

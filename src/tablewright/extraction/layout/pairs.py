@@ -1,12 +1,26 @@
-"""Label and value in lines: "Label: value", "Label ..... value", "Label    value", and forms with the value below."""
+"""Label and value in lines: "Label: value", "Label ..... value", "Label    value", and forms with the value below.
+
+What is certainly a pair is a fact of a document. A reader that knows what it looks for, and weighs each place, is also
+given what is only possibly one.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
-from tablewright.corpus.annotate.lines import WIDE, LineCell, TextLine, cell_at
+from msgspec import structs
+
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.lines import (
+    WIDE,
+    LineCell,
+    TextLine,
+    cell_at,
+    cells_between_bars,
+    cells_in,
+)
 from tablewright.text.words import SMALL_WORDS
 from tablewright.values.currencies import currency_of
 from tablewright.values.typed import typed
@@ -26,6 +40,12 @@ class LabelPair(Noun, frozen=True):
     start: int
     end: int
     heading: str = ""
+    is_inline: bool = False
+    """Inside a sentence, as in "(IATA: BWU, ICAO: YSBK)"."""
+    is_apart: bool = False
+    """The value stands on another line than its label."""
+    is_marked: bool = True
+    """The label ends in a colon, or what sets it apart is no line break."""
 
 
 def pairs_in(text: str, lines: Sequence[TextLine]) -> list[LabelPair]:
@@ -65,10 +85,7 @@ def _scan(text: str, lines: Sequence[TextLine]) -> tuple[list[LabelPair], list[L
             number += used
         if here:
             taken.add(number)
-            found.extend(
-                LabelPair(label=each.label, value=each.value, start=each.start, end=each.end, heading=heading)
-                for each in here
-            )
+            found.extend(structs.replace(each, heading=heading) for each in here)
         elif not open_label and _is_heading(lines, number):
             heading = line.text
             taken.add(number)
@@ -149,18 +166,18 @@ def split_at_colon(cell: LineCell) -> tuple[str, LineCell]:
     label = _BULLET.sub("", cell.text[: colon.start()].rstrip())
     if not is_label(label):
         return "", nothing
-    return label, cell_at(cell.text, colon.end(), len(cell.text)).moved(cell.start)
+    return label, cell_at(cell.text, colon.end(), len(cell.text), cell.start)
 
 
 def _several(label: str, value: LineCell, start: int, line: TextLine) -> Iterator[LabelPair]:
     """Further pairs may stand in the value behind one space: "A0422 Date: 25/12/2017"."""
     place = 0
     for second in _SECOND.finditer(value.text):
-        part = cell_at(value.text, place, second.start()).moved(value.start)
+        part = cell_at(value.text, place, second.start(), value.start)
         if part.text and len(part.text) <= 40:
             yield LabelPair(label=label, value=part, start=start, end=line.end)
             label, place = second["label"], second.end()
-    rest = _first_sentence(cell_at(value.text, place, len(value.text)).moved(value.start))
+    rest = _first_sentence(cell_at(value.text, place, len(value.text), value.start))
     if rest.text:
         yield LabelPair(label=label, value=rest, start=start, end=max(rest.end, start))
 
@@ -200,6 +217,8 @@ def is_label(text: str) -> bool:
     said = text.casefold().split()
     if len(said) == 1 and _THREE_DIGITS.search(text):
         return False
+    if text.count("(") != text.count(")"):  # what follows belongs into the brackets
+        return False
     small = sum(word in SMALL_WORDS for word in said)
     reads_on = len(said) > 2 and (said[-1] in SMALL_WORDS or 2 * small > len(said))
     return len(said) <= MOST_LABEL_WORDS and not reads_on and ". " not in text and "; " not in text
@@ -231,7 +250,7 @@ def _with_value_below(
         last += 1
     start, end = lines[below].start, lines[last].end
     value = LineCell(text=text[start:end], start=start)
-    return LabelPair(label=label, value=value, start=lines[number].start, end=end), last - number
+    return LabelPair(label=label, value=value, start=lines[number].start, end=end, is_apart=True), last - number
 
 
 def _may_be_value(lines: Sequence[TextLine], number: int, *, usual: bool) -> bool:
@@ -277,3 +296,93 @@ def _is_heading(lines: Sequence[TextLine], number: int) -> bool:
         return False
     following = lines[number + 1]
     return bool(following.text) and (bool(_open_label(following)) or next(_in_line(following), None) is not None)
+
+
+# ── what may be a pair ───────────────────────────────────────────────────────────────────────────────────────────────
+
+LONGEST_LINE = 400
+LONGEST_STACKED = 120
+_BRACKETED = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})")
+_CAPITALISED = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)")
+_ENDS = re.compile(r"[.!?…;,]['\"”’)\]]*$")
+_BARE_VALUE = re.compile(r"(?:[$€£¥₹]|[A-Z]{3}\s)?\s?\d[\d.,\s]{0,15}%?\*?")
+
+
+def possible_pairs(text: str, lines: Sequence[TextLine]) -> list[LabelPair]:
+    """The pairs, and what may be one: in brackets, in the rows of a table, on two lines without a colon."""
+    free = [structs.replace(line, text="", cells=()) if line.is_row else line for line in lines]
+    found = dict.fromkeys(pairs_in(text, free))
+    for line in lines:
+        found.update(dict.fromkeys(_in_row(line) if line.is_row else _in_sentence(line)))
+    passages = {(each.start, each.end) for each in found}
+    stacked = (each for each in _stacked_pairs(lines) if (each.start, each.end) not in passages)
+    return sorted((*found, *stacked), key=lambda each: each.start)
+
+
+def _in_row(line: TextLine) -> Iterator[LabelPair]:
+    """A row that is a label and its value, or whose cells are "Label: value" themselves."""
+    cells = cells_between_bars(line.text, line.start)
+    if len(cells) == 2 and all(cell.text for cell in cells):
+        yield LabelPair(label=cells[0].text.rstrip(COLONS), value=cells[1], start=line.start, end=line.end)
+    for cell in cells:
+        if ":" in cell.text and len(cell.text) <= LONGEST_LINE:
+            inner = TextLine(text=cell.text, start=cell.start, cells=cells_in(cell.text, cell.start))
+            yield from _by_colons(inner)
+            yield from _capitalised(inner)
+
+
+def _in_sentence(line: TextLine) -> Iterator[LabelPair]:
+    if ":" in line.text and len(line.text) <= LONGEST_LINE:
+        yield from _capitalised(line)
+    for match in _BRACKETED.finditer(line.text) if "(" in line.text or "[" in line.text else ():
+        value = cell_at(line.text, *match.span("value"), line.start)
+        start = line.start + match.start("label")
+        yield LabelPair(label=match["label"].strip(), value=value, start=start, end=value.end, is_inline=True)
+
+
+def _capitalised(line: TextLine) -> Iterator[LabelPair]:
+    """Several pairs behind each other: "Ht: 6' 7\" Wt: 205 Age: 26"."""
+    labels = list(_CAPITALISED.finditer(line.text))
+    for label, following in zip_longest(labels, labels[1:]) if len(labels) > 1 else ():
+        value = cell_at(line.text, label.end(), following.start() if following else len(line.text), line.start)
+        if value.text:
+            yield LabelPair(label=label["label"], value=value, start=line.start + label.start(), end=value.end)
+
+
+def _stacked_pairs(lines: Sequence[TextLine]) -> Iterator[LabelPair]:
+    """Pairs of lines: "Price" with "£38.50" below it; or above it, where a run of such lines begins with a value."""
+    last: TextLine | None = None
+    last_is_value = values_first = False
+    filled = [line for line in lines if line.text]
+    for line, following in zip_longest(filled, filled[1:]):
+        is_short = len(line.text) <= LONGEST_LABEL and not line.is_row and not _ENDS.search(line.text)
+        is_short = is_short and len(line.cells) == 1 and next(_in_line(line), None) is None
+        is_value = is_short and bool(_BARE_VALUE.fullmatch(line.text))
+        numbered = any(map(str.isdigit, line.text))
+        is_label = is_short and not is_value and len(line.text.split()) <= (3 if numbered else MOST_LABEL_WORDS - 2)
+        if last is None or last_is_value == is_value:
+            values_first = is_value
+        if last and values_first and is_label and last_is_value:
+            # with a value above and below, no one can tell which
+            if following is None or not _BARE_VALUE.fullmatch(following.text):
+                yield _stacked(line, last)
+        elif last and not values_first and not last_is_value and _may_stand_below(line):
+            yield _stacked(last, line)
+        last = line if is_value or is_label else None
+        last_is_value = is_value
+
+
+def _may_stand_below(line: TextLine) -> bool:
+    short = len(line.text) <= LONGEST_STACKED and not line.is_row
+    return short and line.text[-1] not in COLONS and not starts_label(line)
+
+
+def _stacked(label: TextLine, value: TextLine) -> LabelPair:
+    return LabelPair(
+        label=label.text.rstrip(" :"),
+        value=LineCell(text=value.text, start=value.start),
+        start=min(label.start, value.start),
+        end=max(label.end, value.end),
+        is_apart=True,
+        is_marked=label.text[-1] in COLONS,
+    )
