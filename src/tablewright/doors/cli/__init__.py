@@ -1,4 +1,4 @@
-"""The command line. Everything heavy is imported inside the commands, so that `tablewright --help` is instant."""
+"""The command line. The database layer is imported inside the commands, so that `tablewright --help` is instant."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from tablewright.doors.cli.output import print_error, show_error
 from tablewright.doors.cli.root import app, asked_in_vain
 from tablewright.errors import RunError, TablewrightError, UsageError
 
@@ -32,8 +33,6 @@ def run() -> str | int | None:
         if code := app(standalone_mode="--json" not in sys.argv[1:]):
             return int(code)
     except (TablewrightError, WRONG_USE) as wrong:
-        from tablewright.doors.cli.output import show_error
-
         error = wrong if isinstance(wrong, TablewrightError) else UsageError(wrong.format_message())
         show_error(error)
         return error.exit_code
@@ -41,8 +40,6 @@ def run() -> str | int | None:
         if end.code:
             return end.code
     if outage := next(filter(None, asked_in_vain), ""):
-        from tablewright.doors.cli.output import print_error
-
         print_error(RunError(outage, kept="What was found without it is kept."))
         return RunError.exit_code
     return 0

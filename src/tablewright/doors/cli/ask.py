@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.form import form_of
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
+from tablewright.errors import TablewrightError, UsageError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -72,9 +75,6 @@ def ask(
     Without a model, a question is turned into such conditions if every word of it is known; otherwise the passages
     nearest to it are shown. "show the rest" and "export to FILE" work on the last result.
     """
-    from tablewright.domain.form import form_of
-    from tablewright.doors.cli import output
-    from tablewright.errors import TablewrightError, UsageError
     from tablewright.formats.tables import target_format
 
     if list_:
@@ -148,8 +148,6 @@ def ask(
 
 
 def list_conversations(*, json: bool) -> None:
-    from tablewright.doors.cli import output
-
     async def work(tablewright: Tablewright) -> list[dict[str, str]]:
         found = await tablewright.conversations()
         return [{"conversation": each.id, "started_at": each.started_at, "title": each.title} for each in found]
@@ -164,8 +162,6 @@ def list_conversations(*, json: bool) -> None:
 
 async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None = None) -> None:
     """All rows of the reply to the file that was asked for, by the option or in words: "export to x.csv"."""
-    from tablewright.doors.cli import output
-
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
     if target is not None:
         count = await tablewright.export_result(reply.result_id, target, folders=True)
@@ -173,7 +169,6 @@ async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None
 
 
 def print_reply(reply: Reply, *, trace: bool) -> None:
-    from tablewright.doors.cli import output
     from tablewright.messages.catalogue import translate
 
     console = output.stdout()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
-
-if TYPE_CHECKING:
-    from tablewright.app import AuditEntry, Tablewright
 
 
 @app.command()
@@ -21,19 +19,11 @@ def audit(
     json: Json = False,
 ) -> None:
     """Show the audit log, newest first: logins, shares, exports, removals, users and their limits."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> list[AuditEntry]:
-        return await tablewright.audit.entries(before=before, limit=limit, action=action, who=who)
-
-    found = with_app(work)
-    if json:
-        output.print_json({"entries": found})
-    elif not found:
-        output.say("Nothing of that kind has been done yet.")
-    else:
-        lines = [
-            [str(each.number), output.when(each.at), each.who, each.door, each.action, each.thing, each.detail]
-            for each in found
-        ]
-        output.stdout().print(output.grid("", ["No.", "When", "Who", "Door", "What", "To", "Detail"], lines))
+    found = with_app(lambda tablewright: tablewright.audit.entries(before=before, limit=limit, action=action, who=who))
+    lines = [
+        [str(each.number), output.when(each.at), each.who, each.door, each.action, each.thing, each.detail]
+        for each in found
+    ]
+    columns = ["No.", "When", "Who", "Door", "What", "To", "Detail"]
+    output.print_list(json, {"entries": found}, "Nothing of that kind has been done yet.", columns, lines)

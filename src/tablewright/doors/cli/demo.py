@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from tablewright.domain.text import cell_text
+from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Json, app
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ def demo(json: Json = False) -> None:
     import tempfile
     from pathlib import Path
 
-    from tablewright.doors.cli import output
-
     with tempfile.TemporaryDirectory(prefix="tablewright-demo-") as folder:
         report = asyncio.run(show(Path(folder), quiet=json))
     if json:
@@ -40,7 +40,6 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
 
     from tablewright.app import Tablewright
     from tablewright.domain.fieldspec import parse_field
-    from tablewright.doors.cli import output, views
     from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
     from tablewright.settings import Settings
@@ -57,15 +56,12 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
         if not quiet:
             await print_table(tablewright, table_id)
         headline("2. It is searched, opened, read and checked, over HTTP, on a small web that comes with Tablewright")
-        with output.bar() as progress:
-            task = progress.add_task("Filling", total=None)
+        with output.Bar("Filling") as bar:
             run = await tablewright.plan_enrich(
                 table_id,
                 [parse_field(text) for text in COLUMNS],
                 "pipeline",
-                watch=lambda news: progress.update(
-                    task, completed=news.done, total=news.total, description=output.doing(news)
-                ),
+                watch=bar.follow_fill,
             )
             filled = await run.run()
         report = await tablewright.enrich_report(filled)
@@ -103,7 +99,6 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
 
     from tablewright.app import Tablewright
     from tablewright.domain.fieldspec import parse_field
-    from tablewright.domain.text import cell_text
     from tablewright.sample.model import NAME
     from tablewright.settings import Settings
 
@@ -131,9 +126,6 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
 
 
 async def print_namesake(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
-    from tablewright.domain.text import cell_text
-    from tablewright.doors.cli import output, views
-
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
     for operation in operations:
@@ -147,17 +139,12 @@ async def print_namesake(tablewright: Tablewright, table_id: str, operations: li
 
 
 async def print_table(tablewright: Tablewright, table_id: str) -> None:
-    from tablewright.doors.cli import output
-
     table = await tablewright.load(table_id)
     output.print_rows(table.name, table, table.rows)
 
 
 async def print_evidence(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
     """A cell that two sources agree on, one on which they disagree, and a count of all quotes looked up again."""
-    from tablewright.domain.text import cell_text
-    from tablewright.doors.cli import output, views
-
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
     agreed = [each for each in operations if len(each.cell.evidence) > 1 and not each.cell.conflict]
@@ -175,9 +162,6 @@ async def print_evidence(tablewright: Tablewright, table_id: str, operations: li
 
 
 async def print_empty(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
-    from tablewright.domain.text import cell_text
-    from tablewright.doors.cli import output
-
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
     empty: dict[tuple[str, str], list[str]] = {}

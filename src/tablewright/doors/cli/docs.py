@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import DocumentReport, Imported, Ingested, Tablewright
+    from tablewright.app import Ingested, Tablewright
     from tablewright.domain.corpus import Document
-    from tablewright.domain.form import KnownGroup
 
 docs = typer.Typer(
     no_args_is_help=True, help="Your own documents: add, list, show, kind, tables, remove, annotate, table."
@@ -41,16 +42,14 @@ def add(
     Without a model, the kind of a document is a guess from its title, where another document has the same; say it with
     --kind or `docs kind`, so that `ask --where "kind = …"` finds them all.
     """
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Ingested:
-        with output.bar() as progress:
-            task = progress.add_task("Reading", total=None)
+        with output.Bar("Reading") as bar:
             return await tablewright.add_documents(
                 paths,
                 kind=kind,
                 workers=workers,
-                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+                watch=bar.follow,
             )
 
     done = with_app(work)
@@ -83,8 +82,6 @@ def add(
 
 
 def print_unreadable(unreadable: tuple[tuple[str, str], ...]) -> None:
-    from tablewright.doors.cli import output
-
     if unreadable:
         lines = [[path, reason] for path, reason in unreadable[:SHOWN_PROBLEMS]]
         output.stdout().print(output.grid("Not read", ["File", "Why"], lines))
@@ -98,12 +95,8 @@ def list_tables(json: Json = False) -> None:
 
     A kind that something was asked of has a table of its own, which `tablewright tables show` shows and you can edit.
     """
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> list[KnownGroup]:
-        return await tablewright.known_of_documents()
-
-    groups = with_app(work)
+    groups = with_app(lambda tablewright: tablewright.known_of_documents())
     if json:
         output.print_json(groups)
         return
@@ -132,9 +125,6 @@ def set_kind(
 
     Without a model, --where sets it for many at once: `docs kind invoice --where "title contains invoice"`.
     """
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
-
     if bool(names) == bool(where.strip()):
         raise UsageError("Name documents, or say with --where which ones are meant.")
 
@@ -144,10 +134,7 @@ def set_kind(
         return len(ids)
 
     count = with_app(work)
-    if json:
-        output.print_json({"kind": kind, "documents": count})
-    else:
-        output.say(f"{output.many(count, 'document')}: {kind}.")
+    output.print_result(json, {"kind": kind, "documents": count}, f"{output.many(count, 'document')}: {kind}.")
 
 
 @docs.command("list")
@@ -157,23 +144,14 @@ def list_documents(
     json: Json = False,
 ) -> None:
     """List the documents in the collection."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> list[Document]:
-        return await tablewright.documents(kind=kind, readable=False if unreadable else None)
-
-    known = with_app(work)
-    if json:
-        output.print_json({"documents": known})
-        return
-    if not known:
-        output.say("There are none." if unreadable or kind else "There are none yet: `tablewright docs add PATH`.")
-        return
+    known = with_app(lambda tablewright: tablewright.documents(kind=kind, readable=False if unreadable else None))
+    empty = "There are none." if unreadable or kind else "There are none yet: `tablewright docs add PATH`."
     lines = [
         [each.id, each.name, shown_kind(each), str(each.pages or ""), each.problem or each.title] for each in known
     ]
-    output.stdout().print(output.grid("Documents", ["Id", "File", "Kind", "Pages", "Title or problem"], lines))
-    if any(each.kind_by == "title" for each in known):
+    output.print_list(json, {"documents": known}, empty, ["Id", "File", "Kind", "Pages", "Title or problem"], lines)
+    if not json and any(each.kind_by == "title" for each in known):
         output.say("A kind with “?” is a guess from its title or folder; `tablewright docs kind` sets one.")
 
 
@@ -185,12 +163,8 @@ def shown_kind(document: Document) -> str:
 @docs.command()
 def show(document: DocumentName, json: Json = False) -> None:
     """Show a document and the facts that were read from it."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> DocumentReport:
-        return await tablewright.document(document)
-
-    report = with_app(work)
+    report = with_app(lambda tablewright: tablewright.document(document))
     if json:
         output.print_json(report)
         return
@@ -212,16 +186,13 @@ def remove(
     json: Json = False,
 ) -> None:
     """Forget documents: their texts, vectors, summaries, facts, and what was answered from them. The files stay."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> list[Document]:
-        return await tablewright.remove_documents(documents)
-
-    gone = with_app(work)
-    if json:
-        output.print_json({"removed": gone})
-    else:
-        output.say(f"Removed {output.many(len(gone), 'document')}: {', '.join(each.name for each in gone[:10])}.")
+    gone = with_app(lambda tablewright: tablewright.remove_documents(documents))
+    output.print_result(
+        json,
+        {"removed": gone},
+        f"Removed {output.many(len(gone), 'document')}: {', '.join(each.name for each in gone[:10])}.",
+    )
 
 
 @docs.command()
@@ -232,21 +203,16 @@ def annotate(
     json: Json = False,
 ) -> None:
     """Let the model find facts that the rules missed and summarise long documents; code checks both."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> int:
-        with output.bar() as progress:
-            task = progress.add_task("Annotating", total=None)
+        with output.Bar("Annotating") as bar:
             return await tablewright.annotate_documents(
                 documents or [],
-                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+                watch=bar.follow,
             )
 
     found = with_app(work, {"model": model, "budget": budget})
-    if json:
-        output.print_json({"facts": found})
-    else:
-        output.say(f"{output.many(found, 'further fact')} found.")
+    output.print_result(json, {"facts": found}, f"{output.many(found, 'further fact')} found.")
 
 
 @docs.command()
@@ -256,16 +222,11 @@ def table(
     json: Json = False,
 ) -> None:
     """Make a table with a row for each document, for `tablewright enrich NAME --strategy documents`."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> Imported:
-        return await tablewright.table_of_documents(name, kind=kind)
-
-    made = with_app(work)
-    if json:
-        output.print_json({"table_id": made.table.id, "rows": made.rows})
-    else:
-        output.say(
-            f"Table {made.table.id}: {output.many(made.rows, 'row')}. Fill it: `tablewright enrich {made.table.id} "
-            f'--strategy documents --field "Total:money"`.'
-        )
+    made = with_app(lambda tablewright: tablewright.table_of_documents(name, kind=kind))
+    output.print_result(
+        json,
+        {"table_id": made.table.id, "rows": made.rows},
+        f"Table {made.table.id}: {output.many(made.rows, 'row')}. Fill it: `tablewright enrich {made.table.id} "
+        f'--strategy documents --field "Total:money"`.',
+    )

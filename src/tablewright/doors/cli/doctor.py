@@ -6,6 +6,7 @@ import asyncio
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, load_confirmed_settings
 
 
@@ -15,7 +16,6 @@ def doctor(json: Json = False) -> None:
     from rich.text import Text
 
     from tablewright.app import doctor as examine
-    from tablewright.doors.cli import output
 
     checks = asyncio.run(examine(load_confirmed_settings()))
     if json:

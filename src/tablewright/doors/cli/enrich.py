@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from pathlib import Path
@@ -11,8 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.fieldspec import parse_field
+from tablewright.doors.cli import output, views
+from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, Model, Search, app, with_app
 from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
+from tablewright.doors.interrupting import on_interrupt
+from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import (
@@ -21,13 +24,11 @@ if TYPE_CHECKING:
         Filled,
         Imported,
         KnownFile,
-        Progress,
         ProposalHead,
         Tablewright,
         Watch,
     )
     from tablewright.domain.model import Field
-    from tablewright.errors import Paused
 
 PREVIEW = 20
 
@@ -148,10 +149,6 @@ def enrich(
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
     from tablewright.app import FileOptions
-    from tablewright.domain.fieldspec import parse_field
-    from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs, spoken
-    from tablewright.errors import TablewrightError, UsageError
     from tablewright.formats.tables import target_format
 
     if evidence not in ("", "strict", "judged"):
@@ -258,9 +255,6 @@ def enrich(
 
 def paused(filled: Filled) -> Paused:
     """What fails, what is kept, and how to go on."""
-    from tablewright.doors.cli import output
-    from tablewright.errors import Paused
-
     found = output.many(filled.found, "value")
     return Paused(
         f"Run {filled.run_id} is paused. {filled.problem}",
@@ -272,8 +266,6 @@ def paused(filled: Filled) -> Paused:
 
 def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, command: str) -> None:
     """What the money went to is kept, and the rest is only a matter of more, for `command`."""
-    from tablewright.doors.cli import output
-
     where = f"in table {table_id}" if applied else f"in proposal {filled.proposal_id}"
     output.say(
         f"Stopped at the cap of {filled.cap}, after {output.dollars(filled.usage.cost_usd)}: "
@@ -286,8 +278,6 @@ def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, comman
 
 
 async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool) -> bool:
-    from tablewright.doors.cli import views
-
     if head.counts.get("open"):
         done = await tablewright.changes.apply_unseen(head.id)
         if show:
@@ -298,7 +288,6 @@ async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool)
 
 async def offer(tablewright: Tablewright, head: ProposalHead, *, decide_now: bool) -> bool:
     """Shows what would change and asks what to do with it; whether anything was applied."""
-    from tablewright.doors.cli import output, views
     from tablewright.doors.cli.review import review_proposal
 
     await views.print_proposal(tablewright, head, await tablewright.operations(head.id, limit=PREVIEW))
@@ -320,8 +309,6 @@ async def offer(tablewright: Tablewright, head: ProposalHead, *, decide_now: boo
 
 
 def parse_params(texts: list[str]) -> dict[str, str]:
-    from tablewright.errors import UsageError
-
     params = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -348,30 +335,19 @@ async def fill(
     tablewright: Tablewright, target: str, options: FileOptions, asked: EnrichRequest, *, new: bool = False
 ) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
-    from tablewright.doors.cli import output, views
-
     table_id, imported = await bring_in(tablewright, target, options, new=new)
-    with output.bar() as progress:
-        task = progress.add_task("Filling", total=None)
-
-        def watch(news: Progress) -> None:
-            progress.update(task, completed=news.done, total=news.total, description=output.doing(news))
-
+    with output.Bar("Filling") as bar:
         try:
-            run = await planned(tablewright, table_id, asked, watch)
+            run = await planned(tablewright, table_id, asked, bar.follow_fill)
             if output.stderr().is_terminal and run.costs_money:
                 output.say(f"{views.in_one_line(await run.estimate())}.")
         except BaseException:
             if imported:
                 await tablewright.remove_table(table_id)
             raise
-        doing = await tablewright.durable(run, watch)
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, doing.cancel)
-        try:
+        doing = await tablewright.durable(run, bar.follow_fill)
+        with on_interrupt(doing.cancel):
             return table_id, await doing.run()
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
 
 
 async def bring_in(
@@ -379,9 +355,6 @@ async def bring_in(
 ) -> tuple[str, Imported | None]:
     """The table's id, and what was imported if it is a file. One that was imported before goes on with its table,
     unless `new`; with `only_look` no row is added to it."""
-    from tablewright.doors.cli import output
-    from tablewright.errors import BadFile
-
     if not Path(target).is_file():
         if Path(target).suffix or "/" in target:
             raise BadFile(f"There is no file {target}.")
@@ -389,11 +362,8 @@ async def bring_in(
     known = None if new else await tablewright.recognise_file(Path(target), options)
     if known is not None and not (only_look and known.changed) and await goes_on(tablewright, target, known):
         return known.table.id, None
-    with output.bar() as progress:
-        task = progress.add_task(f"Importing {Path(target).name}", total=None)
-        imported = await tablewright.import_file(
-            Path(target), options, lambda done, total: progress.update(task, completed=done, total=total)
-        )
+    with output.Bar(f"Importing {Path(target).name}") as bar:
+        imported = await tablewright.import_file(Path(target), options, bar.count)
     output.warn(imported.warnings)
     return imported.table.id, imported
 
@@ -401,8 +371,6 @@ async def bring_in(
 async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bool:
     """Whether to use the table that the file became before. Where the file has changed a person is asked; without one
     its new rows are added, and what is in the table stays as it is."""
-    from tablewright.doors.cli import output
-
     table_id = known.table.id
     if not known.changed:
         output.say(f"{target} is table {table_id}, imported before; --new makes a new table.")
@@ -440,8 +408,6 @@ async def print_estimate(
     tablewright: Tablewright, target: str, options: FileOptions, asked: EnrichRequest, *, json: bool
 ) -> None:
     """What a run would take. A file is a table only for as long as that needs."""
-    from tablewright.doors.cli import output, views
-
     table_id, imported = await bring_in(tablewright, target, options, only_look=True)
     try:
         run = await planned(tablewright, table_id, asked, lambda news: None)
@@ -456,8 +422,6 @@ async def print_estimate(
 
 
 async def print_result(tablewright: Tablewright, head: ProposalHead) -> None:
-    from tablewright.doors.cli import output
-
     table = await tablewright.table(head.table_id)
     rows = await tablewright.page(table.id, limit=PREVIEW)
     count = await tablewright.count(table.id)

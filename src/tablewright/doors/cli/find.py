@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.fieldspec import parse_field, split_columns
+from tablewright.domain.form import parse_where
+from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
+from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
+from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.domain.listing import FindEvent, FoundRows, Listing
 
 SHOWN = 20
 """Rows, and things set aside, that are printed."""
@@ -63,11 +68,6 @@ def find(
 
     Without a model, only tables whose headers match the columns you ask for are read.
     """
-    from tablewright.domain.fieldspec import parse_field, split_columns
-    from tablewright.domain.form import parse_where
-    from tablewright.domain.listing import DEFAULT_ROWS
-    from tablewright.doors.cli import output, views
-    from tablewright.errors import UsageError
     from tablewright.formats.tables import target_format
 
     if sum(map(bool, (question, more, show))) != 1:
@@ -115,8 +115,6 @@ def find(
 
 
 def say_plan(listing: Listing) -> None:
-    from tablewright.doors.cli import output
-
     plan = listing.plan
     output.say(f"Table {listing.table_id}: {plan.things}.")
     output.say(f"Columns: {', '.join(field.name for field in plan.fields)}.")
@@ -133,21 +131,13 @@ async def watched(
     tablewright: Tablewright, table_id: str, *, fill: bool, more: bool, rows: int, quiet: bool
 ) -> FoundRows:
     """Finds the rows and tells what happens; Ctrl-C keeps what was found."""
-    import asyncio
-
-    from tablewright.doors.cli import output
-    from tablewright.errors import Cancelled
-
-    with output.bar() as progress:
-        bar = progress.add_task("Searching", total=None)
+    with output.Bar("Searching") as bar:
 
         def watch(event: FindEvent) -> None:
             if not quiet and event.stage in ("searching", "reading"):
                 output.say(f"  {event.stage} {event.detail}")
             doing = {"filling": "Looking for what the lists do not state", "reading": "Reading lists"}
-            progress.update(
-                bar, description=doing.get(event.stage, "Searching"), completed=event.done, total=event.total or None
-            )
+            bar.count(event.done, event.total, doing.get(event.stage, "Searching"))
 
         try:
             return await tablewright.find_rows(table_id, fill=fill, more=more, rows=rows, watch=watch)
@@ -160,8 +150,6 @@ async def watched(
 
 
 async def print_found(tablewright: Tablewright, found: FoundRows, out: Path | None) -> None:
-    from tablewright.doors.cli import output
-
     table = await tablewright.table(found.table_id)
     if found.rows:
         rows = await tablewright.page(found.table_id, limit=SHOWN)
@@ -176,8 +164,6 @@ async def print_found(tablewright: Tablewright, found: FoundRows, out: Path | No
 
 
 def account_lines(found: FoundRows) -> list[str]:
-    from tablewright.doors.cli import output
-
     listed = output.many(len(found.read), "page")
     lines = [f"{output.many(found.rows, 'row')} of {found.found:,} things found on {listed}. {found.completeness}"]
     if not found.by_model and not found.found:

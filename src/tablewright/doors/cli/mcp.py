@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Model, Search, app, with_app
 from tablewright.extras import need
 
@@ -41,7 +42,6 @@ def mcp(
     finds is a proposal until `decide_proposal` applies it. Only files under --files can be read.
     """
     need("server", "Serving MCP tools")
-    from tablewright.doors.cli import output
     from tablewright.doors.mcp.server import PATH, create_server, http_app, serve_http, serve_stdio
 
     async def work(tablewright: Tablewright) -> None:

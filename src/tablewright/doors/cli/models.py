@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.document import document
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
-    from tablewright.app import CatalogModel, ModelTrial, Tablewright
+    from tablewright.app import Tablewright
 
 models = typer.Typer(no_args_is_help=True, help="Local models: list, pull, test.")
 app.add_typer(models, name="models")
@@ -19,12 +21,8 @@ app.add_typer(models, name="models")
 @models.command("list")
 def list_models(json: Json = False) -> None:
     """List the models that can be downloaded to run on this machine."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> list[tuple[CatalogModel, bool]]:
-        return await tablewright.models()
-
-    known = with_app(work)
+    known = with_app(lambda tablewright: tablewright.models())
     if json:
         output.print_json(
             {
@@ -56,20 +54,15 @@ def pull(
     json: Json = False,
 ) -> None:
     """Download a model and verify it, resuming an earlier download."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Path:
-        with output.bar() as progress:
-            task = progress.add_task(f"Fetching {name}", total=None)
-            return await tablewright.pull_model(
-                name, lambda done, total: progress.update(task, completed=done, total=total)
-            )
+        with output.Bar(f"Fetching {name}") as bar:
+            return await tablewright.pull_model(name, bar.count)
 
     path = with_app(work)
-    if json:
-        output.print_json({"name": name, "path": str(path)})
-    else:
-        output.say(f"{name} is at {path}. Use it with TABLEWRIGHT_MODEL=local:{name}.")
+    output.print_result(
+        json, {"name": name, "path": str(path)}, f"{name} is at {path}. Use it with TABLEWRIGHT_MODEL=local:{name}."
+    )
 
 
 @models.command("test")
@@ -78,13 +71,8 @@ def try_model(
     json: Json = False,
 ) -> None:
     """Ask the configured model one small question."""
-    from tablewright.domain.document import document
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> ModelTrial:
-        return await tablewright.test_model()
-
-    trial = with_app(work, {"model": model})
+    trial = with_app(lambda tablewright: tablewright.test_model(), {"model": model})
     if json:
         output.print_json(document(trial))
     else:

@@ -26,7 +26,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.domain.document import document
-from tablewright.domain.model import Cell, Field, Row, Table
+from tablewright.domain.model import Cell, Field, Row, Step, Table
 from tablewright.domain.printable import escaped, printable
 from tablewright.domain.text import cell_text
 from tablewright.doors.amounts import dollars as dollars
@@ -39,6 +39,7 @@ from tablewright.errors import Cancelled, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.app import Progress as News
+    from tablewright.doors.library.progress import News as Counted
 
 FRAME = 3
 """Characters that a column takes beside its text."""
@@ -133,6 +134,25 @@ def grid(
     for line in shown:
         table.add_row(*line)
     return table
+
+
+def print_list(
+    as_json: bool, whole: Any, empty: str, columns: Sequence[str], lines: Iterable[Sequence[str | Text]]
+) -> None:
+    """Print a list as one JSON document, or as a grid with a line for each; `empty` is said where there are none."""
+    if as_json:
+        print_json(whole)
+    elif shown := list(lines):
+        stdout().print(grid("", columns, shown))
+    else:
+        say(empty)
+
+
+def print_result(as_json: bool, whole: Any, sentence: str) -> None:
+    if as_json:
+        print_json(whole)
+    else:
+        say(sentence)
 
 
 def print_rows(
@@ -264,13 +284,30 @@ class HowFar(ProgressColumn):
         return Text(" ").join((self._done.render(task), self._left.render(task)))
 
 
-def bar() -> Progress:
-    """On stderr, and only when a person is watching."""
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        HowFar(),
-        console=stderr(),
-        transient=True,
-        disable=not stderr().is_terminal or "--json" in sys.argv[1:],
-    )
+class Bar(Progress):
+    """The progress of one piece of work, on stderr, and only when a person is watching."""
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        super().__init__(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            HowFar(),
+            console=stderr(),
+            transient=True,
+            disable=not stderr().is_terminal or "--json" in sys.argv[1:],
+        )
+        self._task = self.add_task(what, total=total)
+
+    def count(self, done: int, total: int | None = None, what: str | None = None) -> None:
+        """Show how many are done; a total or a description that is not given stays."""
+        self.update(self._task, completed=done, total=total or None, description=what)
+
+    def follow(self, news: Counted) -> None:
+        self.count(news.done, news.total)
+
+    def follow_fill(self, news: News) -> None:
+        self.count(news.done, news.total, doing(news))
+
+    def tell(self, step: Step) -> None:
+        self.reset(self._task, description=plain(step.detail, 60).plain)
+        self.tasks[0].total = None  # `reset` takes None for "as before"

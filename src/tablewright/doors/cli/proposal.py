@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Selection, Tablewright
@@ -35,16 +37,10 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the proposals that are waiting for a decision."""
-    from tablewright.doors.cli import output
-
     found = with_app(lambda tablewright: tablewright.proposals(table, only_open=not everything))
-    if json:
-        output.print_json({"proposals": found})
-    elif not found:
-        output.say("No proposals." if everything else "No open proposals; --all shows the decided ones too.")
-    else:
-        lines = [[head.id, head.table_id, head.status, output.when(head.created_at), head.reasoning] for head in found]
-        output.stdout().print(output.grid("", ["Proposal", "Table", "Status", "Made", "What"], lines))
+    empty = "No proposals." if everything else "No open proposals; --all shows the decided ones too."
+    lines = [[head.id, head.table_id, head.status, output.when(head.created_at), head.reasoning] for head in found]
+    output.print_list(json, {"proposals": found}, empty, ["Proposal", "Table", "Status", "Made", "What"], lines)
 
 
 @commands.command()
@@ -56,7 +52,6 @@ def show(
     json: Json = False,
 ) -> None:
     """Show what a proposal would change."""
-    from tablewright.doors.cli import output, views
 
     async def work(tablewright: Tablewright) -> None:
         head = await tablewright.proposal(proposal)
@@ -79,7 +74,6 @@ def apply(
     json: Json = False,
 ) -> None:
     """Apply a proposal to its table: all of it, or only some cells."""
-    from tablewright.doors.cli import output, views
 
     async def work(tablewright: Tablewright) -> Any:
         done = await tablewright.changes.apply(proposal, selection(row, field, min_confidence), force=force)
@@ -111,17 +105,17 @@ def reject(
     json: Json = False,
 ) -> None:
     """Reject a proposal: all of it, or only some cells. The table stays as it is."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Any:
         refused = await tablewright.changes.reject(proposal, selection(row, field))
         return refused, await tablewright.proposal(proposal)
 
     refused, head = with_app(work)
-    if json:
-        output.print_json({"proposal_id": proposal, "status": head.status, "refused": refused})
-    else:
-        output.say(f"Refused {output.many(refused, 'cell')}; {head.counts.get('open', 0):,} still open.")
+    output.print_result(
+        json,
+        {"proposal_id": proposal, "status": head.status, "refused": refused},
+        f"Refused {output.many(refused, 'cell')}; {head.counts.get('open', 0):,} still open.",
+    )
 
 
 @commands.command()
@@ -142,9 +136,7 @@ def review(
     Nothing is written before you quit with q; then everything at once, in one change that can be undone. Without a
     terminal the answers are read from stdin, line by line; if they end before q or x, nothing is applied.
     """
-    from tablewright.doors.cli import output, views
     from tablewright.doors.cli.review import report, review_proposal
-    from tablewright.errors import UsageError
 
     if failed and below is not None:
         raise UsageError("--failed and --below exclude each other.", advice="An empty cell has no confidence.")
@@ -174,7 +166,6 @@ def edit(
     json: Json = False,
 ) -> None:
     """Write your own value in place of a proposed one."""
-    from tablewright.doors.cli import output, views
     from tablewright.doors.cli.review import report, write_own
 
     async def work(tablewright: Tablewright) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, TableName, with_app
 from tablewright.doors.cli.table import commands
+from tablewright.doors.interrupting import on_interrupt
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -36,24 +36,11 @@ def recheck(
 
     A page that refuses or cannot be reached proves nothing: its cells are left as they are.
     """
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Rechecked:
         head = await tablewright.table(table)
-        with output.bar() as progress:
-            task = progress.add_task("Rechecking", total=None)
-            loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGINT, tablewright.jobs.stop)
-            try:
-                return await tablewright.recheck(
-                    head.id,
-                    field or [],
-                    row_ids=row,
-                    dry_run=dry_run,
-                    watch=lambda news: progress.update(task, completed=news.done, total=news.total),
-                )
-            finally:
-                loop.remove_signal_handler(signal.SIGINT)
+        with output.Bar("Rechecking") as bar, on_interrupt(tablewright.jobs.stop):
+            return await tablewright.recheck(head.id, field or [], row_ids=row, dry_run=dry_run, watch=bar.follow)
 
     done = with_app(work, {"search": search})
     if json:
@@ -79,8 +66,6 @@ def recheck(
 
 def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
     """What needs attention as a table; what still stands only as a number."""
-    from tablewright.doors.cli import output
-
     if not done.cells:
         output.say("No cell of these cites a source, so there is nothing to ask for.")
         return

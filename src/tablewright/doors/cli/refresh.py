@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -11,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.doors.cli import output, views
+from tablewright.doors.cli.enrich import apply_all, offer, paused, say_where_it_stopped
 from tablewright.doors.cli.root import Budget, Json, Model, Search, TableName, with_app
 from tablewright.doors.cli.table import commands
+from tablewright.doors.interrupting import on_interrupt
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Fill, Filled, Progress, RefreshRound, Tablewright, Watch, WrittenValue
-    from tablewright.errors import UsageError
+    from tablewright.app import Fill, Filled, RefreshRound, Tablewright, Watch, WrittenValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,6 @@ def set_(
     json: Json = False,
 ) -> None:
     """Write your own value into a cell. Cells derived from the old value become stale; nothing runs by itself."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> tuple[str, WrittenValue]:
         head = await tablewright.table(table)
@@ -80,9 +80,6 @@ def refresh(
     You see the price before it starts and what would change before it does. Cells that depend on other stale cells
     come after those are applied.
     """
-    from tablewright.doors.cli import output
-    from tablewright.doors.cli.enrich import paused
-
     names = field or []
 
     async def work(tablewright: Tablewright) -> Refreshed:
@@ -123,10 +120,6 @@ async def fill_rounds(
     tablewright: Tablewright, table_id: str, rounds: Sequence[RefreshRound], *, yes: bool, json: bool
 ) -> Refreshed:
     """One run for each round. What waits for cells that were not applied is left, and said; so is what cannot begin."""
-    from tablewright.doors.cli import output
-    from tablewright.doors.cli.enrich import apply_all, offer, say_where_it_stopped
-    from tablewright.errors import UsageError
-
     done = Refreshed()
     for each in rounds:
         filled = await fill_round(tablewright, table_id, each, yes=yes, json=json)
@@ -161,44 +154,30 @@ async def fill_round(
 ) -> Filled | UsageError | None:
     """With a progress bar, until it is done or Ctrl-C is pressed; None where its cells wait, or it is not wanted, and
     the error where it cannot begin."""
-    from tablewright.doors.cli import output, views
-    from tablewright.errors import UsageError
-
-    with output.bar() as progress:
-        task = progress.add_task("Filling", total=None)
-
-        def watch(news: Progress) -> None:
-            progress.update(task, completed=news.done, total=news.total, description=output.doing(news))
-
-        run = await planned(tablewright, table_id, of, watch)
+    with output.Bar("Filling") as bar:
+        run = await planned(tablewright, table_id, of, bar.follow_fill)
         if isinstance(run, UsageError):
             return run
         if run is None:
             output.say(f"{', '.join(of.fields)}: left, for what these cells depend on is still stale.")
             return None
-        progress.stop()
+        bar.stop()
         acts = not yes and tablewright.acts(of.strategy)
         if acts and (json or not output.ask(f"{of.strategy} acts outside the table. Start?")):
             return UsageError(f"{of.strategy} acts outside the table.", advice="Say --yes to start it.")
         costs = not (yes or json) and output.stderr().is_terminal and run.costs_money
         if costs and not output.ask(f"{', '.join(of.fields)}: {views.in_one_line(await run.estimate())}. Start?"):
             return None
-        progress.start()
-        doing = await tablewright.durable(run, watch)
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, doing.cancel)
-        try:
+        bar.start()
+        doing = await tablewright.durable(run, bar.follow_fill)
+        with on_interrupt(doing.cancel):
             return await doing.run()
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
 
 
 async def planned(
     tablewright: Tablewright, table_id: str, of: RefreshRound, watch: Watch | None = None, *, waiting: bool = False
 ) -> Fill | UsageError | None:
     """What one round lacks, such as a strategy that is gone or a key, does not keep the others from being filled."""
-    from tablewright.errors import UsageError
-
     try:
         return await tablewright.plan_refresh(table_id, of, waiting=waiting, watch=watch or (lambda news: None))
     except UsageError as error:
@@ -206,8 +185,6 @@ async def planned(
 
 
 def say_refused(table_id: str, of: RefreshRound, error: UsageError) -> None:
-    from tablewright.doors.cli import output
-
     output.say(f"{', '.join(of.fields)}: left. {error}")
     output.say(
         f"Or flag these cells and fill them in another way: `tablewright enrich {table_id} --field "
@@ -225,9 +202,6 @@ def refused_report(done: Refreshed) -> list[dict[str, Any]]:
 async def print_estimates(
     tablewright: Tablewright, table_id: str, rounds: Sequence[RefreshRound], *, json: bool
 ) -> Refreshed:
-    from tablewright.doors.cli import output, views
-    from tablewright.errors import UsageError
-
     done = Refreshed()
     estimates = []
     for of in rounds:
@@ -259,8 +233,6 @@ def price_report(table_id: str, rounds: Sequence[RefreshRound]) -> dict[str, Any
 
 
 def say_price(table_id: str, rounds: Sequence[RefreshRound]) -> None:
-    from tablewright.doors.cli import output
-
     count = sum(len(each.cells) for each in rounds)
     if not count:
         output.say(f"Nothing is stale in table {table_id}.")

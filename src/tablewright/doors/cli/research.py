@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from tablewright.domain.printable import printable
+from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
+from tablewright.domain.text import plural
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
+from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
 
 ROUNDS = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
 GAPS_SHOWN = 5
@@ -79,9 +84,6 @@ def research(
     checked on independent sites; the report shows where they disagree and says what could not be found. Without a
     model, the report consists of excerpts.
     """
-    from tablewright.domain.research import ResearchRequest
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
     from tablewright.formats.reports import report_format
 
     if out is not None:
@@ -101,12 +103,6 @@ def research(
     if question and (resume or show or list_all):
         raise UsageError("A question does not go with --resume, --show or --list.")
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
-
-    async def listed(tablewright: Tablewright) -> list[Research]:
-        return await tablewright.researches()
-
-    async def refined(tablewright: Tablewright) -> AnsweredFollowUp:
-        return await tablewright.refine_research(refine, question)
 
     async def done(tablewright: Tablewright) -> tuple[Research, dict[str, Any]]:
         if show:
@@ -133,9 +129,9 @@ def research(
         return found, await tablewright.research_report(found.id) if json else {}
 
     if list_all:
-        print_list(with_app(listed, flags), as_json=json)
+        print_list(with_app(lambda tablewright: tablewright.researches(), flags), as_json=json)
     elif refine:
-        answered = with_app(refined, flags)
+        answered = with_app(lambda tablewright: tablewright.refine_research(refine, question), flags)
         output.print_json(answered) if json else print_answered(answered)
     else:
         found, whole = with_app(done, flags)
@@ -146,8 +142,6 @@ async def agreed(
     tablewright: Tablewright, request: ResearchRequest, tasks: int | None, *, quiet: bool, yes: bool
 ) -> Brief:
     """The plan, shown with what it is likely to take; a person at a terminal starts it, changes it or stops."""
-    from tablewright.doors.cli import output
-    from tablewright.errors import Cancelled
     from tablewright.formats.reports import wording
 
     brief = await tablewright.plan_research(request, max_tasks=tasks)
@@ -165,13 +159,7 @@ async def agreed(
 
 async def watched(tablewright: Tablewright, begun: Research, minutes: float | None, *, quiet: bool) -> Research:
     """Runs it, and tells round by round what happens; Ctrl-C keeps the rounds that are whole."""
-    import asyncio
-
-    from tablewright.doors.cli import output
-    from tablewright.errors import Cancelled
-
-    with output.bar() as progress:
-        bar = progress.add_task("Reading the question", total=None)
+    with output.Bar("Reading the question") as bar:
 
         def watch(event: ResearchEvent) -> None:
             if not quiet:
@@ -179,7 +167,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
             name = ROUNDS.get(event.kind or "", "research")
             if event.stage in ("round", "task", "reading", "claim", "writing"):
                 doing = "Writing the report" if event.stage == "writing" else f"Round {event.round_index}, {name}"
-                progress.update(bar, description=doing, completed=event.done, total=event.total or None)
+                bar.count(event.done, event.total, doing)
 
         if not quiet:
             output.say(f"Research {begun.id} begins.")
@@ -194,8 +182,6 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
 
 
 def print_event(event: ResearchEvent) -> None:
-    from tablewright.doors.cli import output
-
     if event.stage == "round":
         output.say(f"Round {event.round_index}, {ROUNDS[event.kind or 'discover']}: {event.detail}")
     elif event.stage == "task":
@@ -214,9 +200,6 @@ def print_event(event: ResearchEvent) -> None:
 
 
 def print_research(found: Research, out: Path | None) -> None:
-    from tablewright.domain.printable import printable
-    from tablewright.domain.text import plural
-    from tablewright.doors.cli import output
     from tablewright.formats.reports import render
 
     if found.report is None:
@@ -243,8 +226,6 @@ def print_research(found: Research, out: Path | None) -> None:
 
 
 def print_answered(answered: AnsweredFollowUp) -> None:
-    from tablewright.doors.cli import output
-
     output.print_prose(f"› {answered.question}", 2_000)
     if not answered.sentences:
         where = "nor what a new search found" if answered.searched else ""
@@ -263,15 +244,8 @@ def cited(sentence: Sentence) -> str:
 
 
 def print_list(found: list[Research], *, as_json: bool) -> None:
-    from tablewright.doors.cli import output
-
-    if as_json:
-        keys = ("id", "status", "created_at", "table_id")
-        listed = [{key: getattr(each, key) for key in keys} | {"question": each.brief.question} for each in found]
-        output.print_json({"researches": listed})
-        return
-    if not found:
-        output.say('There is no research yet. Begin: tablewright research "…".')
-        return
+    keys = ("id", "status", "created_at", "table_id")
+    listed = [{key: getattr(each, key) for key in keys} | {"question": each.brief.question} for each in found]
+    empty = 'There is no research yet. Begin: tablewright research "…".'
     lines = [[each.id, each.status, output.when(each.created_at), each.brief.question] for each in found]
-    output.stdout().print(output.grid("", ["Research", "Status", "Started", "Question"], lines))
+    output.print_list(as_json, {"researches": listed}, empty, ["Research", "Status", "Started", "Question"], lines)

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from tablewright.doors.cli import output
+from tablewright.errors import Cancelled, UntrustedFolder
+
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.settings import Settings
@@ -42,7 +45,6 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
 
     from tablewright.app import Tablewright
     from tablewright.doors.interrupting import prepare_loop
-    from tablewright.errors import Cancelled
 
     settings = load_confirmed_settings(flags)
     # What is loaded by now stays: looking through it again and again cost a tenth of a long run.
@@ -65,8 +67,6 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
 def load_confirmed_settings(flags: Mapping[str, str] | None = None) -> Settings:
     """Load the settings. If the folder says where data is kept while keys come from outside it, a person at the
     terminal is asked whether they trust it, and a yes is remembered; without one, UntrustedFolder is raised."""
-    from tablewright.doors.cli import output
-    from tablewright.errors import UntrustedFolder
     from tablewright.settings import load_settings
     from tablewright.trusted_folders import trust_folder
 
@@ -84,8 +84,6 @@ def load_confirmed_settings(flags: Mapping[str, str] | None = None) -> Settings:
 
 def say_how_to_add_a_model() -> None:
     """In one line, and not to a program that asked for JSON."""
-    from tablewright.doors.cli import output
-
     if "--json" not in sys.argv[1:]:
         output.say(
             "No model is configured, so only what is stated plainly is found. To use one, set TABLEWRIGHT_MODEL or "

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.interrupting import on_interrupt
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -27,7 +29,6 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the runs, newest first."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[dict[str, Any]]:
         runs = await tablewright.jobs.all(table, limit=limit)
@@ -65,7 +66,6 @@ def list_(
 @commands.command()
 def show(run: RunId, json: Json = False) -> None:
     """Show the progress of a run, its cost, the time left, and what failed and why."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> tuple[dict[str, Any], str]:
         shown = await tablewright.jobs.get(run)
@@ -106,7 +106,6 @@ def watch(
     json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
 ) -> None:
     """Watch a run until it ends, whichever process does the work. Ctrl-C stops watching, not the run."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> None:
         if await tablewright.jobs.is_interrupted(await tablewright.jobs.get(run)):
@@ -119,7 +118,6 @@ def watch(
 @commands.command()
 def cancel(run: RunId, json: Json = False) -> None:
     """Stop a run, whichever process does the work. What was found is kept, and `runs resume` continues it."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> dict[str, Any]:
         await tablewright.jobs.cancel(run)
@@ -139,23 +137,18 @@ def cancel(run: RunId, json: Json = False) -> None:
 @commands.command()
 def resume(run: RunId, json: Json = False) -> None:
     """Resume a run that was interrupted, stopped or failed. Nothing is paid for twice."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> dict[str, Any]:
         before = (await tablewright.jobs.get(run)).last_event
         await tablewright.jobs.take(run)
-        loop = asyncio.get_running_loop()
         stopping: list[asyncio.Future[None]] = []
-        loop.add_signal_handler(
-            signal.SIGINT, lambda: stopping.append(asyncio.ensure_future(tablewright.jobs.cancel(run)))
-        )
         watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=json))
-        try:
-            await tablewright.jobs.go_on(run)
-            await watching
-        finally:
-            watching.cancel()
-            loop.remove_signal_handler(signal.SIGINT)
+        with on_interrupt(lambda: stopping.append(asyncio.ensure_future(tablewright.jobs.cancel(run)))):
+            try:
+                await tablewright.jobs.go_on(run)
+                await watching
+            finally:
+                watching.cancel()
         return await tablewright.jobs.report(await tablewright.jobs.get(run))
 
     found = with_app(work)
@@ -211,17 +204,14 @@ def worker(
 
 async def follow(tablewright: Tablewright, run_id: str, *, after: int, as_json: bool, quiet: bool = False) -> None:
     """With a bar for eyes; a line of JSON for each event for programs."""
-    from tablewright.doors.cli import output
-
     run = await tablewright.jobs.get(run_id)
-    with output.bar() as progress:
-        task = progress.add_task("Filling", total=run.total or None, completed=run.done)
+    with output.Bar("Filling", run.total or None) as bar:
+        bar.count(run.done)
         async for event in tablewright.jobs.watch(run_id, after=after):
             if as_json:
                 typer.echo(output.json_text(event))
             elif not quiet:
-                news = event.progress
-                progress.update(task, completed=news.done, total=news.total or None, description=output.doing(news))
+                bar.follow_fill(event.progress)
     if not as_json and not quiet:
         found = await tablewright.jobs.report(await tablewright.jobs.get(run_id))
         output.say(f"{found['status']}: {found['done']:,} of {output.many(found['total'], 'row')}.")

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from tablewright.domain.feed import Routine
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, with_app
 from tablewright.doors.cli.table import commands
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Schedule, Tablewright
-    from tablewright.domain.feed import Routine
 
 
 @commands.command()
@@ -35,10 +37,6 @@ def schedule(
     json: Json = False,
 ) -> None:
     """Recheck or refresh a table every day or week, by a worker or server that is up then; or show the schedules."""
-    from tablewright.domain.feed import Routine
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
-
     if do not in get_args(Routine):
         raise UsageError(f"--do {do!r} is not known.", advice="Use recheck or refresh.")
     if (every or remove) and not table:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from tablewright.domain.access import Shareable, Shared
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.domain.access import Shareable, Shared
 
 
 @app.command()
@@ -25,8 +27,6 @@ def share(
     json: Json = False,
 ) -> None:
     """Show who may see something, or share it with people or with everyone. Its owner and admins always see it."""
-    from tablewright.doors.cli import output
-
     what = checked(kind)
 
     async def work(tablewright: Tablewright) -> Shared:
@@ -43,11 +43,6 @@ def share(
 
 
 def checked(kind: str) -> Shareable:
-    from typing import get_args
-
-    from tablewright.domain.access import Shareable
-    from tablewright.errors import UsageError
-
     if kind not in get_args(Shareable):
         raise UsageError(f"{kind!r} cannot be shared.", advice=f"Say one of: {', '.join(get_args(Shareable))}.")
     return kind  # type: ignore[return-value]

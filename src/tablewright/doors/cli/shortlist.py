@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, Search, app, with_app
+from tablewright.errors import BadFile, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.domain.model import Step
     from tablewright.domain.shortlist import ChatReply, ShortlistState
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
@@ -57,9 +58,6 @@ def shortlist(
     Every fact is a table cell with its source. Type a message, the number or label of a button, or a command (/help).
     Without a model you fill in a form, and what you type is used as search words.
     """
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
-
     flags = {"model": model, "search": search, "budget": budget, "rates": rates}
     if action:
         if len(action) != 2 or action[0] != "remove":
@@ -100,7 +98,6 @@ def shortlist(
 
 async def messages(script: Path | None, *, is_form: bool = False) -> AsyncIterator[str]:
     """Those of the script, or what is typed until an empty line; first a form, where nobody would understand words."""
-    from tablewright.doors.cli import output
     from tablewright.values.shortlist_form import form_message
 
     if script is not None:
@@ -127,8 +124,6 @@ async def messages(script: Path | None, *, is_form: bool = False) -> AsyncIterat
 
 
 def read_script(path: Path) -> list[str]:
-    from tablewright.errors import BadFile
-
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -146,27 +141,11 @@ def pressed(said: str, buttons: tuple[str, ...]) -> str:
 
 
 async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
-    from tablewright.doors.cli import output
-
-    with output.bar() as progress:
-        bar = progress.add_task("Thinking", total=None)
-
-        def tell(step: Step) -> None:
-            progress.reset(bar, description=output.plain(step.detail, 60).plain)
-            progress.tasks[0].total = None  # `reset` takes None for "as before"
-
-        return await tablewright.shortlist_turn(
-            state_id,
-            message,
-            watch=lambda news: progress.update(
-                bar, description=output.doing(news), completed=news.done, total=news.total
-            ),
-            tell=tell,
-        )
+    with output.Bar("Thinking") as bar:
+        return await tablewright.shortlist_turn(state_id, message, watch=bar.follow_fill, tell=bar.tell)
 
 
 def print_reply(reply: ChatReply, language: str = "") -> None:
-    from tablewright.doors.cli import output
     from tablewright.messages.catalogue import figure, translate
 
     console = output.stdout()
@@ -193,15 +172,9 @@ def print_reply(reply: ChatReply, language: str = "") -> None:
 
 
 def print_list(found: list[ShortlistState], *, as_json: bool) -> None:
-    from tablewright.doors.cli import output
-
-    if as_json:
-        keys = ("id", "phase", "table_id", "created_at")
-        listed = [{key: getattr(each, key) for key in keys} | {"looking_for": each.requirements} for each in found]
-        output.print_json({"shortlists": listed})
-        return
-    if not found:
-        output.say("There is no shortlist yet. Begin: tablewright shortlist.")
-        return
+    keys = ("id", "phase", "table_id", "created_at")
+    listed = [{key: getattr(each, key) for key in keys} | {"looking_for": each.requirements} for each in found]
+    empty = "There is no shortlist yet. Begin: tablewright shortlist."
     lines = [[each.id, each.phase, each.requirements.product_type, output.when(each.created_at)] for each in found]
-    output.stdout().print(output.grid("", ["Conversation", "Phase", "Looking for", "Started"], lines))
+    columns = ["Conversation", "Phase", "Looking for", "Started"]
+    output.print_list(as_json, {"shortlists": listed}, empty, columns, lines)

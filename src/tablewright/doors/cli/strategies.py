@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Parameter, Strategy
@@ -24,8 +26,6 @@ def strategies(
     from rich.text import Text
 
     from tablewright.app import Tablewright
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
 
     found = Tablewright.strategies(kind)
     broken = {name: each for name, each in found.items() if isinstance(each, UsageError)}

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.doors.cli import output, views
+from tablewright.doors.cli.pipes import incoming, outgoing, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, TableName, app, with_app
+from tablewright.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Exported, SentToSheets, Tablewright
@@ -39,19 +42,12 @@ def import_(
 ) -> None:
     """Import a file as a new table."""
     from tablewright.app import FileOptions
-    from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import incoming
 
     options = FileOptions(
         name=name, key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding
     )
-    with incoming(file) as path, output.bar() as progress:
-        task = progress.add_task(f"Importing {path.name}", total=None)
-        imported = with_app(
-            lambda tablewright: tablewright.import_file(
-                path, options, lambda done, total: progress.update(task, completed=done, total=total)
-            )
-        )
+    with incoming(file) as path, output.Bar(f"Importing {path.name}") as bar:
+        imported = with_app(lambda tablewright: tablewright.import_file(path, options, bar.count))
     table = imported.table
     if json:
         output.print_json(
@@ -73,19 +69,12 @@ def import_(
 @commands.command("list")
 def list_(json: Json = False) -> None:
     """List the tables."""
-    from tablewright.doors.cli import output
-
     tables = with_app(lambda tablewright: tablewright.tables())
-    if json:
-        output.print_json({"tables": tables})
-    elif not tables:
-        output.say("No tables yet. Bring one in with `tablewright tables import FILE`.")
-    else:
-        lines = [
-            [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)]
-            for table in tables
-        ]
-        output.stdout().print(output.grid("", ["Table", "Name", "Rows", "Columns", "Last change"], lines))
+    empty = "No tables yet. Bring one in with `tablewright tables import FILE`."
+    lines = [
+        [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)] for table in tables
+    ]
+    output.print_list(json, {"tables": tables}, empty, ["Table", "Name", "Rows", "Columns", "Last change"], lines)
 
 
 @commands.command()
@@ -98,8 +87,6 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a table, or with --row and --field one cell and where it came from."""
-    from tablewright.doors.cli import output, views
-    from tablewright.errors import NotFound, UsageError
     from tablewright.values.row_names import current_row_key
 
     async def work(tablewright: Tablewright) -> None:
@@ -182,10 +169,6 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a table to a file, as CSV to standard output (-), or to Google Sheets."""
-    from tablewright.doors.cli import output
-    from tablewright.doors.cli.pipes import outgoing, refuse_two_outputs, spoken
-    from tablewright.errors import UsageError
-
     if (file is None) != bool(to_sheets):
         raise UsageError("Say where to: a file, or --to-sheets with a link.", kept="Nothing was written.")
     refuse_two_outputs(file, json=json)
@@ -201,40 +184,30 @@ def export(
                 kept="Nothing was written.",
                 advice="Write to another file, or use --force.",
             )
-        with outgoing(file) as path, output.bar() as progress:
-            task = progress.add_task(f"Writing {file.name}", total=await tablewright.count(head.id))
-            return await tablewright.export_file(
-                head.id,
-                path,
-                evidence=evidence,
-                cost=cost,
-                progress=lambda done: progress.update(task, completed=done),
-            )
+        with outgoing(file) as path, output.Bar(f"Writing {file.name}", await tablewright.count(head.id)) as bar:
+            return await tablewright.export_file(head.id, path, evidence=evidence, cost=cost, progress=bar.count)
 
     written = with_app(work)
     output.warn(written.warnings)
-    if json:
-        output.print_json({"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged})
-    else:
-        output.say(f"Wrote {output.many(written.rows, 'row')} to {spoken(file)}.")
+    output.print_result(
+        json,
+        {"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged},
+        f"Wrote {output.many(written.rows, 'row')} to {spoken(file)}.",
+    )
 
 
 def export_to_sheets(table: str, to: str, *, json: bool) -> None:
-    from tablewright.doors.cli import output
-
     async def work(tablewright: Tablewright) -> SentToSheets:
         head = await tablewright.table(table)
-        with output.bar() as progress:
-            task = progress.add_task("Writing to Google Sheets", total=await tablewright.count(head.id))
-            return await tablewright.send_to_sheets(
-                head.id, to, progress=lambda done: progress.update(task, completed=done)
-            )
+        with output.Bar("Writing to Google Sheets", await tablewright.count(head.id)) as bar:
+            return await tablewright.send_to_sheets(head.id, to, progress=bar.count)
 
     sent = with_app(work)
-    if json:
-        output.print_json({"link": sent.link, "sheets": list(sent.sheets), "rows": sent.rows})
-    else:
-        output.say(f"Wrote {output.many(sent.rows, 'row')} to “{sent.sheets[0]}” in {sent.link}.")
+    output.print_result(
+        json,
+        {"link": sent.link, "sheets": list(sent.sheets), "rows": sent.rows},
+        f"Wrote {output.many(sent.rows, 'row')} to “{sent.sheets[0]}” in {sent.link}.",
+    )
 
 
 @commands.command()
@@ -246,17 +219,13 @@ def flag(
     json: Json = False,
 ) -> None:
     """Flag a cell as doubtful: it keeps its value, and the next run works on it again."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Any:
         head = await tablewright.table(table)
         return await tablewright.changes.flag(head.id, row, field, note)
 
     change = with_app(work)
-    if json:
-        output.print_json({"change": change})
-    else:
-        output.say(f"Flagged row {row}, {field} (change {change.number}).")
+    output.print_result(json, {"change": change}, f"Flagged row {row}, {field} (change {change.number}).")
 
 
 @commands.command()
@@ -268,9 +237,6 @@ def history(
     json: Json = False,
 ) -> None:
     """The changes of a table, or with --row and --field every value a cell has had."""
-    from tablewright.doors.cli import output, views
-    from tablewright.errors import UsageError
-
     if (row is None) != (field is None):
         raise UsageError("--row and --field go together.", advice="Say which cell: --row 3 --field Price.")
 
@@ -306,9 +272,6 @@ def rollback(
 
     Undoing is a change of its own, so it can be undone too. What somebody changed since is kept.
     """
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
-
     if sum(option is not None for option in (run, change, to)) > 1:
         raise UsageError("--run, --change and --to exclude each other.")
 
@@ -351,8 +314,6 @@ def remove(
     json: Json = False,
 ) -> None:
     """Delete a table with its history, runs and proposals, permanently."""
-    from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
 
     async def work(tablewright: Tablewright) -> str:
         head = await tablewright.table(table)
@@ -365,7 +326,4 @@ def remove(
         return head.id
 
     removed = with_app(work)
-    if json:
-        output.print_json({"removed": removed})
-    else:
-        output.say(f"Deleted table {removed}.")
+    output.print_result(json, {"removed": removed}, f"Deleted table {removed}.")

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from tablewright.domain.access import SCOPES, Scope, Token
+from tablewright.domain.document import document
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.cli.users import DaysOption, UserName, show_token
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.domain.access import Scope, Token
 
 commands = typer.Typer(help="Manage the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
 app.add_typer(commands, name="tokens")
@@ -27,29 +30,21 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the tokens: whose they are, what they allow, until when, and when they were last used."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> list[Token]:
-        return await tablewright.tokens.all(user)
-
-    found = with_app(work)
-    if json:
-        output.print_json({"tokens": found})
-    elif not found:
-        output.say("No tokens.")
-    else:
-        lines = [
-            [
-                token.id,
-                token.user,
-                token.name,
-                ", ".join(token.scopes),
-                token.expires_at[:10] or "never",
-                token.last_used_at[:16].replace("T", " ") or "never",
-            ]
-            for token in found
+    found = with_app(lambda tablewright: tablewright.tokens.all(user))
+    lines = [
+        [
+            token.id,
+            token.user,
+            token.name,
+            ", ".join(token.scopes),
+            token.expires_at[:10] or "never",
+            token.last_used_at[:16].replace("T", " ") or "never",
         ]
-        output.stdout().print(output.grid("", ["Id", "User", "Name", "Scopes", "Expires", "Last used"], lines))
+        for token in found
+    ]
+    columns = ["Id", "User", "Name", "Scopes", "Expires", "Last used"]
+    output.print_list(json, {"tokens": found}, "No tokens.", columns, lines)
 
 
 @commands.command()
@@ -61,8 +56,6 @@ def add(
     json: Json = False,
 ) -> None:
     """Make another token for a user and print it. It is shown once and not stored."""
-    from tablewright.domain.document import document
-
     scopes = checked(scope or [])
 
     async def work(tablewright: Tablewright) -> tuple[Token, str]:
@@ -76,22 +69,12 @@ def add(
 @commands.command()
 def remove(token_id: Annotated[str, typer.Argument(metavar="ID", help="A token's id.")], json: Json = False) -> None:
     """Remove a token. It, and the logins by it, end at once."""
-    from tablewright.doors.cli import output
 
-    async def work(tablewright: Tablewright) -> None:
-        await tablewright.tokens.remove(token_id)
-
-    with_app(work)
-    if json:
-        output.print_json({"id": token_id, "removed": True})
-    else:
-        output.say("Removed.")
+    with_app(lambda tablewright: tablewright.tokens.remove(token_id))
+    output.print_result(json, {"id": token_id, "removed": True}, "Removed.")
 
 
 def checked(scopes: list[str]) -> tuple[Scope, ...]:
-    from tablewright.domain.access import SCOPES, Scope
-    from tablewright.errors import UsageError
-
     for each in scopes:
         if each not in get_args(Scope):
             raise UsageError(f"There is no scope {each!r}.", advice=f"Use {', '.join(SCOPES)}.")

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from tablewright.domain.access import Metered, Person, Role
+from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, TableName, app, with_app
+from tablewright.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Quota, Tablewright
-    from tablewright.domain.access import Person, Role
 
 commands = typer.Typer(help="Manage the users of a server: their roles, tokens and tables.", no_args_is_help=True)
 app.add_typer(commands, name="users")
@@ -31,29 +33,23 @@ def add(name: UserName, role: RoleName = "viewer", days: DaysOption = None, json
     """Add a user and print their token. It is shown once and not stored."""
     wanted = checked(role)
 
-    async def work(tablewright: Tablewright) -> tuple[Person, str]:
-        return await tablewright.users.add(name, wanted, expires_at=tablewright.settings.token_expiry(days))
-
-    person, token = with_app(work)
+    person, token = with_app(
+        lambda tablewright: tablewright.users.add(name, wanted, expires_at=tablewright.settings.token_expiry(days))
+    )
     show_token({**as_document(person), "token": token}, json)
 
 
 @commands.command("list")
 def list_(json: Json = False) -> None:
     """List the users, their roles, and the tables they see."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> tuple[list[Person], dict[str, str]]:
         return await tablewright.users.all(), {table.id: table.name for table in await tablewright.tables()}
 
     found, names = with_app(work)
-    if json:
-        output.print_json({"users": [as_document(person) for person in found]})
-    elif not found:
-        output.say("No users: whoever has the token of the settings, or sits at this machine, may do everything.")
-    else:
-        lines = [[person.name, person.role, seen(person, names)] for person in found]
-        output.stdout().print(output.grid("", ["Name", "Role", "Tables"], lines))
+    empty = "No users: whoever has the token of the settings, or sits at this machine, may do everything."
+    lines = [[person.name, person.role, seen(person, names)] for person in found]
+    output.print_list(json, {"users": list(map(as_document, found))}, empty, ["Name", "Role", "Tables"], lines)
 
 
 @commands.command()
@@ -89,20 +85,14 @@ def renew_token(name: UserName, days: DaysOption = None, json: Json = False) -> 
 def grant(name: UserName, table: TableName, json: Json = False) -> None:
     """Let a user see a table (an admin sees all)."""
 
-    async def work(tablewright: Tablewright) -> None:
-        await tablewright.share("table", table, [name])
-
-    done(name, json, work, "They see it now.")
+    done(name, json, lambda tablewright: tablewright.share("table", table, [name]), "They see it now.")
 
 
 @commands.command()
 def revoke(name: UserName, table: TableName, json: Json = False) -> None:
     """Stop a user from seeing a table."""
 
-    async def work(tablewright: Tablewright) -> None:
-        await tablewright.unshare("table", table, [name])
-
-    done(name, json, work, "They no longer see it.")
+    done(name, json, lambda tablewright: tablewright.unshare("table", table, [name]), "They no longer see it.")
 
 
 @commands.command()
@@ -115,9 +105,6 @@ def quota(
     json: Json = False,
 ) -> None:
     """Show a user's monthly limits and use, or set limits for that user."""
-    from tablewright.domain.access import Metered
-    from tablewright.doors.cli import output
-
     given: dict[Metered, str] = {"uploads": uploads, "rows": rows, "disk": disk, "dollars": dollars}
     limits = {what: limit_in(text, what) for what, text in given.items() if text}
 
@@ -128,8 +115,6 @@ def quota(
         if not found:
             raise NotFound(f"There is no user {name!r}.")
         return await tablewright.quotas(found[0])
-
-    from tablewright.errors import NotFound
 
     quotas = with_app(work)
     if json:
@@ -154,24 +139,18 @@ def limit_in(text: str, what: str) -> float | None:
     return None if text.strip() == "none" else number(text, what)
 
 
-def done(name: str, json: bool, change: Callable[[Tablewright], Awaitable[None]], sentence: str) -> None:
+def done(name: str, json: bool, change: Callable[[Tablewright], Awaitable[object]], sentence: str) -> None:
     """Does it, and says what the user is then."""
-    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> list[Person]:
         await change(tablewright)
         return [person for person in await tablewright.users.all() if person.name == name]
 
     left = with_app(work)
-    if json:
-        output.print_json(as_document(left[0]) if left else {"name": name, "removed": True})
-    else:
-        output.say(sentence)
+    output.print_result(json, as_document(left[0]) if left else {"name": name, "removed": True}, sentence)
 
 
 def show_token(shown: dict[str, Any], json: bool) -> None:
-    from tablewright.doors.cli import output
-
     if json:
         output.print_json(shown)
     else:
@@ -180,9 +159,6 @@ def show_token(shown: dict[str, Any], json: bool) -> None:
 
 
 def checked(role: str) -> Role:
-    from tablewright.domain.access import Role
-    from tablewright.errors import UsageError
-
     if role not in get_args(Role):
         raise UsageError(f"There is no role {role!r}.", advice="Use viewer, editor or admin.")
     return role  # type: ignore[return-value]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
 from tablewright.domain.model import Cell, Row, Table
 from tablewright.domain.text import basis_text, cell_text, sureness
 from tablewright.doors.cli.output import STYLES, dollars, grid, many, plain, say, shown, stderr, stdout, when
 
 if TYPE_CHECKING:
-    from tablewright.app import Estimate
+    from tablewright.app import Applied, CellVersion, Change, Estimate, Operation, ProposalHead, Tablewright
 
 
 def print_history(table: Table, changes: Sequence[Change]) -> None:
