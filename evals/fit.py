@@ -31,6 +31,7 @@ import numpy as np
 from reading import NAMED_BY, ROOT, calibration, judge, present, rows, words
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import normalize_words
 from tablewright.extraction import score
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.identity import fits
@@ -40,7 +41,6 @@ from tablewright.extraction.reading import Seen
 from tablewright.extraction.sentences import is_agent
 from tablewright.extraction.spans import spans
 from tablewright.sources.read.reader import read as read_page
-from tablewright.text.words import normal
 
 PENALTY = 3.0
 ROUNDS, PACE = 600, 0.05
@@ -175,7 +175,7 @@ def tables(data: Path) -> Iterator[Cell]:
     checked = checked_on(data)
     for entry in zipped(data / "multihop_hybridqa.jsonl.gz"):
         pages = usable(entry["pages"][1:], checked)
-        titles = {normal(page.title) for page in pages}
+        titles = {normalize_words(page.title) for page in pages}
         lines = [line for line in entry["pages"][0]["text"].split("\n") if line.startswith("|")]
         if len(lines) < 3:
             continue
@@ -184,7 +184,7 @@ def tables(data: Path) -> Iterator[Cell]:
         )
         known = [dict(zip(columns, cells, strict=True)) for cells in rest if len(cells) == len(columns)]
         for key in columns:
-            mine = [row for row in known if normal(row[key]) in titles]
+            mine = [row for row in known if normalize_words(row[key]) in titles]
             if len(mine) >= 0.3 * len(known):
                 yield from thinned(filled(key, [name for name in columns if name != key], mine[:MOST_ROWS], pages))
 

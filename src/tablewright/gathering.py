@@ -14,7 +14,7 @@ from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.domain.model import Step
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.errors import OverBudget, SearchError
 from tablewright.models.document_scope import concerning
 from tablewright.sources.source import Hit, Query, Source
@@ -109,7 +109,7 @@ class Gathering:
                 return ()
         sent = "”, then “".join(found.queries) or query
         count = len(found.hits)
-        results = f"{count} {plural('result', count)}" if count else "nothing found"
+        results = f"{count_noun(count, 'result')}" if count else "nothing found"
         data: dict[str, Any] = {"query": query, "results": count}
         if pattern := self.patterns.get(query):
             data["pattern"] = pattern

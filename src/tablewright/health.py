@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE, budget_of, is_strict
 from tablewright.domain.model import Noun
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.domain.usage import Usage, metered
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
@@ -162,7 +162,7 @@ async def ask_search(settings: Settings) -> Check:
             hits = await provider.search(Query(text=TRIAL_SEARCH))
     except TablewrightError as error:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
-    found = f"{masked(settings.search)} answers, {len(hits)} {plural('result', len(hits))}"
+    found = f"{masked(settings.search)} answers, {count_noun(len(hits), 'result')}"
     return Check(name="Search", ok=True, detail=found)
 
 

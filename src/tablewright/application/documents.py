@@ -12,7 +12,7 @@ from tablewright.application.base import AnyPath, Application
 from tablewright.background_jobs import ingest_spec
 from tablewright.domain.form import Form, KnownGroup, form_of
 from tablewright.domain.model import Step
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.domain.wording import within_bounds
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported
@@ -165,7 +165,7 @@ class DocumentVerbs(Application):
         path = Path(path)
         count = await documents.export_result(self._store, result_id, path, folders=folders)
         await self._store.audit.note(
-            "export", f"result {result_id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
+            "export", f"result {result_id}", f"{count_noun(count, 'row')} as {path.suffix or 'text'}"
         )
         return count
 

@@ -14,7 +14,7 @@ from tablewright.application.base import AnyPath, Application
 from tablewright.domain.access import OWNER, Person, Shareable, Shared
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field, Row, RowId, Table
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.errors import BadField, Forbidden, NotFound, UsageError
 from tablewright.journeys import enrich
 from tablewright.journeys.files import (
@@ -138,7 +138,7 @@ class TableVerbs(Application):
         )
         count = written.rows
         await self._store.audit.note(
-            "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
+            "export", f"table {table.id}", f"{count_noun(count, 'row')} as {path.suffix or 'text'}"
         )
         return written
 
@@ -157,7 +157,7 @@ class TableVerbs(Application):
         table = await self.table(table_id)
         key = self.settings.google_sheets_key
         sent = await send_to_sheets(self._store, table, key, to, row_ids=row_ids, progress=progress)
-        what = f"{sent.rows:,} {plural('row', sent.rows)} to Google Sheets, {sent.link}"
+        what = f"{count_noun(sent.rows, 'row')} to Google Sheets, {sent.link}"
         await self._store.audit.note("export", f"table {table.id}", what)
         return sent
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from tablewright.citations.figures import find_quantity, sizes_of
 from tablewright.domain.model import Basis, Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import fold, split_words, tokenize
 from tablewright.domain.text import show
 from tablewright.values.choices import NEGATIONS, exact_option, plain_boolean
 from tablewright.values.coerce import coerce
@@ -79,7 +79,7 @@ def follows(value: str, quote: str, field: Field) -> str:
 def stands_in(value: str, quote: str) -> bool:
     """Word for word, whatever the case, the accents and the punctuation; also before an ending or after an elision that
     an apostrophe sets off: "Annecy" in "Annecy's" and "d'Annecy"."""
-    words, said = tokenize(fold(value)), fold(quote)
+    words, said = split_words(value), fold(quote)
     bare = _ENDING.sub("", said)
     return bool(words) and any(
         _in_order(words, tokenize(text)) for text in dict.fromkeys((said, bare, _ELISION.sub("", bare)))
@@ -115,7 +115,7 @@ def _text_follows(value: str, quote: str) -> str:
         return "country and nationality"
     if _abbreviated(value, quote):
         return "abbreviation"
-    words, said = set(tokenize(fold(value))), set(tokenize(fold(quote)))
+    words, said = set(split_words(value)), set(split_words(quote))
     return "words" if len(words) > 1 and words <= said else ""
 
 
@@ -260,7 +260,7 @@ def _boolean_follows(wanted: Value, quote: str, field: Field, last_line: str) ->
     if said is not None:
         return "stated" if said is wanted else ""
     said_words = list(_SPOKEN.finditer(folded := fold(quote)))
-    named = {word[:5] for word in tokenize(fold(field.name)) if len(word) > 2}
+    named = {word[:5] for word in split_words(field.name) if len(word) > 2}
     places = [word for word in said_words if word[0][:5] in named]
     if not named or {word[0][:5] for word in places} != named:
         return ""
@@ -326,5 +326,5 @@ def copies(one: str, other: str) -> bool:
 
 
 def _shingles(text: str) -> set[int]:
-    words = tokenize(fold(text[:20_000]))
+    words = split_words(text[:20_000])
     return {hash(tuple(words[place : place + SHINGLE])) for place in range(len(words) - SHINGLE + 1)}

@@ -13,7 +13,7 @@ from tablewright.citations.proof import Unproved
 from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import fold, split_words, tokenize
 from tablewright.domain.text import shortened
 from tablewright.text.sentences import page_pieces
 from tablewright.values.choices import NEGATIONS
@@ -152,10 +152,10 @@ def _similar_characters(character: str) -> str:
 
 def _find_near_quote(quote: str, text: str, proves: Callable[[str], bool]) -> tuple[int, int] | None:
     """Return the sentence or table row that the quote was miscopied from."""
-    words = set(tokenize(fold(quote)))
+    words = set(split_words(quote))
     for start, end in page_pieces(text) if words else ():
         said = text[start:end]
-        if len(words.intersection(tokenize(fold(said)))) >= NEAR_SHARE * len(words) and proves(said):
+        if len(words.intersection(split_words(said))) >= NEAR_SHARE * len(words) and proves(said):
             return start, end
     return None
 
@@ -164,11 +164,11 @@ def _same_facts(quote: str) -> Callable[[str], bool]:
     """Return a test that a sentence has the figures and names of the quote, and denies neither more nor less."""
     facts = {fold(word) for word in tokenize(quote) if word[0].isupper() or any(map(str.isdigit, word))}
     denials = _find_denials(quote)
-    return lambda sentence: facts.issubset(tokenize(fold(sentence))) and _find_denials(sentence) == denials
+    return lambda sentence: facts.issubset(split_words(sentence)) and _find_denials(sentence) == denials
 
 
 def _find_denials(text: str) -> frozenset[str]:
-    return NEGATIONS.intersection(tokenize(fold(text))).union(_CONTRACTED_NOT.findall(text.casefold()))
+    return NEGATIONS.intersection(split_words(text)).union(_CONTRACTED_NOT.findall(text.casefold()))
 
 
 def lines_around(text: str, start: int, end: int) -> str:

@@ -14,7 +14,7 @@ from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved
-from tablewright.text.words import normal
+from tablewright.domain.text import normalize_words
 from tablewright.values.coerce import is_not_found
 
 MOST_FACTS = 20
@@ -77,7 +77,7 @@ class Annotate:
         facts, failed = prove_each(
             reply.facts[: asked.most], lambda read: prove_fact(asked, read), lambda read: read.label
         )
-        found = {(normal(fact.label), fact.start): fact for fact in reversed(facts) if fact is not None}
+        found = {(normalize_words(fact.label), fact.start): fact for fact in reversed(facts) if fact is not None}
         if failed and not found:
             raise Unusable(" ".join(fault for _, fault in failed[:5]), usable=())
         return tuple(sorted(found.values(), key=lambda fact: (fact.start, fact.label)))
@@ -89,8 +89,13 @@ class Annotate:
 def prove_fact(asked: AnnotateDocument, read: Read) -> ExtractedFact | None:
     """Return the fact with its places, or None for one that is of no use. Raises Unproved."""
     label, value = " ".join(read.label.split()).strip(" :"), read.value.strip()
-    known = {(normal(name), normal(said)) for name, said in asked.known}
-    if not normal(label) or not normal(value) or is_not_found(value) or (normal(label), normal(value)) in known:
+    known = {(normalize_words(name), normalize_words(said)) for name, said in asked.known}
+    if (
+        not normalize_words(label)
+        or not normalize_words(value)
+        or is_not_found(value)
+        or (normalize_words(label), normalize_words(value)) in known
+    ):
         return None
     field = Field(name=label)
     document = Retrieved(origin="", text=asked.text, kind="document")

@@ -18,7 +18,7 @@ from tablewright.decisions.take_notes import described
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.research import Brief
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import split_words
 from tablewright.domain.shortlist import Requirements
 from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject, about
@@ -161,11 +161,11 @@ class Choose:
         columns."""
         if asked.subject is None:
             return tuple(offer.origin for offer in asked.offers)[: asked.most]
-        words = {word for word in tokenize(fold(asked.words)) if len(word) > 2}
+        words = {word for word in split_words(asked.words) if len(word) > 2}
         scored = []
         for place, offer in enumerate(asked.offers):
             fit = about(asked.subject, offer.title, offer.snippet)
-            shared = len(words & set(tokenize(fold(f"{offer.title} {offer.snippet}"))))
+            shared = len(words & set(split_words(f"{offer.title} {offer.snippet}")))
             scored.append((fit + 0.05 * min(3, shared) - 0.01 * place, fit, offer))
         scored.sort(key=lambda entry: -entry[0])
         return tuple(offer.origin for _, fit, offer in scored if fit >= ELSEWHERE)[: asked.most]

@@ -13,7 +13,7 @@ from tablewright.citations.untrusted import WARNING, block, looks_like_prompt_in
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import columns, row_block
 from tablewright.domain.model import Field, Noun
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import fold, split_words
 from tablewright.domain.template import PLACEHOLDER
 from tablewright.extraction.about import Subject
 from tablewright.text.words import SMALL_WORDS, roots
@@ -133,8 +133,8 @@ class Plan:
             )
         if not asked.is_again:
             return tuple(dict.fromkeys(patterns))[:MOST]
-        tried = {_normal(pattern) for pattern in asked.avoid}
-        new = tuple(dict.fromkeys(pattern for pattern in patterns if _normal(pattern) not in tried))
+        tried = {" ".join(split_words(pattern)) for pattern in asked.avoid}
+        new = tuple(dict.fromkeys(pattern for pattern in patterns if " ".join(split_words(pattern)) not in tried))
         if not new:
             raise Unusable("these patterns were tried. Use other words.", usable=())
         return new[:MOST_AGAIN]
@@ -155,7 +155,7 @@ class Plan:
         return tuple(" ".join(pattern.split()) for pattern in patterns)
 
     def _other_pages(self, asked: PlanPatterns) -> tuple[str, ...]:
-        tried = {word for pattern in asked.avoid for word in tokenize(fold(pattern))}
+        tried = {word for pattern in asked.avoid for word in split_words(pattern)}
         new = next((page for page in OTHER_PAGES if page not in tried), "")
         patterns = [
             " ".join((ENTITY, field.name, new, *(f"{{{column}}}" for column in named_columns(field, asked.key))))
@@ -195,14 +195,10 @@ _MARKED = re.compile(r"\{([^{}]+)\}|%(\w+(?: \w+)*%|\w+)")
 def _words(field: Field, key: str) -> str:
     """The field's name, what its question adds to it, and the other columns that the question names."""
     name = fold(field.name)
-    spoken = tokenize(fold(PLACEHOLDER.sub(" ", field.question)))
+    spoken = split_words(PLACEHOLDER.sub(" ", field.question))
     asked = [word for word in spoken if word.isalnum() and word not in SMALL_WORDS and word not in name]
     others = [f"{{{column}}}" for column in named_columns(field, key)]
     return " ".join((re.sub(r"[()/,]", " ", field.name), *asked[:3], *others))
-
-
-def _normal(pattern: str) -> str:
-    return " ".join(tokenize(fold(pattern)))
 
 
 def named_columns(field: Field, key: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from tablewright.domain.model import Noun
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 
 SURE = 1.96
 """Standard deviations to each side: 95 %."""
@@ -24,7 +24,7 @@ class CountEstimate(Noun, frozen=True):
     passes: int
 
     def __str__(self) -> str:
-        made = f"{self.found:,} found in {self.passes} {plural('pass', self.passes)}"
+        made = f"{self.found:,} found in {count_noun(self.passes, 'pass')}"
         return f"{made}; likely about {self.likely:,} ({self.low:,} to {self.high:,})"
 
 

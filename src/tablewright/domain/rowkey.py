@@ -71,7 +71,7 @@ _NEEDS_CARE = re.compile(r"[.,'’`´/#(]")
 
 def row_key(name: str) -> str:
     """The normalised name. "" only where the name has nothing to see in it."""
-    tokens = trim(tokenize(fold(name)))
+    tokens = trim(split_words(name))
     key = " ".join(tokens) if tokens else _symbols(name)
     return key if len(key) <= MAX_KEY else _shorten(key, bool(tokens))
 
@@ -84,6 +84,11 @@ def fold(name: str) -> str:
     # Case folding can expand, and what it expands to can compose: one more round settles it.
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text.casefold()))
     return unicodedata.normalize("NFC", _LATIN_ACCENTS.sub(r"\1", text).translate(_LATIN_LETTERS))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words and numbers of any text, folded, in order."""
+    return tokenize(fold(text))
 
 
 def tokenize(text: str) -> list[str]:

@@ -17,6 +17,7 @@ BASES: PageText[dict[Basis, str]] = {
     "judged": "Judged by the model from these quotes",
 }
 
+_WORD = re.compile(r"[^\W_]+")
 _SEPARATOR = re.compile(r"[;；\r\n]")
 _LOOKS_LIKE_MANY = re.compile(r"[,，、|•·]|^\W|^\(?\w{1,3}[.)]")
 
@@ -72,10 +73,25 @@ def show_list(items: tuple[str, ...]) -> str:
     return json.dumps(list(items), ensure_ascii=False)
 
 
+def normalize_whitespace(text: str) -> str:
+    """Return the text on one line, with one space between its words."""
+    return " ".join(text.split())
+
+
+def normalize_words(text: str) -> str:
+    """Return the words and numbers of the text in small letters, with one space between them."""
+    return " ".join(_WORD.findall(text.casefold()))
+
+
 def shortened(text: str, limit: int) -> str:
     """On one line, cut where it is longer."""
-    text = " ".join(text.split())
+    text = normalize_whitespace(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def count_noun(count: int, noun: str) -> str:
+    """Return "1 row" or "1,200 rows"."""
+    return f"{count:,} {plural(noun, count)}"
 
 
 def plural(noun: str, count: int) -> str:

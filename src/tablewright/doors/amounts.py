@@ -6,14 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.domain.text import plural
-
 PRICE_UNKNOWN = "price not known"
 ON_THIS_MACHINE = ("builtin", "local", "ollama")
-
-
-def many(count: int, noun: str) -> str:
-    return f"{count:,} {plural(noun, count)}"
 
 
 def tokens(usage: Mapping[str, float]) -> str:

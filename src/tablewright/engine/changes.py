@@ -11,7 +11,7 @@ import msgspec
 from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
 from tablewright.domain.model import PENDING, Cell, Conflict, Field, Noun, Row, RowId
 from tablewright.domain.rowkey import row_key
-from tablewright.domain.text import cell_text, plural, shortened, show
+from tablewright.domain.text import cell_text, count_noun, shortened, show
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import Applied, ApplyKind, Review
 from tablewright.store.log import Change
@@ -96,7 +96,7 @@ class Changes:
             key = row_key(cell_text(cells[table.key_field])) if table.key_field in cells else ""
             edits.append(AddRow(key=key, cells=cells))
         counts = ((len(values), "cell", "written"), (len(new_rows), "row", "added"))
-        note = ", ".join(f"{count:,} {plural(noun, count)} {done}" for count, noun, done in counts if count)
+        note = ", ".join(f"{count_noun(count, noun)} {done}" for count, noun, done in counts if count)
         return await self.edit(table.id, edits, note)
 
     async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
@@ -210,7 +210,7 @@ def retyped(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[Row
     if refused:
         examples = ", ".join(repr(shortened(text, 40)) for text in refused[:3])
         raise UsageError(
-            f"{len(refused):,} of {len(cells):,} {plural('value', len(cells))} of {field.name} cannot be read as "
+            f"{len(refused):,} of {count_noun(len(cells), 'value')} of {field.name} cannot be read as "
             f"{field.type}: {examples}.",
             kept="Nothing was changed.",
             advice="Correct or clear them first, or choose another type.",

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.model import Cell, Field, Noun
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun, plural
 from tablewright.domain.usage import Usage
 from tablewright.store.runs import TALLY, RunStatus
 from tablewright.store.slices import RunTally, SkippedRow
@@ -45,7 +45,7 @@ class Filled(Noun, frozen=True):
         """What a person should know of it beside what it found, in whole sentences."""
         said = notes(self)
         if self.unasked:
-            cells = f"{self.unasked:,} {plural('cell', self.unasked)}"
+            cells = f"{count_noun(self.unasked, 'cell')}"
             why = f" ({self.cause.rstrip('.')})" if self.cause else ""
             said.append(f"{cells} could not be looked for{why}; the next run looks again")
         return [f"{each[0].upper()}{each[1:]}." for each in said]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from tablewright.domain.model import Noun
-from tablewright.domain.rowkey import fold, tokenize, trim
+from tablewright.domain.rowkey import fold, split_words, tokenize, trim
 
 HEAD = 400  # characters of a page in which it says what it is about
 TOP = 1500  # characters of a page in which its heading stands, after a menu
@@ -209,12 +209,12 @@ def titles_of(title: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(trim(tokenize(fold(text))))
+    return tuple(trim(split_words(text)))
 
 
 @lru_cache(maxsize=1024)
 def _head_words(text: str) -> tuple[str, ...]:
-    return tuple(tokenize(fold(text)))
+    return tuple(split_words(text))
 
 
 def _contains(words: tuple[str, ...], part: tuple[str, ...]) -> bool:

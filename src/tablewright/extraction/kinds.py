@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.domain.text import show
+from tablewright.domain.text import normalize_words, show
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Wanted
-from tablewright.text.words import normal
 from tablewright.values.choices import NEGATIONS, plain_boolean
 from tablewright.values.countries import COUNTRIES, STATES
 from tablewright.values.dates import read_date
@@ -107,14 +106,18 @@ _NAMES = frozenset(
 
 def option_in(want: Wanted, text: str) -> TypedSpan | None:
     """The one option that the text names and does not deny; with several it is unsure."""
-    words = f" {normal(text)} "
-    named = [option for option in want.options if normal(option) and _names(words, f" {normal(option)} ")]
+    words = f" {normalize_words(text)} "
+    named = [
+        option for option in want.options if normalize_words(option) and _names(words, f" {normalize_words(option)} ")
+    ]
     longest = [
-        option for option in named if not any(normal(option) in normal(other) and option != other for other in named)
+        option
+        for option in named
+        if not any(normalize_words(option) in normalize_words(other) and option != other for other in named)
     ]
     if len(longest) != 1:
         return None
-    written = re.search(r"[\W_]+".join(map(re.escape, normal(longest[0]).split())), text, re.IGNORECASE)
+    written = re.search(r"[\W_]+".join(map(re.escape, normalize_words(longest[0]).split())), text, re.IGNORECASE)
     start, end = written.span() if written else (0, len(text))
     return TypedSpan(value=longest[0], start=start, end=end)
 

@@ -13,6 +13,7 @@ from itertools import chain, dropwhile, islice
 
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import normalize_words
 from tablewright.extraction.about import ABOUT as ABOUT
 from tablewright.extraction.about import Subject, short_names
 from tablewright.extraction.candidate import Candidate
@@ -25,7 +26,6 @@ from tablewright.extraction.reading import SURELY_OWN, FieldReading, Seen
 from tablewright.extraction.score import probabilities
 from tablewright.extraction.sentences import from_sentences
 from tablewright.extraction.wanted import wanted
-from tablewright.text.words import normal
 
 SURE = 0.5
 """More likely right than wrong."""
@@ -80,10 +80,12 @@ def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Itera
         context=by_word(want, likeness(want.words, title)),
     )
     reading.called = _words_for(reading)
-    own_name = normal(subject.name)
+    own_name = normalize_words(subject.name)
     places = from_pairs(reading) if reading.own else iter(())
     for seen in chain(from_tables(reading), places, from_sentences(reading)):
-        if not own_name or normal(seen.value) != own_name:  # what a thing is called is not what is asked about it
+        if (
+            not own_name or normalize_words(seen.value) != own_name
+        ):  # what a thing is called is not what is asked about it
             yield seen
 
 
@@ -101,7 +103,7 @@ _IS = frozenset("is was are were".split())
 def _ranked(candidates: list[Candidate]) -> list[Candidate]:
     best: dict[tuple[int, str], Candidate] = {}
     for candidate in candidates:
-        key = (candidate.source, normal(candidate.value) or candidate.value)
+        key = (candidate.source, normalize_words(candidate.value) or candidate.value)
         if key not in best or best[key].score < candidate.score:
             best[key] = candidate
     return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.source, candidate.start))

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from tablewright.domain.text import normalize_words
 from tablewright.extraction.reading import Seen
-from tablewright.text.words import normal
 
 LEFT_OVER = 0.3
 """What an answer is worth whose place leaves a telling word of the question unsaid: too little to be given."""
@@ -22,10 +22,10 @@ def probabilities(found: Sequence[Seen], weights: Mapping[str, float] | None = N
     odds = [math.exp(max(-30.0, min(30.0, _sum(seen.features, known)))) if seen.whole else 0.0 for seen in found]
     together: dict[str, float] = {}
     for seen, odd in zip(found, odds, strict=True):
-        key = normal(seen.value) or seen.value
+        key = normalize_words(seen.value) or seen.value
         together[key] = together.get(key, 0.0) + odd
     total = 1.0 + sum(together.values())
-    return [(_honest(seen, together[normal(seen.value) or seen.value] / total, known), seen) for seen in found]
+    return [(_honest(seen, together[normalize_words(seen.value) or seen.value] / total, known), seen) for seen in found]
 
 
 def _honest(seen: Seen, likely: float, weights: Mapping[str, float]) -> float:

@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Literal
 
 from tablewright.arrays import NDArray, np
+from tablewright.domain.text import normalize_words
 from tablewright.extraction.about import mentions
 from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, WordCoverage, coverage
 from tablewright.extraction.kinds import UNSURE, typed
@@ -19,7 +20,6 @@ from tablewright.extraction.reading import FieldReading, Seen
 from tablewright.extraction.spans import TypedSpan, spans
 from tablewright.extraction.wanted import Kind, Wanted
 from tablewright.text.sentences import PageSentence
-from tablewright.text.words import normal
 from tablewright.values.choices import NEGATIONS
 from tablewright.values.countries import COUNTRIES, STATES
 
@@ -144,7 +144,7 @@ def _answers(
     counts = Counter(group for group, _ in found)
     # Where any text will do, or any value of the kind, a sentence does not say that this is the one.
     plain = bool(told) and reading.want.kind != "text"
-    known = {normal(value) for value in reading.subject.context.values()}
+    known = {normalize_words(value) for value in reading.subject.context.values()}
     for number, (group, span) in enumerate(found):
         begins, ends = places[number]
         if told and max(*near[number], float(alike[begins:ends].max(initial=0.0))) < FAR:
@@ -186,7 +186,7 @@ def _answers(
             "loosely": float(not by_sentence.whole),
             "agent": float(is_agent(reading.want.phrases[0])),
             "own": float(reading.own),
-            "in row": float(normal(span.value) in known),
+            "in row": float(normalize_words(span.value) in known),
             "fit": reading.fit,
         }
         if group in ("name", "person"):

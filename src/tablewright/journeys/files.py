@@ -23,7 +23,7 @@ from msgspec import structs
 from tablewright.domain.edits import AddRow, Edit, SetCell
 from tablewright.domain.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.domain.rowkey import row_key
-from tablewright.domain.text import cell_text, plural
+from tablewright.domain.text import cell_text, count_noun, plural
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.formats.tables import Incoming, open_writer, read_table, target_format
@@ -370,13 +370,13 @@ def find_new_rows(
     misfits = Counter(name for row in new.values() for name in row.misfits)
     said = []
     if nameless:
-        said.append(f"Not added: {nameless:,} {plural('row', nameless)} without a value in '{key_field}'.")
+        said.append(f"Not added: {count_noun(nameless, 'row')} without a value in '{key_field}'.")
     if twice:
-        said.append(f"Not added: {twice:,} {plural('row', twice)} with the same '{key_field}' as another new row.")
+        said.append(f"Not added: {count_noun(twice, 'row')} with the same '{key_field}' as another new row.")
     if misfits:
         count = misfits.total()
         where = ", ".join(f"'{name}'" for name in [*misfits][:5])
-        said.append(f"Left empty: {count:,} {plural('value', count)} of another type than the column, in {where}.")
+        said.append(f"Left empty: {count_noun(count, 'value')} of another type than the column, in {where}.")
     return tuple(row.filled for row in new.values()), said
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tablewright.domain.model import RowId, Table
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.errors import RunError, UsageError
 from tablewright.formats.tables.sheet_values import SheetLines
 from tablewright.journeys.files import SentToSheets
@@ -88,6 +88,6 @@ def what_is_there(id: str, sheets: Sequence[tuple[str, Sequence[Line]]], number:
     written, total = max(0, start - 2), len(lines) - 1
     whole = f"The sheet “{sheets[0][0]}” is complete. " if number else ""
     return (
-        f"{whole}The sheet “{title}” in {LINK.format(id=id)} has {written:,} of {total:,} {plural('line', total)}. "
+        f"{whole}The sheet “{title}” in {LINK.format(id=id)} has {written:,} of {count_noun(total, 'line')}. "
         "The table here is unchanged."
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import split_words
 from tablewright.domain.text import shortened
 from tablewright.models.tokens import estimate_tokens
 from tablewright.text.sentences import page_pieces, sentences
@@ -166,7 +166,7 @@ def excerpt(text: str, asked: str, limit: int, name: str = "") -> str:
 
 
 def _stems(text: str, shortest: int = 3) -> set[str]:
-    return {word[:STEM] for word in tokenize(fold(text)) if len(word) >= shortest}
+    return {word[:STEM] for word in split_words(text) if len(word) >= shortest}
 
 
 def _word_end(text: str, place: int) -> int:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from tablewright.domain.corpus import Document, KindBy
 from tablewright.domain.model import Noun, RowId
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import take_turns, upsert
@@ -157,7 +157,7 @@ def mark_rows(connection: Connection, table_no: int, changed: Sequence[Any]) -> 
     marks = [mark(*place, text, cell) for place, text, cell in cells if is_found(cell) and not cell.stale]
     if marks:
         append(connection, found, marks)
-        note = f"{len(changed)} {plural('document', len(changed))} changed"
+        note = f"{count_noun(len(changed), 'document')} changed"
         close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note)
     for record in changed:
         here = owned.c.table_no == table_no, owned.c.document_id == record.document_id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 from collections.abc import Collection
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from tablewright.domain.access import SCOPES, Holder, Scope, Token
 from tablewright.domain.naming import check_name
+from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.audit import note
@@ -32,7 +32,7 @@ class Tokens:
     async def holder(self, secret: str) -> Holder | None:
         """Whose token it is, also of one that has expired. What is compared are hashes, in a time that tells nothing
         of them."""
-        wanted = hashed(secret)
+        wanted = content_hash(secret)
 
         def work(connection: Connection) -> Holder | None:
             tokens = schema.tokens
@@ -133,7 +133,7 @@ def put(
         "id": token.id,
         "user_id": user_id,
         "name": name,
-        "hash": hashed(secret),
+        "hash": content_hash(secret),  # tokens are long and random, so a plain hash is enough
         "scopes": " ".join(kept),
         "created_at": token.created_at,
         "expires_at": expires_at,
@@ -157,8 +157,3 @@ def as_token(record: Any, user: str) -> Token:
 
 def new_secret() -> str:
     return secrets.token_urlsafe(24)
-
-
-def hashed(secret: str) -> str:
-    """Tokens are long and random, so a plain hash is enough."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

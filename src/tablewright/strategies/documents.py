@@ -18,7 +18,7 @@ from tablewright.decisions.read_document import ReadDocument
 from tablewright.domain.model import Field, Finding
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.template import PLACEHOLDER
-from tablewright.domain.text import cell_text
+from tablewright.domain.text import cell_text, normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
@@ -30,7 +30,6 @@ from tablewright.strategies import estimates
 from tablewright.strategies.investigation import READ_ROW, RowInvestigation
 from tablewright.strategies.row_answers import RowAnswers, RowAttempt
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
-from tablewright.strategies.subject import one_line
 from tablewright.strategies.tools import Need, Tools
 from tablewright.values.dates import read_date
 from tablewright.values.typed import dated
@@ -85,7 +84,7 @@ class DocumentAnswers(RowAnswers):
     async def _answer(self, attempt: RowAttempt) -> Sequence[Finding]:
         investigation, fields = attempt.investigation, attempt.fields
         subject = investigation.subject
-        named = await self._corpus.named(one_line(cell_text(attempt.row.cell(subject.column))))
+        named = await self._corpus.named(normalize_whitespace(cell_text(attempt.row.cell(subject.column))))
         if named:  # the row is a document: what else is known of it was not found in it
             given = {name: text for name, text in subject.context.items() if name not in self._found_in_it}
             investigation.subject = Subject(name="", context=given, column=subject.column)

@@ -9,12 +9,13 @@ from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.domain.confidence import confidence
 from tablewright.domain.model import Basis, Conflict, Evidence, Field, Finding, Noun, Value, confidence_label
 from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import normalize_words
 from tablewright.extraction import ambiguity
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.extraction.identity import is_own_site
 from tablewright.values.coerce import coerce
-from tablewright.values.same_value import same_value, squeeze_words
+from tablewright.values.same_value import same_value
 
 MOST_EVIDENCE = 4
 MOST_CONCLUDED = 8
@@ -181,7 +182,7 @@ def _own(side: Side, subject: Subject) -> bool:
 
 
 def _letters(name: str) -> str:
-    return squeeze_words(name.replace("&", " and ")).replace(" ", "")
+    return normalize_words(name.replace("&", " and ")).replace(" ", "")
 
 
 def _independent(group: list[ReadCandidate]) -> list[ReadCandidate]:

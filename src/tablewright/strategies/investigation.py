@@ -21,7 +21,7 @@ from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
-from tablewright.domain.text import plural, shortened, show
+from tablewright.domain.text import count_noun, shortened, show
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.identity import NAMESAKE, contradiction, fits
@@ -442,7 +442,7 @@ def read_places(pages: Sequence[Retrieved]) -> str:
     documents = list(dict.fromkeys(page.title for page in pages if page.kind == "document"))
     web = [page for page in pages if page.kind != "document"]
     domains = ", ".join(dict.fromkeys(page.domain for page in web))
-    named = [f"{len(web)} {plural('page', len(web))} of {domains}"] if web else []
+    named = [f"{count_noun(len(web), 'page')} of {domains}"] if web else []
     return ", ".join((*named, *documents))
 
 

@@ -9,7 +9,7 @@ from tablewright.decisions.plan_patterns import ENTITY, named_columns
 from tablewright.domain.model import Cell, Field, Row, Table, column_key
 from tablewright.domain.retrieved import is_document
 from tablewright.domain.template import columns_in, replace_columns
-from tablewright.domain.text import cell_text
+from tablewright.domain.text import cell_text, normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
 from tablewright.sources.provenance import Provenance, current_provenance
@@ -67,10 +67,10 @@ def subject_of(table: Table, row: Row, column: str, asked: Collection[str]) -> S
         for field in table.fields
         if field.name not in asked
         and field.name != column
-        and (text := one_line(cell_text(row.cell(field.name))))
+        and (text := normalize_whitespace(cell_text(row.cell(field.name))))
         and not looks_like_prompt_injection(text)
     }
-    return Subject(name=one_line(cell_text(row.cell(column))), context=context, column=column)
+    return Subject(name=normalize_whitespace(cell_text(row.cell(column))), context=context, column=column)
 
 
 def other_columns(task: Task, column: str) -> tuple[str, ...]:
@@ -78,11 +78,6 @@ def other_columns(task: Task, column: str) -> tuple[str, ...]:
     its cells are filled, so that all rows share one plan."""
     asked = {field.name for field in task.fields}
     return tuple(field.name for field in task.table.shown_fields if field.name not in asked and field.name != column)
-
-
-def one_line(text: str) -> str:
-    """What stands in a prompt beside the marked blocks must not look like more of the prompt."""
-    return " ".join(text.split())
 
 
 def telling_columns(subject: Subject, fields: Sequence[Field]) -> tuple[str, ...]:
@@ -118,7 +113,7 @@ def provenance_of(task: Task, row: Row) -> Provenance:
 def is_telling(cell: Cell) -> bool:
     """True if a plan may put a cell into a query, to tell the row from its namesakes: a short text that is no figure,
     that has no personal data and does not come from the user's documents."""
-    text = one_line(cell_text(cell))
+    text = normalize_whitespace(cell_text(cell))
     return tells_apart(text) and without_personal_data(text) == text and not is_from_documents(cell)
 
 

@@ -11,21 +11,6 @@ from Stemmer import Stemmer
 
 from tablewright.domain.rowkey import fold
 
-
-def normal(label: str) -> str:
-    """A label or a column's name, for comparing: lower case, words only."""
-    return " ".join(re.findall(r"[^\W_]+", label.casefold()))
-
-
-@lru_cache(maxsize=16384)
-def stems(label: str) -> tuple[str, ...]:
-    """The words of a label in the singular: "Genres" is "Genre"."""
-    return tuple(
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-        for word in normal(label).split()
-    )
-
-
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SMALL_WORDS = frozenset(
     """a an and any about also are as at be been being but by can could did do does for from had has have he her his how

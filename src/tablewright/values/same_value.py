@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias
 
 from tablewright.domain.model import Money, Noun, Value
+from tablewright.domain.text import normalize_words
 from tablewright.values.measures import Measure, in_unit, read_measures
 from tablewright.values.numbers import plain
 from tablewright.values.units import unit_at
@@ -112,14 +113,9 @@ def _same_text(one: str, other: str) -> bool:
     """Return True if both give one length or mass, or the same words in any order, or one the words of the other."""
     if (measured := _same_measure(one, other)) is not None:
         return measured
-    left, right = squeeze_words(_SCHEME.sub("", one)), squeeze_words(_SCHEME.sub("", other))
+    left, right = normalize_words(_SCHEME.sub("", one)), normalize_words(_SCHEME.sub("", other))
     short, long = sorted((left, right), key=len)
     return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
-
-
-def squeeze_words(text: str) -> str:
-    """Return the words and numbers of the text in small letters, with one space between them."""
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _same_measure(one: str, other: str) -> bool | None:

@@ -10,6 +10,8 @@ import markdown2
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from tablewright.domain.text import normalize_whitespace
+
 PREFIX = "/api/v1"
 DOCS = "/docs"
 
@@ -146,7 +148,10 @@ def page(openapi: dict[str, Any]) -> str:
 
 
 def described(method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
-    lines = [f"### `{method.upper()} {path.removeprefix(PREFIX)}`\n", f"{joined(operation['description'])}\n"]
+    lines = [
+        f"### `{method.upper()} {path.removeprefix(PREFIX)}`\n",
+        f"{normalize_whitespace(operation['description'])}\n",
+    ]
     rows = [
         (f"`{each['name']}`", f"{each['in']}, {kind(each['schema'])}", each.get("description", ""))
         for each in operation.get("parameters", [])
@@ -182,7 +187,7 @@ def shape(name: str, schemas: dict[str, Any]) -> str:
     schema = schemas[name]
     lines = [f"### {name}\n"]
     if "description" in schema:
-        lines.append(f"{joined(schema['description'])}\n")
+        lines.append(f"{normalize_whitespace(schema['description'])}\n")
     required = set(schema.get("required", []))
     if properties := keys(schema):
         lines += ["| | | |", "|---|---|---|"]
@@ -223,7 +228,3 @@ def kind(schema: dict[str, Any]) -> str:
             return "anything"
         case name:
             return {"string": "text", "integer": "whole number", "boolean": "yes or no"}.get(name, str(name))
-
-
-def joined(text: str) -> str:
-    return " ".join(text.split())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.domain.form import form_of
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
 from tablewright.errors import TablewrightError, UsageError
@@ -165,7 +166,7 @@ async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
     if target is not None:
         count = await tablewright.export_result(reply.result_id, target, folders=True)
-        output.say(f"Wrote {output.many(count, 'row')} to {target}.")
+        output.say(f"Wrote {count_noun(count, 'row')} to {target}.")
 
 
 def print_reply(reply: Reply, *, trace: bool) -> None:
@@ -208,7 +209,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         for tried in reply.attempts:
             bound = f", {tried.threshold}" if tried.threshold else ""
             note = f"; {tried.note}" if tried.note else ""
-            output.say(f"  {tried.tool}({tried.asked}): {output.many(tried.matches, 'match')}{bound}{note}")
+            output.say(f"  {tried.tool}({tried.asked}): {count_noun(tried.matches, 'match')}{bound}{note}")
     if reply.result_id or reply.conversation:
         output.say(f'To continue: `tablewright ask --conversation {reply.conversation} "…"`.')
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
 from tablewright.errors import UsageError
@@ -67,12 +68,12 @@ def add(
         )
         if count
     ]
-    sizes = [output.many(done.pages, "page"), output.many(done.segments, "passage"), output.many(done.facts, "fact")]
+    sizes = [count_noun(done.pages, "page"), count_noun(done.segments, "passage"), count_noun(done.facts, "fact")]
     output.say(f"{', '.join(counts) or 'No files'}: {', '.join(sizes)} in {done.seconds:.1f} s.")
     if done.classified:
-        output.say(f"The model said what {output.many(done.classified, 'document')} are: `docs list` shows the kinds.")
+        output.say(f"The model said what {count_noun(done.classified, 'document')} are: `docs list` shows the kinds.")
     if done.from_titles:
-        documents = output.many(done.from_titles, "document")
+        documents = count_noun(done.from_titles, "document")
         output.say(
             f"The kind of {documents} is a guess from titles and folders: `docs list` shows it, `docs kind` sets it."
         )
@@ -103,7 +104,7 @@ def list_tables(json: Json = False) -> None:
     lines = [
         [
             f"table = {group.name}" if group.is_table else f"kind = {group.name}",
-            output.many(group.members, "row" if group.is_table else "document")
+            count_noun(group.members, "row" if group.is_table else "document")
             + (f", {group.from_titles:,} by title" if group.from_titles else ""),
             ", ".join(map(str, group.columns[:SHOWN_COLUMNS]))
             + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),
@@ -134,7 +135,7 @@ def set_kind(
         return len(ids)
 
     count = with_app(work)
-    output.print_result(json, {"kind": kind, "documents": count}, f"{output.many(count, 'document')}: {kind}.")
+    output.print_result(json, {"kind": kind, "documents": count}, f"{count_noun(count, 'document')}: {kind}.")
 
 
 @docs.command("list")
@@ -170,7 +171,7 @@ def show(document: DocumentName, json: Json = False) -> None:
         return
     known = report.document
     guess = f"{known.kind} (a guess from its title or folder)" if known.kind_by == "title" else ""
-    about = [guess or known.kind or "no kind", *known.categories, known.media, output.many(known.pages, "page")]
+    about = [guess or known.kind or "no kind", *known.categories, known.media, count_noun(known.pages, "page")]
     output.say(f"{known.name} ({known.id}): {known.title}")
     output.say(known.problem or f"{', '.join(filter(None, about))}; {known.characters:,} characters; {known.path}")
     lines = [[each.label, each.value, str(each.page or ""), each.by, each.quote] for each in report.facts[:SHOWN_FACTS]]
@@ -191,7 +192,7 @@ def remove(
     output.print_result(
         json,
         {"removed": gone},
-        f"Removed {output.many(len(gone), 'document')}: {', '.join(each.name for each in gone[:10])}.",
+        f"Removed {count_noun(len(gone), 'document')}: {', '.join(each.name for each in gone[:10])}.",
     )
 
 
@@ -212,7 +213,7 @@ def annotate(
             )
 
     found = with_app(work, {"model": model, "budget": budget})
-    output.print_result(json, {"facts": found}, f"{output.many(found, 'further fact')} found.")
+    output.print_result(json, {"facts": found}, f"{count_noun(found, 'further fact')} found.")
 
 
 @docs.command()
@@ -227,6 +228,6 @@ def table(
     output.print_result(
         json,
         {"table_id": made.table.id, "rows": made.rows},
-        f"Table {made.table.id}: {output.many(made.rows, 'row')}. Fill it: `tablewright enrich {made.table.id} "
+        f"Table {made.table.id}: {count_noun(made.rows, 'row')}. Fill it: `tablewright enrich {made.table.id} "
         f'--strategy documents --field "Total:money"`.',
     )

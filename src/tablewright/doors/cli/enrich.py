@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, Model, Search, app, with_app
@@ -212,7 +213,7 @@ def enrich(
             try:
                 with outgoing(out) as path:
                     written = await tablewright.export_file(table_id, path, evidence=with_evidence, cost=cost)
-                output.say(f"Wrote {output.many(written.rows, 'row')} to {spoken(out)}.")
+                output.say(f"Wrote {count_noun(written.rows, 'row')} to {spoken(out)}.")
                 output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error
@@ -246,7 +247,7 @@ def enrich(
         raise typer.Exit(1)
     if filled is not None and filled.status == "cancelled":
         if count := filled.found + filled.empty:
-            found = output.many(count, "cell")
+            found = count_noun(count, "cell")
             output.say(f"Stopped. Kept in proposal {filled.proposal_id}: {found}; apply or reject it as you like.")
         else:
             output.say("Stopped before anything was found.")
@@ -255,10 +256,10 @@ def enrich(
 
 def paused(filled: Filled) -> Paused:
     """What fails, what is kept, and how to go on."""
-    found = output.many(filled.found, "value")
+    found = count_noun(filled.found, "value")
     return Paused(
         f"Run {filled.run_id} is paused. {filled.problem}",
-        kept=f"Kept in proposal {filled.proposal_id}: {found} of {output.many(filled.rows, 'row')}; "
+        kept=f"Kept in proposal {filled.proposal_id}: {found} of {count_noun(filled.rows, 'row')}; "
         "all other cells are as they were.",
         advice=f"Resume with `tablewright runs resume {filled.run_id}`, or run the same command again.",
     )
@@ -269,7 +270,7 @@ def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, comman
     where = f"in table {table_id}" if applied else f"in proposal {filled.proposal_id}"
     output.say(
         f"Stopped at the cap of {filled.cap}, after {output.dollars(filled.usage.cost_usd)}: "
-        f"{output.many(filled.found, 'value')} found, kept {where}; {output.many(filled.left, 'cell')} left."
+        f"{count_noun(filled.found, 'value')} found, kept {where}; {count_noun(filled.left, 'cell')} left."
     )
     output.say(
         f"To continue, run the same command for table {table_id} (`tablewright {command} …`) and a new --budget: "
@@ -294,7 +295,7 @@ async def offer(tablewright: Tablewright, head: ProposalHead, *, decide_now: boo
     found = head.counts.get("with_value", 0)
     if not decide_now or not found:
         return False
-    question = f"Apply {output.many(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
+    question = f"Apply {count_noun(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
     said = output.ask_which(question, "nyr")
     if said == "y":
         views.say_applied(await tablewright.changes.apply(head.id), await tablewright.proposal(head.id))
@@ -375,7 +376,7 @@ async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bo
     if not known.changed:
         output.say(f"{target} is table {table_id}, imported before; --new makes a new table.")
         return True
-    rows = output.many(len(known.new_rows), "new row")
+    rows = count_noun(len(known.new_rows), "new row")
     question = (
         f"{target} has changed since it became table {table_id}. [A]dd {rows} to that table, or make a [n]ew one?"
     )
@@ -426,6 +427,6 @@ async def print_result(tablewright: Tablewright, head: ProposalHead) -> None:
     rows = await tablewright.page(table.id, limit=PREVIEW)
     count = await tablewright.count(table.id)
     asked = {field.name for field in head.fields}
-    output.print_rows(f"{table.name} ({output.many(count, 'row')})", table, rows, first=asked)
+    output.print_rows(f"{table.name} ({count_noun(count, 'row')})", table, rows, first=asked)
     if count > len(rows):
         output.say(f"… {count - len(rows):,} more rows.")

@@ -11,6 +11,7 @@ import typer
 from tablewright.domain.fieldspec import parse_field, split_columns
 from tablewright.domain.form import parse_where
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
 from tablewright.errors import Cancelled, UsageError
@@ -153,19 +154,19 @@ async def print_found(tablewright: Tablewright, found: FoundRows, out: Path | No
     table = await tablewright.table(found.table_id)
     if found.rows:
         rows = await tablewright.page(found.table_id, limit=SHOWN)
-        output.print_rows(f"{table.name} ({output.many(found.rows, 'row')})", table, rows)
+        output.print_rows(f"{table.name} ({count_noun(found.rows, 'row')})", table, rows)
         if found.rows > len(rows):
             output.say(f"… {found.rows - len(rows):,} more rows.")
     for line in account_lines(found):
         output.print_prose(line, 2_000)
     if out is not None:
-        output.say(f"Wrote {output.many(found.rows, 'row')} to {out}.")
+        output.say(f"Wrote {count_noun(found.rows, 'row')} to {out}.")
     output.say(f"Table {found.table_id}. `tablewright find --more {found.table_id}` looks for more.")
 
 
 def account_lines(found: FoundRows) -> list[str]:
-    listed = output.many(len(found.read), "page")
-    lines = [f"{output.many(found.rows, 'row')} of {found.found:,} things found on {listed}. {found.completeness}"]
+    listed = count_noun(len(found.read), "page")
+    lines = [f"{count_noun(found.rows, 'row')} of {found.found:,} things found on {listed}. {found.completeness}"]
     if not found.by_model and not found.found:
         lines.append("Without a model only tables count whose headers are named as your columns, and no page has one.")
     elif not found.by_model:
@@ -174,7 +175,7 @@ def account_lines(found: FoundRows) -> list[str]:
             "whether they are what you asked for."
         )
     if found.undecided:
-        lines.append(f"Of {output.many(len(found.undecided), 'row')} it is not known whether every condition is met:")
+        lines.append(f"Of {count_noun(len(found.undecided), 'row')} it is not known whether every condition is met:")
         lines += [f"  {each.name}: {each.reason}" for each in found.undecided[:SHOWN]]
     lines += found.assumed
     if found.aside:

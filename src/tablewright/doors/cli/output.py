@@ -31,7 +31,6 @@ from tablewright.domain.printable import escaped, printable
 from tablewright.domain.text import cell_text
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
-from tablewright.doors.amounts import many as many
 from tablewright.doors.amounts import spent as spent
 from tablewright.doors.amounts import tokens as tokens
 from tablewright.doors.interrupting import interruptible

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.errors import UsageError
@@ -114,7 +115,7 @@ def reject(
     output.print_result(
         json,
         {"proposal_id": proposal, "status": head.status, "refused": refused},
-        f"Refused {output.many(refused, 'cell')}; {head.counts.get('open', 0):,} still open.",
+        f"Refused {count_noun(refused, 'cell')}; {head.counts.get('open', 0):,} still open.",
     )
 
 

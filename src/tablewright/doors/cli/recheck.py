@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, TableName, with_app
 from tablewright.doors.cli.table import commands
@@ -80,12 +81,12 @@ def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
     if done.status == "cancelled":
         output.say("Stopped before all pages were asked for.")
     output.say(
-        f"{output.many(done.pages, 'page')} asked for: {output.many(done.count('supported'), 'cell')} still supported, "
+        f"{count_noun(done.pages, 'page')} asked for: {count_noun(done.count('supported'), 'cell')} still supported, "
         f"{done.count('changed'):,} changed, {done.count('not checked'):,} not checked."
     )
     if done.change is not None:
         output.say(
-            f"Flagged: {output.many(done.change.edits, 'cell')} (change {done.change.number}). The next run that asks "
+            f"Flagged: {count_noun(done.change.edits, 'cell')} (change {done.change.number}). The next run that asks "
             f"for their columns fills them again; `tablewright tables rollback {done.table_id} --change "
             f"{done.change.number}` takes the flags back."
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.enrich import apply_all, offer, paused, say_where_it_stopped
 from tablewright.doors.cli.root import Budget, Json, Model, Search, TableName, with_app
@@ -101,7 +102,7 @@ def refresh(
                 }
             )
         elif left and rounds:
-            output.say(f"Still stale: {output.many(left, 'cell')}.")
+            output.say(f"Still stale: {count_noun(left, 'cell')}.")
         return done
 
     done = with_app(work, {"model": model, "search": search, "budget": budget})
@@ -142,7 +143,7 @@ async def fill_rounds(
                 output.say(f"Nothing was applied. Decide with `tablewright proposals review {head.id}`.")
         if filled.unasked:
             stay = "it stays" if filled.unasked == 1 else "they stay"
-            output.say(f"{output.many(filled.unasked, 'cell')} could not be asked; {stay} stale.")
+            output.say(f"{count_noun(filled.unasked, 'cell')} could not be asked; {stay} stale.")
         if filled.status == "over_budget":
             say_where_it_stopped(table_id, filled, applied=applied, command=f"tables refresh {table_id}")
             break
@@ -239,4 +240,4 @@ def say_price(table_id: str, rounds: Sequence[RefreshRound]) -> None:
         return
     columns = dict.fromkeys(name for each in rounds for name in each.fields)
     cost = output.dollars(sum(each.cost for each in rounds))
-    output.say(f"Stale: {output.many(count, 'cell')} of {', '.join(columns)}; last time: {cost}.")
+    output.say(f"Stale: {count_noun(count, 'cell')} of {', '.join(columns)}; last time: {cost}.")

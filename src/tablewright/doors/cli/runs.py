@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.interrupting import on_interrupt
@@ -80,17 +81,17 @@ def show(run: RunId, json: Json = False) -> None:
     said = [
         f"{found['kind']} of {found['table_id']}" if found["table_id"] else found["kind"],
         found["status"] + (": " + found["error"] if found["error"] else ""),
-        f"{found['done']:,} of {output.many(found['total'], 'row')}" if found["total"] else "",
+        f"{found['done']:,} of {count_noun(found['total'], 'row')}" if found["total"] else "",
         f"about {output.duration(found['seconds_left'])} left" if found["seconds_left"] else "",
-        f"{output.many(used['llm_calls'], 'model call')}, {output.many(used['searches'], 'search')}, "
-        f"{output.many(used['fetches'], 'page')}, {cost}",
+        f"{count_noun(used['llm_calls'], 'model call')}, {count_noun(used['searches'], 'search')}, "
+        f"{count_noun(used['fetches'], 'page')}, {cost}",
         output.tokens(used),
         f"found {found['found']:,}" if found["found"] else "",
-        f"{output.many(found['degraded'], 'answer')} without the model (degraded)" if found["degraded"] else "",
-        f"{output.many(found['unasked'], 'cell')} could not be looked for" if found["unasked"] else "",
+        f"{count_noun(found['degraded'], 'answer')} without the model (degraded)" if found["degraded"] else "",
+        f"{count_noun(found['unasked'], 'cell')} could not be looked for" if found["unasked"] else "",
         *(f"skipped row {each['row_id']}: {each['why']}" for each in found["skipped_rows"]),
         f"skipped {more:,} more" if (more := found["incomplete"] - len(found["skipped_rows"])) else "",
-        *(f"{output.many(count, 'cell')} empty: {reason}" for reason, count in found["empty"].items()),
+        *(f"{count_noun(count, 'cell')} empty: {reason}" for reason, count in found["empty"].items()),
         f"proposal {found['proposal_id']}" if found["proposal_id"] else "",
     ]
     for line in filter(None, said):
@@ -130,7 +131,7 @@ def cancel(run: RunId, json: Json = False) -> None:
         output.print_json(found)
     else:
         kept = f" What was found is in proposal {found['proposal_id']}." if found["proposal_id"] else ""
-        so_far = f", after {found['done']:,} of {output.many(found['total'], 'row')}" if found["total"] else ""
+        so_far = f", after {found['done']:,} of {count_noun(found['total'], 'row')}" if found["total"] else ""
         output.say(f"Run {run} is {found['status']}{so_far}.{kept}")
 
 
@@ -214,4 +215,4 @@ async def follow(tablewright: Tablewright, run_id: str, *, after: int, as_json: 
                 bar.follow_fill(event.progress)
     if not as_json and not quiet:
         found = await tablewright.jobs.report(await tablewright.jobs.get(run_id))
-        output.say(f"{found['status']}: {found['done']:,} of {output.many(found['total'], 'row')}.")
+        output.say(f"{found['status']}: {found['done']:,} of {count_noun(found['total'], 'row')}.")

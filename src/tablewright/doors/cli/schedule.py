@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from tablewright.domain.feed import Routine
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, with_app
 from tablewright.doors.cli.table import commands
@@ -53,7 +54,7 @@ def schedule(
         workers = [worker for worker in await tablewright.jobs.workers() if worker.kind != "command"]
         found = await tablewright.jobs.schedules(head.id if head else "")
         if not json and remove:
-            output.say(f"Removed: {output.many(removed, 'schedule')}.")
+            output.say(f"Removed: {count_noun(removed, 'schedule')}.")
         if found and not workers:
             output.warn(["No worker is up: start one with `tablewright worker`."])
         return found, removed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.pipes import incoming, outgoing, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, TableName, app, with_app
@@ -63,7 +64,7 @@ def import_(
         return
     output.warn(imported.warnings)
     columns = ", ".join(f"{field.name} ({field.type})" for field in table.fields)
-    output.say(f"Imported {output.many(imported.rows, 'row')} as table {table.id}: {columns}.")
+    output.say(f"Imported {count_noun(imported.rows, 'row')} as table {table.id}: {columns}.")
 
 
 @commands.command("list")
@@ -131,7 +132,7 @@ def show(
                 }
             )
             return
-        output.print_rows(f"{head.name} ({output.many(count, 'row')})", head, shown, cost=cost)
+        output.print_rows(f"{head.name} ({count_noun(count, 'row')})", head, shown, cost=cost)
         if row is None and count > len(shown):
             output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `tables export` writes all.")
         views.say_stale(head.id, len(await tablewright.stale(head.id)))
@@ -192,7 +193,7 @@ def export(
     output.print_result(
         json,
         {"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged},
-        f"Wrote {output.many(written.rows, 'row')} to {spoken(file)}.",
+        f"Wrote {count_noun(written.rows, 'row')} to {spoken(file)}.",
     )
 
 
@@ -206,7 +207,7 @@ def export_to_sheets(table: str, to: str, *, json: bool) -> None:
     output.print_result(
         json,
         {"link": sent.link, "sheets": list(sent.sheets), "rows": sent.rows},
-        f"Wrote {output.many(sent.rows, 'row')} to “{sent.sheets[0]}” in {sent.link}.",
+        f"Wrote {count_noun(sent.rows, 'row')} to “{sent.sheets[0]}” in {sent.link}.",
     )
 
 
@@ -299,10 +300,10 @@ def rollback(
     if done.change is None:
         output.say("There was nothing left to undo.")
     else:
-        cells = output.many(done.cells, "cell")
+        cells = count_noun(done.cells, "cell")
         output.say(f"As before: {cells} (change {done.change.number}: {done.change.note}).")
     if done.kept_cells:
-        output.say(f"Changed by somebody else since, and kept: {output.many(done.kept_cells, 'cell')}.")
+        output.say(f"Changed by somebody else since, and kept: {count_noun(done.kept_cells, 'cell')}.")
     for name in done.kept_fields:
         output.say(f"Column {name} was kept: it holds cells that were changed since.")
 

@@ -10,8 +10,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.domain.model import Cell, Row, Table
-from tablewright.domain.text import basis_text, cell_text, sureness
-from tablewright.doors.cli.output import STYLES, dollars, grid, many, plain, say, shown, stderr, stdout, when
+from tablewright.domain.text import basis_text, cell_text, count_noun, sureness
+from tablewright.doors.cli.output import STYLES, dollars, grid, plain, say, shown, stderr, stdout, when
 
 if TYPE_CHECKING:
     from tablewright.app import Applied, CellVersion, Change, Estimate, Operation, ProposalHead, Tablewright
@@ -25,7 +25,7 @@ def print_history(table: Table, changes: Sequence[Change]) -> None:
 def described_change(change: Change) -> str:
     run = f", run {change.run_id}" if change.run_id else ""
     note = f"\n{change.note}" if change.note else ""
-    return f"{change.kind}, {many(change.edits, 'edit')}{run}{note}"
+    return f"{change.kind}, {count_noun(change.edits, 'edit')}{run}{note}"
 
 
 def print_cell_history(title: str, versions: Sequence[CellVersion]) -> None:
@@ -110,7 +110,7 @@ def say_stale(table_id: str, count: int) -> None:
     if count:
         are, them = ("is", "it") if count == 1 else ("are", "them")
         refresh = f"`tablewright tables refresh {table_id}` fills {them} again"
-        say(f"{many(count, 'cell')} (~) {are} stale: an input changed. {refresh}.")
+        say(f"{count_noun(count, 'cell')} (~) {are} stale: an input changed. {refresh}.")
 
 
 def in_full(cell: Cell) -> Text:
@@ -150,8 +150,8 @@ async def print_proposal(
         say(f"{len(operations):,} of {total:,} cells shown; --rows N shows more.")
     say(
         f"Proposal {head.id} for table {head.table_id} is {head.status}: "
-        f"{many(head.counts.get('with_value', 0), 'value')}; empty, with a reason: "
-        f"{many(head.counts.get('without_value', 0), 'cell')}."
+        f"{count_noun(head.counts.get('with_value', 0), 'value')}; empty, with a reason: "
+        f"{count_noun(head.counts.get('without_value', 0), 'cell')}."
     )
 
 
@@ -177,7 +177,7 @@ def note(cell: Cell) -> str:
     """Why a cell is empty or doubtful; else the passage that states its value."""
     if cell.error or not cell.evidence or not cell.evidence[0].domain:
         return cell.error or ""
-    others = f", and {many(len(cell.evidence) - 1, 'other')}" if len(cell.evidence) > 1 else ""
+    others = f", and {count_noun(len(cell.evidence) - 1, 'other')}" if len(cell.evidence) > 1 else ""
     disputed = "; others say otherwise" if cell.conflict else ""
     return f"“{cell.evidence[0].quote[:160]}” {cell.evidence[0].domain}{others}{disputed}"
 
@@ -197,7 +197,9 @@ def confidence(cell: Cell) -> Text:
 def print_estimate(likely: Estimate) -> None:
     """What a run would take, each figure with its bounds where it has any."""
     spans = [("Model calls", likely.calls), ("Tokens in", likely.input_tokens), ("Tokens out", likely.output_tokens)]
-    lines: list[list[str | Text]] = [["To fill", f"{many(likely.cells, 'cell')} in {many(likely.rows, 'row')}"]]
+    lines: list[list[str | Text]] = [
+        ["To fill", f"{count_noun(likely.cells, 'cell')} in {count_noun(likely.rows, 'row')}"]
+    ]
     if likely.model:
         lines.append(["Model", likely.model])
         lines += [[name, f"{span.likely:,.0f} ({span.low:,.0f} to {span.high:,.0f})"] for name, span in spans]
@@ -209,7 +211,7 @@ def print_estimate(likely: Estimate) -> None:
         bounds = f" ({dollars(cost.low)} to {dollars(cost.high)})" if cost.high else ""
         lines.append(["Cost", f"{dollars(cost.likely)}{bounds}"])
     lines.append(["Time", lasting(likely.seconds)])
-    learned = f"learned from {many(likely.from_rows, 'row')} of earlier runs" if likely.from_rows else "not yet"
+    learned = f"learned from {count_noun(likely.from_rows, 'row')} of earlier runs" if likely.from_rows else "not yet"
     lines.append(["From experience", learned])
     stdout().print(sheet("About", lines))
     say("Nothing was spent.")
@@ -217,7 +219,7 @@ def print_estimate(likely: Estimate) -> None:
 
 def in_one_line(likely: Estimate) -> str:
     cost = "price not known" if likely.cost_usd is None else dollars(likely.cost_usd.likely)
-    return f"About {cost}, {lasting(likely.seconds)}, {many(round(likely.calls.likely), 'model call')}"
+    return f"About {cost}, {lasting(likely.seconds)}, {count_noun(round(likely.calls.likely), 'model call')}"
 
 
 def lasting(seconds: float) -> str:
@@ -228,10 +230,10 @@ def lasting(seconds: float) -> str:
 
 def say_applied(done: Applied, head: ProposalHead) -> None:
     undo = f"; undo with `{undo_command(head)}`" if done.change else ""
-    say(f"Applied {many(done.cells, 'cell')} to table {head.table_id}{undo}.")
+    say(f"Applied {count_noun(done.cells, 'cell')} to table {head.table_id}{undo}.")
     say_kept(done)
     if head.counts.get("open"):
-        say(f"Still open in proposal {head.id}: {many(head.counts['open'], 'cell')}.")
+        say(f"Still open in proposal {head.id}: {count_noun(head.counts['open'], 'cell')}.")
 
 
 def say_reviewed(done: Applied | None, head: ProposalHead) -> None:
@@ -246,16 +248,18 @@ def say_reviewed(done: Applied | None, head: ProposalHead) -> None:
     )
     say_kept(done)
     if done.gone:
-        say(f"In rows that were removed since, and refused: {many(done.gone, 'cell')}.")
+        say(f"In rows that were removed since, and refused: {count_noun(done.gone, 'cell')}.")
     if done.too_late:
-        say(f"Decided by somebody else in the meantime, and left so: {many(done.too_late, 'cell')}.")
+        say(f"Decided by somebody else in the meantime, and left so: {count_noun(done.too_late, 'cell')}.")
 
 
 def say_kept(done: Applied) -> None:
     if done.kept:
-        say(f"Not found, so the present value stays: {many(done.kept, 'cell')}.")
+        say(f"Not found, so the present value stays: {count_noun(done.kept, 'cell')}.")
     if done.conflicts:
-        say(f"Changed since the run read them, and kept: {many(done.conflicts, 'cell')}; --force overwrites them.")
+        say(
+            f"Changed since the run read them, and kept: {count_noun(done.conflicts, 'cell')}; --force overwrites them."
+        )
 
 
 def undo_command(head: ProposalHead) -> str:

@@ -15,7 +15,7 @@ from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Evidence, Field, Row, Table, Value
 from tablewright.domain.reply import Citation, Reply
 from tablewright.domain.research import CheckedClaim, Research, SourceNote
-from tablewright.domain.text import cell_text, plural
+from tablewright.domain.text import cell_text, count_noun
 from tablewright.doors.library import display, frames
 from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
@@ -117,7 +117,7 @@ class TableResult:
         return display.table_html(self.table, self.notes)
 
     def __repr__(self) -> str:
-        rows = f"{len(self):,} {plural('row', len(self))}"
+        rows = f"{count_noun(len(self), 'row')}"
         return f"<{type(self).__name__}: {rows}, {', '.join(self.columns)}, {self.status}>"
 
     def _field(self, name: str) -> Field:

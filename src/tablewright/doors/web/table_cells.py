@@ -11,7 +11,7 @@ from nicegui import app as pages
 from tablewright.app import Change, Tablewright
 from tablewright.domain.edits import RemoveRow
 from tablewright.domain.model import Noun, Row, RowId, Table
-from tablewright.domain.text import cell_text, plural
+from tablewright.domain.text import cell_text, count_noun
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.grid_rows import RowOrders, RowQuery, proposed_cells, replaces, wanted_of
 from tablewright.doors.web.words import t
@@ -169,7 +169,7 @@ async def fill_down(visit: Visit, table: Table, picked: Picked) -> tuple[Change 
 
 async def delete_rows(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
     row_ids = await rows_of(visit.tablewright, table.id, picked)
-    said = f"{len(row_ids):,} {plural('row', len(row_ids))}"
+    said = f"{count_noun(len(row_ids), 'row')}"
     edits = [RemoveRow(row_id=row_id) for row_id in row_ids]
     return await visit.tablewright.changes.edit(table.id, edits, f"deleted {said}"), t(
         "{count} row deleted.|{count} rows deleted.", count=len(row_ids)

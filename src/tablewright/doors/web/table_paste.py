@@ -10,7 +10,7 @@ from nicegui import ui
 
 from tablewright.app import Change
 from tablewright.domain.model import Field, Noun, RowId, Table
-from tablewright.domain.text import plural, shortened
+from tablewright.domain.text import count_noun, shortened
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
@@ -131,7 +131,7 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     values, more = as_values(fit, lines, below) if choice == "fill" else ({}, as_rows(fit, lines))
     change = await (await visit_to_write(table.id)).tablewright.changes.write_values(table.id, values, more)
     done = ((len(values), "cell", "written"), (len(more), "row", "added"))
-    say(", ".join(f"{count:,} {plural(noun, count)} {did}" for count, noun, did in done if count) + ".")
+    say(", ".join(f"{count_noun(count, noun)} {did}" for count, noun, did in done if count) + ".")
     return change
 
 

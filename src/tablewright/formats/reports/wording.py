@@ -23,8 +23,8 @@ from tablewright.domain.research import (
     TaskKind,
     Verdict,
 )
-from tablewright.domain.rowkey import fold, tokenize
-from tablewright.domain.text import plural
+from tablewright.domain.rowkey import split_words
+from tablewright.domain.text import count_noun
 from tablewright.domain.usage import Usage
 from tablewright.messages.catalogue import LANGUAGES, ReportText, complete_text, figure, primary_code, translate
 
@@ -248,20 +248,16 @@ class Words:
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {plural(noun, count)}"
-
-
 def source_title(source: SeenSource) -> str:
     return source.title or source.url
 
 
 def best_quote(reference: Reference, text: str) -> str:
     """Of the words that are cited from there, those that the text rests on."""
-    words = set(tokenize(fold(text)))
+    words = set(split_words(text))
     return max(
         reference.quotes,
-        key=lambda quote: (stands_in(text, quote), len(words & set(tokenize(fold(quote))))),
+        key=lambda quote: (stands_in(text, quote), len(words & set(split_words(quote)))),
         default="",
     )
 
@@ -283,9 +279,9 @@ def plan(brief: Brief) -> str:
 
 def estimate(likely: ResearchEstimate) -> str:
     """ "About 11 searches, 33 pages, 12 model calls (60,000 tokens read, 8,000 written), $0.21" """
-    parts = [counted(likely.searches, "search"), counted(likely.pages, "page")]
+    parts = [count_noun(likely.searches, "search"), count_noun(likely.pages, "page")]
     if likely.calls:
         tokens = f"{likely.input_tokens:,} tokens read, {likely.output_tokens:,} written"
-        parts.append(f"{counted(likely.calls, 'model call')} ({tokens})")
+        parts.append(f"{count_noun(likely.calls, 'model call')} ({tokens})")
         parts.append("of unknown price" if likely.cost_usd is None else f"${likely.cost_usd:,.2f}")
     return f"About {', '.join(parts)}"

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any, Protocol
 
 from tablewright.domain.model import Cell, Field, FieldType
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.errors import BadFile
 from tablewright.formats.tables.incoming import CellBatches, Incoming
 from tablewright.formats.tables.limits import MAX_COLUMNS
@@ -171,14 +171,14 @@ class _Survey:
         said = []
         if count := self.without_value:
             first = f"the first is {self.grid.line} {self.without_value_line:,}"
-            said.append(f"Left out: {count:,} {plural(self.grid.line, count)} without a value; {first}.")
+            said.append(f"Left out: {count_noun(count, self.grid.line)} without a value; {first}.")
         infinite = {name: column.infinite for name, column in zip(names, self.columns, strict=True) if column.infinite}
         if count := sum(infinite.values()):
-            said.append(f"Left empty: {count:,} {plural('number', count)} (NaN, Infinity) {_listed(infinite)}.")
+            said.append(f"Left empty: {count_noun(count, 'number')} (NaN, Infinity) {_listed(infinite)}.")
         mended = {name: column.mended for name, column in zip(names, self.columns, strict=True) if column.mended}
         if count := sum(mended.values()):
             said.append(
-                f"Replaced by \ufffd: NULs or invalid Unicode in {count:,} {plural('value', count)} {_listed(mended)}."
+                f"Replaced by \ufffd: NULs or invalid Unicode in {count_noun(count, 'value')} {_listed(mended)}."
             )
         return said
 

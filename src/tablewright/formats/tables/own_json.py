@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.model import PENDING, Cell, Evidence, Field
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.errors import BadFile
 from tablewright.formats.tables.decode import Text
 from tablewright.formats.tables.incoming import CellBatches, Incoming
@@ -134,7 +134,7 @@ class _OwnRows:
             keys = ", ".join(sorted(key[:60] for key in self._unknown)[:5])
             said.append(f"Left out: properties of cells that this version does not know ({keys}).")
         if self._mended:
-            texts = f"{self._mended:,} {plural('text', self._mended)}"
+            texts = f"{count_noun(self._mended, 'text')}"
             said.append(f"Replaced by \ufffd: NULs or invalid Unicode in {texts}.")
         return said
 

@@ -21,7 +21,7 @@ from tablewright.decisions.translation import translated_lines
 from tablewright.domain.corpus import Document
 from tablewright.domain.form import Form, KnownGroup
 from tablewright.domain.reply import Reply
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import split_words
 from tablewright.domain.text import shortened
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Watch, ignore
@@ -213,11 +213,11 @@ class Asker:
 
 def lines_about(question: str, text: str) -> str:
     """The two lines that share the most words with the question."""
-    words = {word for word in tokenize(fold(question)) if word not in SMALL_WORDS}
+    words = {word for word in split_words(question) if word not in SMALL_WORDS}
     lines = list(dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip()))
 
     def shared(place: int) -> tuple[int, int]:
-        return -len(words.intersection(tokenize(fold(lines[place])))), -len(lines[place])
+        return -len(words.intersection(split_words(lines[place]))), -len(lines[place])
 
     best = sorted(range(len(lines)), key=shared)[:2]
     return " … ".join(shortened(lines[place], DOCUMENT_LINE) for place in sorted(best))

@@ -21,7 +21,7 @@ from tablewright.domain.listing import (
 )
 from tablewright.domain.model import Cell, Evidence, Row, Step, Table
 from tablewright.domain.retrieved import is_document
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.domain.usage import metered
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
@@ -181,7 +181,7 @@ class Search:
         chosen = waiting[: max(0, self._listing.rows - kept)]
         edits += [AddRow(key=thing.key, cells=cells[thing.key]) for thing in chosen]
         if edits:
-            note = f"{len(chosen):,} {plural('row', len(chosen))} found" if chosen else "more evidence found"
+            note = f"{count_noun(len(chosen), 'row')} found" if chosen else "more evidence found"
             await self._changes.edit(table.id, edits, note)
         ids = {row.key: row.id for row in (await self._table()).rows} if chosen else {}
         placed = dict(self._listing.placed) | {thing.key: ids[thing.key] for thing in chosen}
@@ -233,7 +233,7 @@ class Search:
                 failing.append((row, set_aside(thing, judged.reason, cited)))
         if failing:
             edits = [RemoveRow(row_id=row.id) for row, _ in failing]
-            note = f"{len(failing):,} {plural('row', len(failing))} set aside: a condition is not met"
+            note = f"{count_noun(len(failing), 'row')} set aside: a condition is not met"
             await self._changes.edit(table.id, edits, note)
             await self._keep(aside=(*self._listing.aside, *(each for _, each in failing)))
         return len(failing)

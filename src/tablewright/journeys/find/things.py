@@ -20,7 +20,7 @@ from tablewright.domain.confidence import confidence
 from tablewright.domain.coverage import CountEstimate, estimate_total
 from tablewright.domain.listing import Listing, ListPlan, Sighting
 from tablewright.domain.model import Cell, Conflict, Evidence, Field, Finding, Value
-from tablewright.domain.rowkey import fold, row_key, tokenize
+from tablewright.domain.rowkey import row_key, split_words
 from tablewright.engine.cells import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE
 from tablewright.values.coerce import coerce
@@ -71,7 +71,7 @@ def label_of(sighting: Sighting, plan: ListPlan) -> str:
 
 def spelled(name: str) -> str:
     """A name as it is written, legal form and all: "Marlow Ltd" and "Marlow Inc." may be two firms."""
-    return " ".join(tokenize(fold(name)))
+    return " ".join(split_words(name))
 
 
 def led_by(name: str, group: Sequence[str]) -> tuple[str, ...]:

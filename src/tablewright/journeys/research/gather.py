@@ -20,7 +20,7 @@ from tablewright.domain.research import (
     Round,
     SourceNote,
 )
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.library import failures
@@ -126,7 +126,7 @@ class ResearchGatherer:
         filled, into_cells = await self._fill_cells(gaps, known)
         to_note = underway.library.read_by([task.id for task in tasks if task.id not in into_cells])
         new = [page for page in to_note if page.origin not in known]
-        underway.tell("reading", detail=f"{len(new)} {plural('page', len(new))}", total=len(new))
+        underway.tell("reading", detail=f"{count_noun(len(new), 'page')}", total=len(new))
         shown = candidates(filled.table, underway.brief) if filled else ()
         brief = by_thing(underway.brief, shown) if filled else underway.brief
         read = await read_pages(underway.tools, brief, new, underway.limits, underway.note)

@@ -22,7 +22,7 @@ from tablewright.domain.research import (
     Stage,
     TaskKind,
 )
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun, plural
 from tablewright.errors import RunError
 from tablewright.journeys.research.library import Library
 from tablewright.journeys.research.limits import ResearchLimits
@@ -78,7 +78,7 @@ class ResearchProgress:
 
     async def search(self, tasks: Sequence[ResearchTask]) -> list[Note]:
         """Raises where every search failed, or nothing that was found could be opened: that is not "not found"."""
-        self.tell("round", detail=f"{len(tasks)} {plural('search', len(tasks))}", total=len(tasks))
+        self.tell("round", detail=f"{count_noun(len(tasks), 'search')}", total=len(tasks))
         results = await self.library.search_for(tasks)
         if self.limits.spent or not tasks or tasks[0].kind == "verify":
             return results
@@ -88,7 +88,7 @@ class ResearchProgress:
         refused = [source for result in results for source in result.sources if source.status != "read"]
         if refused and not self.library.pages:
             raise RunError(
-                f"{len(refused)} {plural('page', len(refused))} were found and none could be read: "
+                f"{count_noun(len(refused), 'page')} were found and none could be read: "
                 f"{refused[0].url}: {refused[0].detail or refused[0].status}.",
                 **self.kept(),
             )

@@ -21,7 +21,7 @@ from tablewright.domain.model import Evidence, Noun, Row, Step, Table
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
-from tablewright.domain.text import plural
+from tablewright.domain.text import count_noun
 from tablewright.gathering import Gathering
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
@@ -162,7 +162,7 @@ class ProductExploration(Gathering):
         room = self.model.text_room if self.model is not None else USUAL_ROOM
         left = max(0, self._limits.queries - 2)
         for batch in batches(pages, lambda page: min(len(page.text), room // 2) + AROUND_A_PAGE, room=room):
-            detail = f"Looking for products in {len(batch)} {plural('page', len(batch))}."
+            detail = f"Looking for products in {count_noun(len(batch), 'page')}."
             self._tell(Step(type="thinking", detail=detail))
             asked = PagesForProducts(
                 requirements=self._requirements,

@@ -23,7 +23,7 @@ from tablewright.domain.shortlist import (
     Requirements,
     ShortlistState,
 )
-from tablewright.domain.text import cell_text, plural
+from tablewright.domain.text import cell_text, count_noun
 from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
 from tablewright.messages.catalogue import CATALOGUES, LANGUAGES, translate
 from tablewright.store.records import now
@@ -78,7 +78,7 @@ def step_text(state: ShortlistState, rows: int) -> str:
     if state.waiting == "requirements":
         return "INTAKE: the requirements wait for the user's confirmation; agreeing starts the search."
     if state.waiting == "fields":
-        found = f"{rows} {plural('candidate', rows)} were found"
+        found = f"{count_noun(rows, 'candidate')} were found"
         return f"RESEARCH: {found}; the columns wait for the user's confirmation; agreeing has them filled."
     if is_offered(TRY_AGAIN, state):
         return f"{state.phase.upper()}: the search found nothing, or nothing could be read; agreeing searches again."
