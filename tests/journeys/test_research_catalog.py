@@ -9,7 +9,7 @@ import pytest
 
 from tablewright.app import Tablewright
 from tablewright.citations.quotes import cite_span
-from tablewright.decisions.take_notes import Taken
+from tablewright.decisions.take_notes import CitedStatement
 from tablewright.domain.listing import Listing, ListPlan
 from tablewright.domain.model import Cell, Conflict, Evidence, Field, given
 from tablewright.domain.research import (
@@ -93,12 +93,12 @@ def researched(found: CatalogFound) -> Research:
 async def test_the_cells_are_the_notes_with_who_says_otherwise(store: Store) -> None:
     found = await farms(store)
     assert found.taken == (
-        Taken(
+        CitedStatement(
             statement="Green Tower: Crop: lettuce",
             evidence=found.table.rows[1].cell("Crop").evidence[0],
             topic="Green Tower",
         ),
-        Taken(
+        CitedStatement(
             statement="Green Tower: Crop: cress",
             evidence=found.table.rows[1].cell("Crop").conflict[0].evidence[0],
             topic="Green Tower",

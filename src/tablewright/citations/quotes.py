@@ -171,11 +171,16 @@ def _find_denials(text: str) -> frozenset[str]:
     return NEGATIONS.intersection(split_words(text)).union(_CONTRACTED_NOT.findall(text.casefold()))
 
 
+def whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the lines of a span start and end."""
+    last = text.find("\n", end)
+    return text.rfind("\n", 0, start) + 1, len(text) if last < 0 else last
+
+
 def lines_around(text: str, start: int, end: int) -> str:
     """Return the quote with the rest of its lines, up to `LINE_AROUND` characters on each side."""
-    first = max(text.rfind("\n", 0, start) + 1, start - LINE_AROUND)
-    last = text.find("\n", end)
-    return text[first : min(len(text) if last < 0 else last, end + LINE_AROUND)]
+    first, last = whole_lines(text, start, end)
+    return text[max(first, start - LINE_AROUND) : min(last, end + LINE_AROUND)]
 
 
 def is_near_injection(text: str, start: int, end: int) -> bool:
@@ -184,9 +189,7 @@ def is_near_injection(text: str, start: int, end: int) -> bool:
     neighbours."""
     if start > len(text):
         return False
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    last = last if last >= 0 else len(text)
+    first, last = whole_lines(text, start, end)
     before = text[max(0, first - NEIGHBOUR) : first].rstrip().rpartition("\n")[2]
     after = text[last : last + NEIGHBOUR].lstrip().partition("\n")[0]
     return any(looks_like_prompt_injection(paragraph) for paragraph in (text[first:last], before, after))

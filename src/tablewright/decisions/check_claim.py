@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, clean_line
 from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.take_notes import described, page_blocks, prove_note
-from tablewright.domain.model import Evidence, Noun, Stance
+from tablewright.decisions.take_notes import CitedStatement, described, page_blocks, prove_note
+from tablewright.domain.model import Noun, Stance
 from tablewright.domain.research import Brief, Verdict
 from tablewright.domain.retrieved import Retrieved
 from tablewright.models.text_budget import USUAL_ROOM
@@ -49,18 +49,13 @@ class ClaimToJudge(Noun, frozen=True, gc=True):
     room: int = USUAL_ROOM
 
 
-class ClaimFinding(Noun, frozen=True):
-    """`evidence` carries the stance."""
-
-    statement: str
-    evidence: Evidence
-
-
 class JudgedClaim(Noun, frozen=True):
+    """The evidence of a finding carries its stance."""
+
     verdict: Verdict = "not checked"
     reason: str = ""
     unsaid: str = ""
-    findings: tuple[ClaimFinding, ...] = ()
+    findings: tuple[CitedStatement, ...] = ()
 
 
 class PageFinding(BaseModel):
@@ -99,9 +94,9 @@ class CheckClaim:
         )
 
     def check(self, asked: ClaimToJudge, reply: Any) -> JudgedClaim:
-        def prove(found: PageFinding) -> ClaimFinding:
-            statement, evidence = prove_note(found.statement, found.quote, found.page, asked.pages)
-            return ClaimFinding(statement=statement, evidence=structs.replace(evidence, stance=found.stance))
+        def prove(found: PageFinding) -> CitedStatement:
+            proved = prove_note(found.statement, found.quote, found.page, asked.pages)
+            return structs.replace(proved, evidence=structs.replace(proved.evidence, stance=found.stance))
 
         findings, failed = prove_each(reply.findings, prove, lambda found: found.statement)
         problems = [fault for _, fault in failed]

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
@@ -65,7 +66,7 @@ class PagesForNotes(Noun, frozen=True, gc=True):
     room: int = USUAL_ROOM
 
 
-class Taken(Noun, frozen=True):
+class CitedStatement(Noun, frozen=True):
     """A note before it has its number."""
 
     statement: str
@@ -83,7 +84,7 @@ class FailedNote(Noun, frozen=True):
 
 
 class Notes(Noun, frozen=True):
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[CitedStatement, ...] = ()
     failed: tuple[FailedNote, ...] = ()
 
 
@@ -118,7 +119,9 @@ class TakeNotes:
         """Excerpts: the sentences that have the most words of the question, or of the name of a section."""
         topics = asked.brief.angles or (None,)
         taken = [
-            Taken(statement=" ".join(evidence.quote.split()), evidence=evidence, topic=topic.name if topic else "")
+            CitedStatement(
+                statement=" ".join(evidence.quote.split()), evidence=evidence, topic=topic.name if topic else ""
+            )
             for page in asked.pages
             for topic in topics
             for evidence in excerpts(page, f"{asked.brief.question} {topic.name if topic else ''}")
@@ -169,9 +172,9 @@ class MendNotes:
 def checked(notes: Sequence[PageNote], brief: Brief, pages: tuple[Retrieved, ...]) -> Notes:
     topics = {angle.name.casefold(): angle.name for angle in brief.angles}
 
-    def prove(note: PageNote) -> Taken:
-        statement, evidence = prove_note(note.statement, note.quote, note.page, pages)
-        return Taken(statement=statement, evidence=evidence, topic=topics.get(note.section.strip().casefold(), ""))
+    def prove(note: PageNote) -> CitedStatement:
+        proved = prove_note(note.statement, note.quote, note.page, pages)
+        return replace(proved, topic=topics.get(note.section.strip().casefold(), ""))
 
     taken, failed = prove_each(notes[:MOST_NOTES], prove)
     return Notes(
@@ -199,14 +202,14 @@ def described(brief: Brief) -> str:
     return f"{today}The research:\n{question_block(chr(10).join(lines))}"
 
 
-def prove_note(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) -> tuple[str, Evidence]:
-    """Return the statement as one clean line, and the evidence for it. Raises Unproved where there is none."""
+def prove_note(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) -> CitedStatement:
+    """Return the statement as one clean line with its evidence. Raises Unproved where there is none."""
     statement = prove_statement(statement)
     found = prove_quote(quote, pages, page, noun="page")
     source = pages[found.source]
     beside = lines_around(source.text, found.start, found.end) if found.start <= len(source.text) else ""
     prove_figures(statement, [source.title, source.text[:HEAD], beside], where="the quote")
-    return statement, cite_span(source, found.start, found.end)
+    return CitedStatement(statement=statement, evidence=cite_span(source, found.start, found.end))
 
 
 def excerpts(page: Retrieved, asked: str) -> list[Evidence]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from tablewright.citations.figures import find_unproved_figures
+from tablewright.citations.quotes import whole_lines
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
@@ -54,9 +55,10 @@ class Sources:
         spans = [span for stated in thing.values for span in spans_of(stated)]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
-    async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, whole_lines: bool = True) -> int:
+    async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, in_lines: bool = True) -> int:
+        """The number of the passage; `in_lines`: with the rest of its lines."""
         text = await self.text(document_id)
-        lines = sorted({line_of(text.text, *span) if whole_lines else span for span in spans})
+        lines = sorted({whole_lines(text.text, *span) if in_lines else span for span in spans})
         start, end = lines[0][0], max(end for _, end in lines)
         for known in self.citations:
             if (known.document_id, known.start, known.end) == (document_id, start, end):
@@ -87,13 +89,6 @@ class Sources:
 def spans_of(stated: StatedFact) -> tuple[tuple[int, int], ...]:
     """Where it stands: of a computed value, all of its figures."""
     return stated.parts or (((stated.start, stated.end),) if stated.end > stated.start else ())
-
-
-def line_of(text: str, start: int, end: int) -> tuple[int, int]:
-    """The whole lines that it stands on."""
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", end)
-    return first, len(text) if last < 0 else last
 
 
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────

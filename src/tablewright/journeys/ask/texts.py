@@ -128,7 +128,7 @@ async def cited_statements(
         for quote in statement.quotes:
             place = passages[quote.source]
             span = (place.start + quote.start, place.start + quote.end)
-            cited.append(await sources.cite(place.document_id, [span], whole_lines=False))
+            cited.append(await sources.cite(place.document_id, [span], in_lines=False))
         lines.append(with_sources(asking.calculated(statement.text, statement.calculations), cited))
     return lines
 

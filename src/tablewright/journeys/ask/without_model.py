@@ -77,7 +77,7 @@ async def passages(asking: QuestionTurn, understood: Understood) -> Reply:
     asking.segments += [hit.id for hit in hits]
     sources = Sources(corpus=asking.context.corpus)
     for hit in hits:
-        await sources.cite(hit.document.id, [(hit.start, hit.end)], whole_lines=False)
+        await sources.cite(hit.document.id, [(hit.start, hit.end)], in_lines=False)
     return await asking.remember(
         Reply(
             question=asking.text,

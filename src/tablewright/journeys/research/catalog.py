@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 import msgspec
 
 from tablewright.citations.evidence import follows
-from tablewright.decisions.take_notes import Taken
+from tablewright.decisions.take_notes import CitedStatement
 from tablewright.domain.feed import Progress
 from tablewright.domain.listing import FindEvent, FoundRows, Listing, ReadStatus
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
@@ -62,7 +62,7 @@ class CatalogFound(Noun, frozen=True, gc=True):
     table: Table
     tasks: tuple[ResearchTask, ...]
     result: Note
-    taken: tuple[Taken, ...]
+    taken: tuple[CitedStatement, ...]
     rivals: tuple[tuple[int, int], ...]
 
     def notes_beside(self, known: Sequence[SourceNote]) -> tuple[tuple[SourceNote, ...], tuple[Contradiction, ...]]:
@@ -192,9 +192,9 @@ def empty_cells(table: Table, row: Row, gap: Gap) -> list[str]:
     ]
 
 
-def notes_of(table: Table) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ...]]:
+def notes_of(table: Table) -> tuple[tuple[CitedStatement, ...], tuple[tuple[int, int], ...]]:
     """Every filled cell with who says so, one note a site, and with who says something else."""
-    taken: list[Taken] = []
+    taken: list[CitedStatement] = []
     rivals: list[tuple[int, int]] = []
     for row in table.rows:
         name = cell_text(row.cell(table.key_field))
@@ -204,14 +204,16 @@ def notes_of(table: Table) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ..
                 continue
             first, value = len(taken), value_text(cell)
             taken += [
-                Taken(statement=statement_of(name, field.name, value), evidence=each, topic=name)
+                CitedStatement(statement=statement_of(name, field.name, value), evidence=each, topic=name)
                 for each in one_a_site(cell.evidence, value, field)
             ]
             for rival in cell.conflict:
                 other = value_text(Cell(value=rival.value))
                 for each in one_a_site(rival.evidence, other, field):
                     rivals.append((first, len(taken)))
-                    taken.append(Taken(statement=statement_of(name, field.name, other), evidence=each, topic=name))
+                    taken.append(
+                        CitedStatement(statement=statement_of(name, field.name, other), evidence=each, topic=name)
+                    )
     return tuple(taken), tuple(rivals)
 
 

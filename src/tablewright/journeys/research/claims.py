@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from tablewright.citations.evidence import copies, independent
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
 from tablewright.decisions.decision import decide
-from tablewright.decisions.take_notes import Taken
 from tablewright.decisions.write_report import disputes_of, opposed
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
@@ -113,7 +112,7 @@ class Verification:
         """As notes; words that were noted before are not noted again."""
         notes = self._underway.notes
         taken = {
-            (each.evidence.origin, each.evidence.quote): Taken(statement=each.statement, evidence=each.evidence)
+            (each.evidence.origin, each.evidence.quote): each
             for one in judged
             for each in one.findings
             if not noted_as(each.evidence, notes)

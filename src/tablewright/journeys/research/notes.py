@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.take_notes import MendNotes, Notes, NotesToMend, PagesForNotes, Taken, TakeNotes
+from tablewright.decisions.take_notes import CitedStatement, MendNotes, Notes, NotesToMend, PagesForNotes, TakeNotes
 from tablewright.domain.edits import AddRow
 from tablewright.domain.model import Basis, Cell, Field, Noun, given
 from tablewright.domain.research import Brief, SourceNote
@@ -30,7 +30,7 @@ SURE: dict[Basis, float] = {"judged": 0.7, "stated": 0.9}
 class ReadPages(Noun, frozen=True, gc=True):
     """`remarks` say which pages nobody read, and what could not be verified."""
 
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[CitedStatement, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -77,7 +77,7 @@ async def read_pages(
         for each in working:
             each.cancel()
         ended = await asyncio.gather(*working, return_exceptions=True)
-    taken: list[Taken] = []
+    taken: list[CitedStatement] = []
     unread, lost, problem = 0, 0, ""
     for batch, result in zip(asked, ended, strict=True):
         if isinstance(result, asyncio.CancelledError):
@@ -112,7 +112,7 @@ async def read_pages(
     return ReadPages(taken=tuple(taken), remarks=tuple(remarks))
 
 
-def numbered(taken: Sequence[Taken], first: int = 1) -> tuple[SourceNote, ...]:
+def numbered(taken: Sequence[CitedStatement], first: int = 1) -> tuple[SourceNote, ...]:
     return tuple(
         SourceNote(number=number, statement=each.statement, evidence=each.evidence, topic=each.topic)
         for number, each in enumerate(taken, start=first)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
-from tablewright.decisions.take_notes import Taken
+from tablewright.decisions.take_notes import CitedStatement
 from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
@@ -87,7 +87,7 @@ async def _report(
     tools: Tools,
     limits: ResearchLimits,
     brief: Brief,
-    notes: Sequence[Taken],
+    notes: Sequence[CitedStatement],
     tell: Tell,
     results: Sequence[Note] = (),
 ) -> Report:
