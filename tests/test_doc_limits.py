@@ -15,13 +15,14 @@ from tablewright.doors.server import authentication, connections, guard, log_lim
 from tablewright.doors.server.limits import MEGABYTE, ServerLimits
 from tablewright.doors.web import grid_rows, table_cells
 from tablewright.engine import rows as slices
+from tablewright.formulas import formula, functions
 from tablewright.jobs import background, queue, queue_database, worker
 from tablewright.models import embedder, pace, retry
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import ROWS_AT_ONCE, Settings
 from tablewright.sources import provenance
 from tablewright.store import database, failures, workers
-from tablewright.strategies import compute, formula, functions, subject
+from tablewright.strategies import compute, subject
 
 ROOT = Path(__file__).parents[1]
 USUAL = ServerLimits()
