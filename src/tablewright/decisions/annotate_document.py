@@ -12,6 +12,7 @@ from tablewright.citations.proof import Unproved, prove_each
 from tablewright.citations.quotes import locate_quote, prove_quote
 from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words
@@ -64,11 +65,14 @@ class Annotate:
     name = "annotate document"
 
     def prompt(self, asked: AnnotateDocument) -> Prompt:
-        known = "\n".join(f"{label}: {value}" for label, value in asked.known)
-        found = f"\n\nFound already:\n{block(2, known)}" if known else ""
+        known = [f"{label}: {value}" for label, value in asked.known]
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{block(1, asked.text, asked.title)}{found}\n\nGive at most {asked.most} further facts.",
+            text=join_parts(
+                block(1, asked.text, asked.title),
+                headed_block("Found already:", 2, known),
+                f"Give at most {asked.most} further facts.",
+            ),
             reply=Facts,
             max_tokens=80 + 60 * asked.most,
         )

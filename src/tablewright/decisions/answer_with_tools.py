@@ -15,8 +15,8 @@ from pydantic import Field as Key
 from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
-from tablewright.decisions.choose_pages import Offer, listed
-from tablewright.decisions.read import described, fit_sources, heading, row_block
+from tablewright.decisions.choose_pages import Offer, result_block
+from tablewright.decisions.prompt_text import describe_column, fit_sources, row_block, source_heading
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
@@ -62,7 +62,7 @@ def question(
 ) -> str:
     said = {field.name: notes[field.name]} if field.name in notes else {}
     before = f"\nSearched before, in vain: {'; '.join(tried)}" if tried else ""
-    column = question_block(described(field, examples))
+    column = question_block(describe_column(field, examples))
     return f"The row:\n{row_block(subject, said)}\n\nThe column to fill:\n{column}{before}"
 
 
@@ -70,13 +70,14 @@ def results(offers: Sequence[tuple[int, Offer]]) -> str:
     """Numbered: a page is opened by its number, so no text can add an address of its own."""
     if not offers:
         return "No new result."
-    return listed(offers)
+    numbers, results = zip(*offers, strict=True)
+    return result_block(results, numbers)
 
 
 def page(number: int, source: Retrieved, field: Field, room: int, name: str) -> str:
     """`name` is the row's."""
     (text,) = fit_sources((source,), (field,), room, name)
-    return block(number, text, heading(source))
+    return block(number, text, source_heading(source))
 
 
 def check(

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, clean_line
 from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.take_notes import CitedStatement, described, page_blocks, prove_note
+from tablewright.decisions.prompt_text import page_blocks
+from tablewright.decisions.take_notes import CitedStatement, described, prove_note
 from tablewright.domain.model import Noun, Stance
 from tablewright.domain.research import Brief, Verdict
 from tablewright.domain.retrieved import Retrieved

@@ -5,15 +5,16 @@ One task for all who gather; what the pages are for, and which of them help most
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable, pick_numbered
-from tablewright.decisions.read import columns, row_block
-from tablewright.decisions.shortlist.prompt_parts import requirements_text
+from tablewright.decisions.prompt_text import describe_columns, headed_block, join_parts, row_block
+from tablewright.decisions.shortlist.prompt_parts import wanted_block
 from tablewright.decisions.take_notes import described
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun
@@ -58,12 +59,12 @@ class Offer(Noun, frozen=True):
     snippet: str
 
 
-def listed(offers: Sequence[tuple[int, Offer]]) -> str:
-    """Search results as a prompt shows them, each on its own line under its number. A line break in one of them is no
-    line break here, so none can pass for another."""
+def result_block(offers: Iterable[Offer], numbers: Iterable[int] = ()) -> str:
+    """Return search results each on its own line under its number, from 1 unless they have `numbers`. A line break in
+    one of them is no line break here, so none can pass for another."""
     lines = (
         f"[{number}] {harmless(offer.title, RESULT_TITLE)} — {offer.origin} — {harmless(offer.snippet, RESULT_SNIPPET)}"
-        for number, offer in offers
+        for number, offer in zip(numbers or count(1), offers, strict=False)
     )
     return block(0, "\n".join(lines), "search results")
 
@@ -101,7 +102,7 @@ def pages_for_row(
         goal=FILL_A_ROW,
         offers=offers,
         known=f"The row:\n{row_block(subject, notes or {})}{seen}",
-        asked=f"Columns:\n{question_block(columns(tuple(fields), {}))}",
+        asked=f"Columns:\n{question_block(describe_columns(fields))}",
         most=most,
         subject=subject,
         words=" ".join(f"{field.name} {field.question}" for field in fields),
@@ -126,9 +127,9 @@ def pages_for_products(
     requirements: Requirements, offers: tuple[Offer, ...], most: int, lacking: Sequence[str] = ()
 ) -> ChoosePages:
     """`lacking` are products whose maker's own page is still looked for."""
-    known = f"What is wanted:\n{question_block(requirements_text(requirements))}"
-    if lacking:
-        known += f"\n\nStill without their maker's own page:\n{block(1, chr(10).join(lacking), 'products')}"
+    known = join_parts(
+        wanted_block(requirements), headed_block("Still without their maker's own page:", 1, lacking, "products")
+    )
     return ChoosePages(goal=FIND_PRODUCTS, offers=offers, known=known, most=most)
 
 
@@ -140,11 +141,10 @@ class Choose:
     name = "choose pages"
 
     def prompt(self, asked: ChoosePages) -> Prompt:
-        results = listed(list(enumerate(asked.offers, start=1)))
         strict = STRICT if len(asked.offers) > MANY else ""
         return Prompt(
-            instructions="\n\n".join(filter(None, (asked.goal, WARNING, asked.asked))),
-            text=f"{asked.known}\n\n{results}\n\nChoose at most {asked.most}.{strict}",
+            instructions=join_parts(asked.goal, WARNING, asked.asked),
+            text=f"{asked.known}\n\n{result_block(asked.offers)}\n\nChoose at most {asked.most}.{strict}",
             reply=Choice,
             max_tokens=80 + 8 * asked.most,
         )

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block
+from tablewright.citations.untrusted import WARNING
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import text_blocks
 from tablewright.domain.model import Noun
 from tablewright.models.text_budget import BEGINNING
 
@@ -48,9 +49,7 @@ class ClassifyDocuments:
     name = "classify documents"
 
     def prompt(self, asked: ToClassify) -> Prompt:
-        texts = "\n\n".join(
-            block(number, each.text[:BEGINNING], each.name) for number, each in enumerate(asked.documents, start=1)
-        )
+        texts = text_blocks((each.name, each.text[:BEGINNING]) for each in asked.documents)
         return Prompt(
             instructions=INSTRUCTIONS,
             text=f"Kinds in use: {', '.join(asked.kinds) or 'none yet'}\n\n{texts}",

@@ -9,8 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import described, row_block
-from tablewright.decisions.support import quoted
+from tablewright.decisions.prompt_text import describe_column, quote_lines, row_block
 from tablewright.domain.model import Evidence, Field, Noun
 from tablewright.extraction.about import Subject
 
@@ -63,9 +62,9 @@ class CompareValues:
 
     def prompt(self, asked: ToCompare) -> Prompt:
         pairs = "\n\n".join(
-            f"{number}. {question_block(described(each.field))}\n"
-            f"{block(number, f'{each.value}{chr(10)}{quoted(each.evidence)}', 'one value')}\n"
-            f"{block(number, f'{each.other}{chr(10)}{quoted(each.other_evidence)}', 'other value')}"
+            f"{number}. {question_block(describe_column(each.field))}\n"
+            f"{block(number, f'{each.value}{chr(10)}{quote_lines(each.evidence)}', 'one value')}\n"
+            f"{block(number, f'{each.other}{chr(10)}{quote_lines(each.other_evidence)}', 'other value')}"
             for number, each in enumerate(asked.pairs, start=1)
         )
         return Prompt(

@@ -14,8 +14,9 @@ from pydantic import BaseModel
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each, prove_statement
 from tablewright.citations.quotes import FoundQuote, lines_around, prove_quote
-from tablewright.citations.untrusted import WARNING, block, harmless_line, question_block
+from tablewright.citations.untrusted import WARNING, harmless_line, question_block
 from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.prompt_text import headed_block, join_parts, text_blocks
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
@@ -131,15 +132,16 @@ class Compose:
     name = "compose answer"
 
     def prompt(self, asked: ToCompose) -> Prompt:
-        texts = "\n\n".join(block(n, each.text, each.shown_as) for n, each in enumerate(asked.passages, start=1))
-        searched = (
-            f"\nSearched for so far:\n{block(0, chr(10).join(asked.searched), 'searches')}" if asked.searched else ""
-        )
-        lookup = f"\n{BESIDE_LOOKUP}\n{block(0, asked.lookup, 'lookup')}" if asked.lookup else ""
-        asks = f"The question:\n{question_block(asked.question)}"
+        texts = text_blocks((each.shown_as, each.text) for each in asked.passages)
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{texts}\n\nToday is {asked.today}.{searched}{lookup}\n{asks}",
+            text=join_parts(
+                f"{texts}\n\nToday is {asked.today}.",
+                headed_block("Searched for so far:", 0, asked.searched, "searches"),
+                headed_block(BESIDE_LOOKUP, 0, asked.lookup, "lookup"),
+                f"The question:\n{question_block(asked.question)}",
+                by="\n",
+            ),
             reply=Written,
             max_tokens=1_200,
         )

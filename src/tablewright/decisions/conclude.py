@@ -8,9 +8,10 @@ from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each, prove_statement
-from tablewright.citations.untrusted import WARNING, block, harmless_line, question_block
+from tablewright.citations.untrusted import WARNING, harmless_line, question_block
 from tablewright.decisions.compose import MOST
 from tablewright.decisions.decision import Prompt, accept, pick_numbered
+from tablewright.decisions.prompt_text import lines_block
 from tablewright.domain.model import Noun
 
 INSTRUCTIONS = f"""\
@@ -89,7 +90,7 @@ class Conclude:
         return Prompt(
             instructions=INSTRUCTIONS,
             text=(
-                f"{block(1, chr(10).join(lines), 'rows')}{cut}\n\nToday is {asked.today}.\nThe question:\n"
+                f"{lines_block(1, lines, 'rows')}{cut}\n\nToday is {asked.today}.\nThe question:\n"
                 f"{question_block(asked.question)}"
             ),
             reply=ConclusionReply,

@@ -72,6 +72,11 @@ def reply_by_name(title: str, names: tuple[str, ...], answer: Any) -> type[BaseM
     return create_model(title, __config__=ConfigDict(populate_by_name=True), **fields)
 
 
+def answers_by_name(form: BaseModel) -> list[Any]:
+    """Return the answers of such a form in the order of its names."""
+    return [getattr(form, f"f{place}") for place in range(len(type(form).model_fields))]
+
+
 class Decision(Protocol[Asked, Decided]):
     name: str
 

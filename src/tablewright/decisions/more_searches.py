@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.plan_list import in_words
+from tablewright.decisions.prompt_text import clean_lines
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Noun
 from tablewright.domain.text import shortened
@@ -68,8 +69,7 @@ class MoreSearches:
 
     def check(self, asked: SearchSoFar, reply: Any) -> tuple[str, ...]:
         tried = {query.casefold() for query in asked.tried}
-        queries = (" ".join(query.split()) for query in reply.queries)
-        return tuple(dict.fromkeys(query for query in queries if query and query.casefold() not in tried))[:4]
+        return tuple(query for query in clean_lines(reply.queries) if query.casefold() not in tried)[:4]
 
     def fallback(self, asked: SearchSoFar) -> tuple[str, ...]:
         return ()

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_question import PlannedCondition, wrong_condition
-from tablewright.decisions.read import described
+from tablewright.decisions.prompt_text import clean_lines, describe_column
 from tablewright.domain.form import Where
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun, column_key
@@ -112,7 +112,7 @@ class PlanList:
             identity=tuple(names[column_key(name)] for name in planned.identity),
             conditions=tuple(dict.fromkeys((*mine, *conditions))),
             places=planned.places.strip(),
-            queries=tuple(dict.fromkeys(" ".join(query.split()) for query in planned.queries if query.strip())),
+            queries=clean_lines(planned.queries),
             said=planned.say.strip(),
         )
 
@@ -133,7 +133,9 @@ class PlanList:
 def as_asked(field: Field) -> str:
     """A column as its user wrote it; what they did not say of it is for the model to say."""
     return (
-        described(field) if field.type != "text" else f"- {field.name}" + f": {field.question}" * bool(field.question)
+        describe_column(field)
+        if field.type != "text"
+        else f"- {field.name}" + f": {field.question}" * bool(field.question)
     )
 
 

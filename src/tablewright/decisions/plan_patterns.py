@@ -11,7 +11,7 @@ from pydantic import Field as Key
 
 from tablewright.citations.untrusted import WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import columns, row_block
+from tablewright.decisions.prompt_text import describe_columns, row_block
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.rowkey import fold, split_words
 from tablewright.domain.template import PLACEHOLDER
@@ -81,7 +81,7 @@ class Plan:
 
     def prompt(self, asked: PlanPatterns) -> Prompt:
         others = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
-        wanted = question_block(columns(asked.fields, {}))
+        wanted = question_block(describe_columns(asked.fields))
         rows = (
             f"The table {asked.table!r}. {ENTITY} is the column {asked.key}; other columns: {others}\n"
             f"One of the rows:\n{row_block(asked.sample, asked.notes)}\n\n"
@@ -183,7 +183,7 @@ def tidy(pattern: str, asked: PlanPatterns) -> str:
 def copies_cell(pattern: str, asked: PlanPatterns) -> bool:
     """True if a pattern, which goes to a search engine for every row, has words of the sample row's other cells: such
     a cell is put in by the name of its column, or not at all."""
-    own = (asked.key, asked.table, asked.sample.name, *asked.columns, columns(asked.fields, {}))
+    own = (asked.key, asked.table, asked.sample.name, *asked.columns, describe_columns(asked.fields))
     cells = {word for text in asked.sample.context.values() for word in roots(text, telling=True)}
     cells -= {word for text in own for word in roots(text)}
     return not cells.isdisjoint(roots(PLACEHOLDER.sub(" ", pattern.replace(ENTITY, " "))))

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.domain.corpus import Aggregate, Typed
 from tablewright.domain.model import FieldType, Noun, column_key
 from tablewright.domain.template import PLACEHOLDER
@@ -191,23 +192,19 @@ class PlanQuestion:
     name = "plan question"
 
     def prompt(self, asked: QuestionToPlan) -> Prompt:
-        parts = [f"The documents:\n{block(0, asked.inventory, 'inventory')}"]
-        if asked.turns:
-            said = "\n".join(
-                f"User: {shortened(question, TURN)}\nAnswer: {shortened(answer, TURN)}"
-                for question, answer in asked.turns[-TURNS:]
-            )
-            parts.append(f"The conversation so far:\n{block(1, said, 'conversation')}")
-        if asked.last:
-            parts.append(f"The last plan:\n{block(2, asked.last, 'plan')}")
-        if asked.result:
-            parts.append(f"The last rows that were found:\n{block(3, asked.result, 'result')}")
-        if asked.hits:
-            parts.append(
-                f"Some passages in which its words stand, which may be beside the point:\n{block(4, asked.hits)}"
-            )
-        parts.append(f"Today is {asked.today}.\nThe user says:\n{question_block(asked.text)}")
-        return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=QuestionPlan, max_tokens=1_200)
+        said = [
+            f"User: {shortened(question, TURN)}\nAnswer: {shortened(answer, TURN)}"
+            for question, answer in asked.turns[-TURNS:]
+        ]
+        text = join_parts(
+            f"The documents:\n{block(0, asked.inventory, 'inventory')}",
+            headed_block("The conversation so far:", 1, said, "conversation"),
+            headed_block("The last plan:", 2, asked.last, "plan"),
+            headed_block("The last rows that were found:", 3, asked.result, "result"),
+            headed_block("Some passages in which its words stand, which may be beside the point:", 4, asked.hits),
+            f"Today is {asked.today}.\nThe user says:\n{question_block(asked.text)}",
+        )
+        return Prompt(instructions=INSTRUCTIONS, text=text, reply=QuestionPlan, max_tokens=1_200)
 
     def check(self, asked: QuestionToPlan, reply: Any) -> QuestionPlan:
         plan: QuestionPlan = reply

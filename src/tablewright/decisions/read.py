@@ -15,17 +15,17 @@ from typing import Any
 from pydantic import BaseModel, create_model
 
 from tablewright.citations.proof import prove_each
-from tablewright.citations.untrusted import WARNING, block, marked, question_block
+from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
-from tablewright.decisions.decision import Prompt, Unusable, reply_by_name
+from tablewright.decisions.decision import Prompt, Unusable, answers_by_name, reply_by_name
+from tablewright.decisions.prompt_text import describe_columns, fit_sources, row_block, source_heading, text_blocks
 from tablewright.domain.model import Field, Noun
-from tablewright.domain.retrieved import Retrieved, is_document
-from tablewright.domain.text import shortened
+from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import SURE
-from tablewright.models.text_budget import ROW_CELL, SOURCE_TITLE, USUAL_ROOM, fit_texts
+from tablewright.models.text_budget import USUAL_ROOM
 
 INSTRUCTIONS = """\
 You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \
@@ -93,11 +93,8 @@ class ReadRow:
 
     def prompt(self, asked: RowToRead) -> Prompt:
         shown = fit_sources(asked.sources, asked.fields, asked.room, asked.subject.name)
-        texts = "\n\n".join(
-            block(number, text, heading(source))
-            for number, (source, text) in enumerate(zip(asked.sources, shown, strict=True), start=1)
-        )
-        wanted = columns(asked.fields, asked.examples)
+        texts = text_blocks(zip(map(source_heading, asked.sources), shown, strict=True))
+        wanted = describe_columns(asked.fields, asked.examples)
         stated_only = STATED_ONLY if asked.strict else ""
         return Prompt(
             instructions=f"{INSTRUCTIONS}{stated_only}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
@@ -108,8 +105,7 @@ class ReadRow:
 
     def check(self, asked: RowToRead, reply: Any) -> RowReading:
         verdicts = {verdict.text - 1: verdict for verdict in reply.texts if 1 <= verdict.text <= len(asked.sources)}
-        answers = [getattr(reply.cells, f"f{place}") for place in range(len(asked.fields))]
-        return reading_of(asked, answers, verdicts)
+        return reading_of(asked, answers_by_name(reply.cells), verdicts)
 
     def fallback(self, asked: RowToRead) -> RowReading:
         found = reader.read(asked.subject, asked.fields, asked.sources, beside=asked.beside)
@@ -122,50 +118,6 @@ class ReadRow:
 def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
     cells = reply_by_name("Cells", names, list[CellAnswer])
     return create_model("RowReply", texts=(list[TextVerdict], ...), cells=(cells, ...))
-
-
-# ── what the model is shown ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def columns(fields: Sequence[Field], examples: Mapping[str, tuple[str, ...]]) -> str:
-    """The columns as the user asked for them; the same for all rows, so {Company} stands for the row's own value."""
-    return "\n".join(described(field, examples.get(field.name, ())) for field in fields)
-
-
-def described(field: Field, examples: Sequence[str] = ()) -> str:
-    """ "- Founded (number): What year was {Company} founded?"."""
-    kind = f"one of: {', '.join(field.options)}" if field.options else "yes or no" if field.type == "boolean" else ""
-    kind = kind or ("list, its items separated by ;" if field.type == "list" else "")
-    kind = kind or (f"{field.type}, in {field.unit}" if field.unit else field.type)
-    asks = ". ".join(part for part in (field.question, field.description) if part)
-    shown = f"\n  Accepted values of this column: {' · '.join(examples)}" if examples else ""
-    return f"- {field.name} ({kind})" + (f": {asks}" if asks else "") + shown
-
-
-def row_block(subject: Subject, notes: Mapping[str, str] = {}) -> str:
-    """The row, and what people said of its cells. Its name stays, whatever it says: it tells which row it is."""
-    row = marked("TEXT 0", row_lines(subject))
-    said = "\n".join(f"Note on {name}: {note}" for name, note in notes.items())
-    return f"{row}\n{question_block(said)}" if said else row
-
-
-def row_lines(subject: Subject) -> str:
-    """Every cell of the row that has a value, the name first."""
-    cells = {subject.column or "Name": subject.name, **subject.context} if subject.name else dict(subject.context)
-    lines = [f"{name}: {shortened(value, ROW_CELL)}" for name, value in cells.items() if value]
-    return "\n".join(lines) or "(the document itself)"
-
-
-def fit_sources(sources: Sequence[Retrieved], fields: Sequence[Field], room: int, name: str = "") -> list[str]:
-    """Return each text, cut to the passages that speak of the row of this name and the columns where not all fit."""
-    asked = " ".join(f"{field.name} {field.question} {field.description}" for field in fields)
-    return fit_texts([source.text for source in sources], asked, room, name)
-
-
-def heading(source: Retrieved) -> str:
-    title = shortened(source.title, SOURCE_TITLE)
-    where = title if is_document(source.origin) else f"{title} | {source.origin}"
-    return f"{where} | search result" if source.kind == "snippet" else where
 
 
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────

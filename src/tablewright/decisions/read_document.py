@@ -14,17 +14,9 @@ from pydantic import Field as Key
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import MOST_QUOTES, CellAnswer, Quoted
-from tablewright.decisions.decision import Prompt, reply_by_name
-from tablewright.decisions.read import (
-    ReadRow,
-    RowReading,
-    RowToRead,
-    columns,
-    fit_sources,
-    heading,
-    reading_of,
-    row_block,
-)
+from tablewright.decisions.decision import Prompt, answers_by_name, reply_by_name
+from tablewright.decisions.prompt_text import describe_columns, fit_sources, row_block, source_heading
+from tablewright.decisions.read import ReadRow, RowReading, RowToRead, reading_of
 
 INSTRUCTIONS = """\
 You fill cells of a table from a document. The document is the row: every column asks what this document says.
@@ -65,10 +57,10 @@ class ReadDocument(ReadRow):
         known = {name: value for name, value in asked.subject.context.items() if value != document.title}
         about = structs.replace(asked.subject, context=known)
         row = f"Known of it already:\n{row_block(about, asked.notes)}\n\n" if known or asked.notes else ""
-        wanted = columns(asked.fields, asked.examples)
+        wanted = describe_columns(asked.fields, asked.examples)
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
-            text=f"{row}{block(1, text, heading(document))}",
+            text=f"{row}{block(1, text, source_heading(document))}",
             reply=reply_by_name("DocumentReply", tuple(field.name for field in asked.fields), list[DocumentAnswer]),
             max_tokens=300 + 300 * len(asked.fields),
         )
@@ -82,8 +74,8 @@ class ReadDocument(ReadRow):
                     quotes=[Quoted(text=1, quote=quote) for quote in each.quotes],
                     calculation=each.calculation,
                 )
-                for each in getattr(reply, f"f{place}")
+                for each in given
             ]
-            for place in range(len(asked.fields))
+            for given in answers_by_name(reply)
         ]
         return reading_of(asked, answers, {})

@@ -19,7 +19,7 @@ from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, accept, pick_numbered
 from tablewright.decisions.plan_list import in_words
-from tablewright.decisions.read import described
+from tablewright.decisions.prompt_text import describe_column, headed_block, join_parts, number_lines
 from tablewright.domain.links import own_page
 from tablewright.domain.listing import ListPlan, Sighting
 from tablewright.domain.model import Evidence, Field, Noun, column_key
@@ -115,15 +115,15 @@ class ReadLists:
 
     def prompt(self, asked: PageToRead) -> Prompt:
         plan = asked.plan
-        wanted = [plan.question, f"Things: {plan.things}", "Our columns:", *map(described, plan.fields)]
+        wanted = [plan.question, f"Things: {plan.things}", "Our columns:", *map(describe_column, plan.fields)]
         if plan.conditions:
             wanted.append(f"Conditions, checked later: {'; '.join(map(in_words, plan.conditions))}")
-        links = "\n".join(f"[{number}] {url}" for number, url in enumerate(asked.links, start=1))
-        offered = f"\n\nLinks of the page:\n{block(1, links, 'links')}" if links else ""
         page = block(0, shown(asked.lines), f"{shortened(asked.source.title, LIST_TITLE)} | {asked.source.origin}")
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n\n{question_block(chr(10).join(wanted))}",
-            text=f"The page:\n{page}{offered}",
+            text=join_parts(
+                f"The page:\n{page}", headed_block("Links of the page:", 1, number_lines(asked.links), "links")
+            ),
             reply=ListsReply,
             max_tokens=min(MOST_REPLY, 1_000 + 40 * len(asked.lines)),
         )

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, clean_line, marked
 from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.decisions.take_notes import described
 from tablewright.domain.model import Noun
 from tablewright.domain.research import (
@@ -141,21 +142,20 @@ class Reflect:
     name = "reflect"
 
     def prompt(self, asked: RoundToReflect) -> Prompt:
-        parts = [f"The notes:\n{marked('TEXT 0', listed(asked.notes, asked.room), 'notes')}"]
-        if asked.memo_text:
-            parts.append(f"The memo before this round, with its gaps:\n{marked('TEXT 1', asked.memo_text, 'memo')}")
-        if further := list(enumerate(asked.gaps, start=1))[asked.gaps_in_memo :]:
-            lines = "\n".join(f"{number}. [{gap.priority}] {gap.description}" for number, gap in further)
-            parts.append(f"Further gaps before this round:\n{marked('TEXT 4', lines, 'gaps')}")
-        if asked.candidates and asked.searches_left:
-            table = "\n".join(f"- {each.name}: {lacks(each)}" for each in asked.candidates)
-            parts.append(f"{TABLE}\n{marked('TEXT 3', table, 'table')}")
-        parts.append(f"Searched so far:\n{marked('TEXT 2', chr(10).join(asked.searched), 'searches')}")
-        parts.append(standing(asked))
+        further = list(enumerate(asked.gaps, start=1))[asked.gaps_in_memo :]
+        gaps = [f"{number}. [{gap.priority}] {gap.description}" for number, gap in further]
+        table = [f"- {each.name}: {lacks(each)}" for each in asked.candidates] if asked.searches_left else []
         instructions = INSTRUCTIONS.format(claims=asked.extent.checked_claims)
         return Prompt(
             instructions=f"{instructions}\n{WARNING}\n\n{described(asked.brief)}",
-            text="\n\n".join(parts),
+            text=join_parts(
+                f"The notes:\n{marked('TEXT 0', listed(asked.notes, asked.room), 'notes')}",
+                headed_block("The memo before this round, with its gaps:", 1, asked.memo_text, "memo", is_proved=True),
+                headed_block("Further gaps before this round:", 4, gaps, "gaps", is_proved=True),
+                headed_block(TABLE, 3, table, "table", is_proved=True),
+                f"Searched so far:\n{marked('TEXT 2', chr(10).join(asked.searched), 'searches')}",
+                standing(asked),
+            ),
             reply=Reflected,
             max_tokens=2_000,
         )

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import clean_lines
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.research import USUAL_EXTENT, Angle, Brief, CatalogField, Length, ReportType, ResearchRequest
 from tablewright.domain.text import shortened
@@ -103,14 +104,14 @@ class BriefResearch:
     def check(self, asked: ToBrief, reply: Any) -> Brief:
         plan: ResearchPlan = reply
         request = asked.request
-        queries = distinct(plan.queries)[: asked.most_queries]
+        queries = clean_lines(plan.queries)[: asked.most_queries]
         brief = structs.replace(
             self.fallback(asked),
             report_type=request.report_type or plan.report_type,
             reason=shortened(plan.reason, 200),
             asked=shortened(plan.asked, 600),
-            constraints=distinct(plan.constraints),
-            subjects=distinct(plan.subjects),
+            constraints=clean_lines(plan.constraints),
+            subjects=clean_lines(plan.subjects),
             things=plan.things.strip(),
             target_items=request.items or plan.items,
             language=request.language or plan.language.strip(),
@@ -176,7 +177,3 @@ def columns_of(plan: ResearchPlan) -> tuple[CatalogField, ...]:
         CatalogField(field=Field(name=name, type=each.type, question=each.question, required=each.required))
         for name, each in named.items()
     )
-
-
-def distinct(texts: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(" ".join(text.split()) for text in texts if text.strip()))

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import join_parts, number_lines
 from tablewright.domain.model import Noun
 from tablewright.domain.rowkey import row_key
 
@@ -46,15 +47,14 @@ class SameValues:
     name = "same values"
 
     def prompt(self, asked: ToGroup) -> Prompt:
-        values = "\n".join(
-            f"[{number}] {' '.join(value.split())}" for number, value in enumerate(asked.values, start=1)
-        )
+        values = number_lines(" ".join(value.split()) for value in asked.values)
         names = f"Names asked about: {' · '.join(asked.wanted)}" if asked.wanted else ""
-        said = "\n".join(filter(None, (asked.question, names)))
-        question = f"\n\n{question_block(said)}" if said else ""
+        said = join_parts(asked.question, names, by="\n")
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"Column: {asked.column}\n{block(0, values, 'values')}{question}",
+            text=join_parts(
+                f"Column: {asked.column}\n{block(0, values, 'values')}", question_block(said) if said else ""
+            ),
             reply=ValueGroups,
             max_tokens=300 + 12 * len(asked.values),
         )

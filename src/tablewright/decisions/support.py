@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import described, row_block
+from tablewright.decisions.prompt_text import describe_column, quote_lines, row_block
 from tablewright.domain.model import Evidence, Field, Noun
-from tablewright.domain.text import shortened
 from tablewright.extraction.about import Subject
-from tablewright.models.text_budget import SOURCE_TITLE
 
 INSTRUCTIONS = f"""\
 You check cells of a table row that somebody concluded from quotes, without having seen the pages. Each quote stands \
@@ -39,10 +37,6 @@ class ToSupport(Noun, frozen=True):
     values: tuple[JudgedValue, ...]
 
 
-def quoted(evidence: Sequence[Evidence]) -> str:
-    return "\n".join(f"{shortened(each.title, SOURCE_TITLE) or 'no title'}: “{each.quote}”" for each in evidence)
-
-
 class Checked(BaseModel):
     number: int
     verdict: Verdict
@@ -58,8 +52,8 @@ class Support:
 
     def prompt(self, asked: ToSupport) -> Prompt:
         values = "\n\n".join(
-            f"{number}. {question_block(described(each.field))}\n{block(number, each.value, 'value')}\n"
-            f"{block(number, quoted(each.evidence), 'quotes')}"
+            f"{number}. {question_block(describe_column(each.field))}\n{block(number, each.value, 'value')}\n"
+            f"{block(number, quote_lines(each.evidence), 'quotes')}"
             for number, each in enumerate(asked.values, start=1)
         )
         return Prompt(

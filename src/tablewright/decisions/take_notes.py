@@ -18,10 +18,11 @@ from tablewright.citations.proof import prove_each, prove_statement
 from tablewright.citations.quotes import cite_span, is_near_injection, lines_around, prove_quote
 from tablewright.citations.untrusted import WARNING, block, clean_line, question_block
 from tablewright.decisions.decision import Prompt
+from tablewright.decisions.prompt_text import page_blocks
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
-from tablewright.models.text_budget import USUAL_ROOM, fit_texts
+from tablewright.models.text_budget import USUAL_ROOM
 from tablewright.text.sentences import page_sentences
 from tablewright.text.words import roots
 
@@ -127,14 +128,6 @@ class TakeNotes:
             for evidence in excerpts(page, f"{asked.brief.question} {topic.name if topic else ''}")
         ]
         return Notes(taken=tuple({each.evidence.quote: each for each in reversed(taken)}.values())[::-1])
-
-
-def page_blocks(pages: Sequence[Retrieved], about: str, room: int) -> str:
-    """Return the numbered pages, cut to what they say about something where not all of them fit."""
-    shown = zip(pages, fit_texts([page.text for page in pages], about, room), strict=True)
-    return "\n\n".join(
-        block(number, text, f"{page.origin} | {page.title}") for number, (page, text) in enumerate(shown, start=1)
-    )
 
 
 class NotesToMend(Noun, frozen=True, gc=True):

@@ -16,6 +16,7 @@ from pydantic import Field as Key
 from tablewright.citations.figures import values_in
 from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import describe_type
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.template import PLACEHOLDER
 from tablewright.errors import UsageError
@@ -100,11 +101,11 @@ class Translate:
     name = "translate formula"
 
     def prompt(self, asked: TranslateFormula) -> Prompt:
-        columns = "\n".join(f"{{{field.name}}} {kind_of(field)}" for field in asked.columns[:COLUMNS])
+        columns = "\n".join(f"{{{field.name}}} {describe_type(field)}" for field in asked.columns[:COLUMNS])
         return Prompt(
             instructions=INSTRUCTIONS,
             text=(
-                f"{block(1, columns)}\nTo fill: {asked.field.name} {kind_of(asked.field)}\n"
+                f"{block(1, columns)}\nTo fill: {asked.field.name} {describe_type(asked.field)}\n"
                 f"Words:\n{question_block(asked.words)}"
             ),
             reply=Translation,
@@ -157,9 +158,3 @@ def is_known(number: float, asked: TranslateFormula) -> bool:
         for each in values_in(said)
         for form in (each, each / 100, 1 + each / 100, 1 - each / 100, 100 + each, 100 - each)
     )
-
-
-def kind_of(field: Field) -> str:
-    unit = f", in {field.unit}" if field.unit else ""
-    options = f", one of: {', '.join(field.options)}" if field.options else ""
-    return f"({field.type}{unit}{options})"

@@ -15,8 +15,8 @@ from tablewright.citations.evidence import conversion, follows, stands_in
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each
 from tablewright.citations.untrusted import block, question_block
-from tablewright.decisions.decision import Prompt, accept, reply_by_name
-from tablewright.decisions.translate_formula import kind_of
+from tablewright.decisions.decision import Prompt, accept, answers_by_name, reply_by_name
+from tablewright.decisions.prompt_text import describe_type, headed_block, join_parts
 from tablewright.domain.model import Basis, Field, Noun, Value
 from tablewright.domain.text import show
 from tablewright.models.text_budget import EXAMPLE_CELL, EXAMPLES
@@ -74,23 +74,27 @@ class Write:
 
     def prompt(self, asked: WriteCells) -> Prompt:
         """What is the same for all rows stands in the instructions, so that rows can share them."""
-        columns = "\n".join(described(field, asked) for field in asked.fields)
-        same = [INSTRUCTIONS, "", "Columns to write:", question_block(columns)]
-        if examples := list(shown_examples(asked)):
-            same += ["Values that people accepted, which show the form:", block(2, "\n".join(examples))]
+        columns = "\n".join(describe_written(field) for field in asked.fields)
         row = "\n".join(f"{column}: {text}" for column, text in asked.row.items())
-        parts = ["The row:", block(1, row)]
-        if notes := [f"{field.name}: {asked.notes[field.name]}" for field in asked.fields if field.name in asked.notes]:
-            parts += ["What people said of earlier values, which you are to improve on:", block(3, "\n".join(notes))]
+        notes = [f"{field.name}: {asked.notes[field.name]}" for field in asked.fields if field.name in asked.notes]
+        accepted = list(shown_examples(asked))
         return Prompt(
-            instructions="\n".join(same),
-            text="\n".join(parts),
+            instructions=join_parts(
+                f"{INSTRUCTIONS}\n\nColumns to write:\n{question_block(columns)}",
+                headed_block("Values that people accepted, which show the form:", 2, accepted),
+                by="\n",
+            ),
+            text=join_parts(
+                f"The row:\n{block(1, row)}",
+                headed_block("What people said of earlier values, which you are to improve on:", 3, notes),
+                by="\n",
+            ),
             reply=reply_by_name("Cells", tuple(field.name for field in asked.fields), Written),
             max_tokens=sum(800 if field.type in ("text", "list") else 100 for field in asked.fields),
         )
 
     def check(self, asked: WriteCells, reply: Any) -> dict[str, WrittenCell]:
-        replies = [(field, getattr(reply, f"f{place}")) for place, field in enumerate(asked.fields)]
+        replies = list(zip(asked.fields, answers_by_name(reply), strict=True))
         proved, failed = prove_each(replies, lambda each: (each[0].name, prove_cell(asked, *each)))
         cells = dict(proved) | {field.name: WrittenCell(problem=fault) for (field, _), fault in failed}
         return accept(cells, (f"{field.name}: {fault}" for (field, _), fault in failed))
@@ -99,9 +103,9 @@ class Write:
         return {field.name: WrittenCell() for field in asked.fields}
 
 
-def described(field: Field, asked: WriteCells) -> str:
+def describe_written(field: Field) -> str:
     what = field.question or field.description
-    return f"- {field.name} {kind_of(field)}" + (f": {what}" if what else "")
+    return f"- {field.name} {describe_type(field)}" + (f": {what}" if what else "")
 
 
 def shown_examples(asked: WriteCells) -> Iterable[str]:

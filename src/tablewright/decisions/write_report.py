@@ -15,6 +15,7 @@ from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import Unproved, prove_each
 from tablewright.citations.untrusted import WARNING, clean_line, marked, question_block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.decisions.reflect import site_of
 from tablewright.decisions.take_notes import described
 from tablewright.domain.model import Noun
@@ -214,31 +215,26 @@ def instructions(asked: ReportToWrite) -> str:
 
 def material(asked: ReportToWrite) -> str:
     """Notes were proved when they were taken, and none of their quotes gives orders: nothing of them is left out."""
-    parts = [f"The notes:\n{marked('TEXT 0', in_full(asked.notes, asked.room), 'notes')}"]
-    if asked.claims:
-        lines = [
-            f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
-            + (f"; found: {', '.join(map(str, each.notes))}" if each.notes else "")
-            + f"). {each.reason}"
-            + (f" No page speaks of this part: {each.unsaid.rstrip('.')}." if each.unsaid else "")
-            for each in asked.claims
-        ]
-        parts.append(
-            f"Claims that were checked with independent sites:\n{marked('TEXT 1', chr(10).join(lines), 'claims')}"
-        )
-    if asked.disputes:
-        lines = [
-            f"- note {each.note}: against it {'speaks note' if len(each.against) == 1 else 'speak notes'} "
-            f"{', '.join(map(str, each.against))}" + (f" ({each.about})" if each.about else "")
-            for each in asked.disputes
-        ]
-        parts.append(f"Disputed:\n{marked('TEXT 2', chr(10).join(lines), 'disputed')}")
-    if asked.gaps:
-        lines = [f"{n}. {gap.description}" for n, gap in enumerate(asked.gaps, start=1)]
-        parts.append(f"Open gaps:\n{marked('TEXT 3', chr(10).join(lines), 'gaps')}")
-    if asked.written:
-        parts.append(f"The sections, already written:\n{marked('TEXT 4', asked.written, 'sections')}")
-    return "\n\n".join(parts)
+    claims = [
+        f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
+        + (f"; found: {', '.join(map(str, each.notes))}" if each.notes else "")
+        + f"). {each.reason}"
+        + (f" No page speaks of this part: {each.unsaid.rstrip('.')}." if each.unsaid else "")
+        for each in asked.claims
+    ]
+    disputes = [
+        f"- note {each.note}: against it {'speaks note' if len(each.against) == 1 else 'speak notes'} "
+        f"{', '.join(map(str, each.against))}" + (f" ({each.about})" if each.about else "")
+        for each in asked.disputes
+    ]
+    gaps = [f"{n}. {gap.description}" for n, gap in enumerate(asked.gaps, start=1)]
+    return join_parts(
+        f"The notes:\n{marked('TEXT 0', in_full(asked.notes, asked.room), 'notes')}",
+        headed_block("Claims that were checked with independent sites:", 1, claims, "claims", is_proved=True),
+        headed_block("Disputed:", 2, disputes, "disputed", is_proved=True),
+        headed_block("Open gaps:", 3, gaps, "gaps", is_proved=True),
+        headed_block("The sections, already written:", 4, asked.written, "sections", is_proved=True),
+    )
 
 
 def order(asked: ReportToWrite) -> str:

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, create_model
-from pydantic import Field as Key
+from pydantic import BaseModel
 
-from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
+from tablewright.decisions.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.domain.usage import Meter, Usage, metered, spend
 from tablewright.models.document_scope import concerned, concerning
 from tablewright.models.text_budget import ROWS_A_CALL, SHARED_CALL_SHARE, Batch
@@ -63,16 +61,9 @@ def prompt_for_rows(alone: tuple[Prompt, ...]) -> Prompt:
     return Prompt(
         instructions=alone[0].instructions + TOGETHER,
         text=rows,
-        reply=reply_for_rows(alone[0].reply, len(alone)),
+        reply=reply_by_name("Rows", tuple(f"row {number}" for number in range(1, len(alone) + 1)), alone[0].reply),
         max_tokens=sum(prompt.max_tokens for prompt in alone),
     )
-
-
-@lru_cache(maxsize=256)
-def reply_for_rows(reply: type[BaseModel], rows: int) -> type[BaseModel]:
-    """A form with the reply of each row under its number."""
-    fields: dict[str, Any] = {f"r{place}": (reply, Key(alias=f"row {place + 1}")) for place in range(rows)}
-    return create_model("Rows", __config__=ConfigDict(populate_by_name=True), **fields)
 
 
 @dataclass(eq=False)
@@ -189,10 +180,11 @@ class RequestBatcher:
         except Exception:
             pass  # whatever it was: each row asks alone then, and says what is wrong
         finally:
+            replies = [None] * len(batch.items) if reply is None else answers_by_name(reply)
             shares = share_usage(meter.usage, len(batch.items))
-            for place, waiter in enumerate(batch.waiting):
+            for waiter, one, share in zip(batch.waiting, replies, shares, strict=True):
                 if not waiter.done():
-                    waiter.set_result((None if reply is None else getattr(reply, f"r{place}"), shares[place]))
+                    waiter.set_result((one, share))
 
 
 class BatchSlot:

@@ -8,13 +8,15 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, clean, question_block
 from tablewright.decisions.decision import Prompt, accept
+from tablewright.decisions.prompt_text import lines_block
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,
     Sentence,
-    comparison_block,
+    comparison_lines,
     prove_sentences,
     requirements_text,
+    wanted_block,
 )
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.shortlist import ReplySentence, Requirements
@@ -83,13 +85,14 @@ class GiveAdvice:
 
     def prompt(self, asked: AdviceToGive) -> Prompt:
         said = "\n".join(asked.said[-4:])
+        compared = comparison_lines(asked.rows, asked.columns, asked.room)
         notes = "\n\n" + "\n".join(asked.notes) if asked.notes else ""
         return Prompt(
             instructions=INSTRUCTIONS.replace("{top}", str(asked.top)),
             text=(
-                f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n"
+                f"{wanted_block(asked.requirements)}\n\n"
                 f"What the user said, the last message last:\n{question_block(said)}\n\n"
-                f"{comparison_block(1, asked.rows, asked.columns, asked.room)}{notes}"
+                f"{lines_block(1, compared, 'comparison')}{notes}"
             ),
             reply=AdviceReply,
             max_tokens=2_000,

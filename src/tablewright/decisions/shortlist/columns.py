@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, budget_currency, wrong_with
-from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, requirements_text
+from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, wanted_block
 from tablewright.domain.model import Field, Noun, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import PRICE_FIELD, Requirements
@@ -56,7 +56,7 @@ class ProposeColumns:
         return Prompt(
             instructions=INSTRUCTIONS.replace("{most}", str(MOST)),
             text=(
-                f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n"
+                f"{wanted_block(asked.requirements)}\n\n"
                 f"There already:\n{block(0, there, 'columns')}\n\nExample pages:\n{texts}"
             ),
             reply=ProposedColumns,

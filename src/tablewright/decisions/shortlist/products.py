@@ -13,10 +13,11 @@ from pydantic import BaseModel
 
 from tablewright.citations.proof import prove_each
 from tablewright.citations.quotes import cite_span, prove_quote
-from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.choose_pages import Offer, listed
+from tablewright.citations.untrusted import WARNING
+from tablewright.decisions.choose_pages import Offer, result_block
 from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.shortlist.prompt_parts import pages_text, requirements_text
+from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.decisions.shortlist.prompt_parts import pages_text, wanted_block
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
@@ -92,15 +93,16 @@ class FindProducts:
 
     def prompt(self, asked: PagesForProducts) -> Prompt:
         texts = pages_text(asked.sources, asked.room, page_text)
-        known = "\n".join(asked.known)
-        there = f"Known already:\n{block(0, known, 'products')}\n\n" if known else ""
-        if asked.closed:
-            there += f"{CLOSED}\n{listed(list(enumerate(asked.closed, start=1)))}\n\n"
         return Prompt(
             instructions=INSTRUCTIONS.replace(
                 "{queries}", QUERIES.format(count=asked.queries) if asked.queries else NO_QUERIES
             ),
-            text=f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{there}{texts}",
+            text=join_parts(
+                wanted_block(asked.requirements),
+                headed_block("Known already:", 0, asked.known, "products"),
+                f"{CLOSED}\n{result_block(asked.closed)}" if asked.closed else "",
+                texts,
+            ),
             reply=ProductsReply,
             max_tokens=6_000,
         )

@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import prove_each, prove_statement
-from tablewright.citations.untrusted import block, clean_line
+from tablewright.citations.untrusted import clean_line, question_block
+from tablewright.decisions.prompt_text import text_blocks
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
@@ -27,9 +28,8 @@ def pages_text(
 ) -> str:
     """The pages in numbered blocks; `part` is what is shown of one that has so many characters of the room."""
     each = room // max(1, len(sources))
-    return "\n\n".join(
-        block(number, part(source, each), f"{shortened(source.title, PAGE_TITLE)} | {source.origin}")
-        for number, source in enumerate(sources, start=1)
+    return text_blocks(
+        (f"{shortened(source.title, PAGE_TITLE)} | {source.origin}", part(source, each)) for source in sources
     )
 
 
@@ -79,6 +79,10 @@ def requirements_text(requirements: Requirements) -> str:
     return "\n".join(lines)
 
 
+def wanted_block(requirements: Requirements) -> str:
+    return f"What is wanted:\n{question_block(requirements_text(requirements))}"
+
+
 def columns_text(fields: Sequence[Field]) -> str:
     """ "- Capacity (number, l)"."""
     return "\n".join(
@@ -87,15 +91,15 @@ def columns_text(fields: Sequence[Field]) -> str:
     )
 
 
-def comparison_block(number: int, rows: Sequence[ComparedRow], columns: Sequence[str], room: int) -> str:
+def comparison_lines(rows: Sequence[ComparedRow], columns: Sequence[str], room: int) -> list[str]:
     """All products under their numbers, as far as there is room; the best are first."""
     lines = take_fitting((f"[{n}] {row.text(columns)}" for n, row in enumerate(rows, start=1)), room, around=1)
     if len(lines) < len(rows):
         lines.append(f"({len(rows) - len(lines)} more are left out for want of room)")
-    return block(number, "\n".join(lines), "comparison")
+    return lines
 
 
-def conversation_block(number: int, messages: Sequence[ChatMessage], room: int) -> str:
+def conversation_lines(messages: Sequence[ChatMessage], room: int) -> list[str]:
     """The newest that fit, what the user said and the adviser's last reply whole; the message that is answered now is
     asked apart."""
     last = next((message for message in reversed(messages) if message.role == "advisor"), None)
@@ -105,7 +109,7 @@ def conversation_block(number: int, messages: Sequence[ChatMessage], room: int) 
         else f"Adviser: {message.text if message is last else shortened(message.text, EARLIER_REPLY)}"
         for message in reversed(messages)
     )
-    return block(number, "\n".join(reversed(take_fitting(lines, room))), "conversation")
+    return take_fitting(lines, room)[::-1]
 
 
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────

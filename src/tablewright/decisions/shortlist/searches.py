@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.untrusted import WARNING
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.prompt_parts import requirements_text
+from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.decisions.shortlist.prompt_parts import wanted_block
 from tablewright.domain.model import Noun
 from tablewright.domain.shortlist import Requirements
 
@@ -42,19 +43,15 @@ class PlanSearches:
     name = "plan searches"
 
     def prompt(self, asked: SearchesToPlan) -> Prompt:
-        parts = [f"What is wanted:\n{question_block(requirements_text(asked.requirements))}"]
-        if asked.like:
-            parts.append(f"They should resemble this one:\n{block(1, asked.like, 'product')}")
-        if asked.known:
-            parts.append(f"Known already; find others:\n{block(2, chr(10).join(asked.known), 'products')}")
-        if asked.sent:
-            parts.append(f"Sent already:\n{block(3, chr(10).join(asked.sent), 'queries')}")
-        if asked.broader:
-            parts.append("They found nothing: search more broadly, with fewer words.")
-        parts.append(f"Give at least {asked.least} and at most {asked.most} queries.")
-        return Prompt(
-            instructions=QUERIES, text="\n\n".join(parts), reply=PlannedQueries, max_tokens=80 + 40 * asked.most
+        text = join_parts(
+            wanted_block(asked.requirements),
+            headed_block("They should resemble this one:", 1, asked.like, "product"),
+            headed_block("Known already; find others:", 2, asked.known, "products"),
+            headed_block("Sent already:", 3, asked.sent, "queries"),
+            "They found nothing: search more broadly, with fewer words." if asked.broader else "",
+            f"Give at least {asked.least} and at most {asked.most} queries.",
         )
+        return Prompt(instructions=QUERIES, text=text, reply=PlannedQueries, max_tokens=80 + 40 * asked.most)
 
     def check(self, asked: SearchesToPlan, reply: Any) -> tuple[str, ...]:
         sent = {query.casefold() for query in asked.sent}

@@ -13,21 +13,15 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, accept, pick_numbered
-from tablewright.decisions.shortlist.conditions import (
-    WISHES,
-    StatedWish,
-    WishedColumn,
-    as_field,
-    as_wish,
-    wrong_with,
-)
+from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.decisions.shortlist.conditions import WISHES, StatedWish, WishedColumn, as_field, as_wish, wrong_with
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,
     Sentence,
     columns_text,
-    comparison_block,
-    conversation_block,
+    comparison_lines,
+    conversation_lines,
     prove_sentences,
     requirements_text,
 )
@@ -170,18 +164,20 @@ class TakeTurn:
 
     def prompt(self, asked: TurnToTake) -> Prompt:
         names = shown_columns(asked)
-        parts = [f"The step: {asked.step}"]
-        if asked.messages:
-            parts.append(f"The conversation so far:\n{conversation_block(1, asked.messages, asked.room // 2)}")
-        parts.append(f"The requirements so far:\n{block(2, requirements_text(asked.requirements), 'requirements')}")
-        if asked.fields:
-            gone = f"\nnot shown any more: {', '.join(asked.hidden)}" if asked.hidden else ""
-            parts.append(f"The columns:\n{block(3, f'{columns_text(asked.fields)}{gone}', 'columns')}")
-        if asked.rows:
-            parts.append(f"The comparison:\n{comparison_block(4, asked.rows, names, asked.room)}")
-        parts += asked.notes
-        parts.append(f"The user says:\n{question_block(asked.message)}")
-        return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=TurnReply, max_tokens=2_000)
+        gone = f"\nnot shown any more: {', '.join(asked.hidden)}" if asked.hidden else ""
+        columns = f"{columns_text(asked.fields)}{gone}" if asked.fields else ""
+        text = join_parts(
+            f"The step: {asked.step}",
+            headed_block(
+                "The conversation so far:", 1, conversation_lines(asked.messages, asked.room // 2), "conversation"
+            ),
+            f"The requirements so far:\n{block(2, requirements_text(asked.requirements), 'requirements')}",
+            headed_block("The columns:", 3, columns, "columns"),
+            headed_block("The comparison:", 4, comparison_lines(asked.rows, names, asked.room), "comparison"),
+            *asked.notes,
+            f"The user says:\n{question_block(asked.message)}",
+        )
+        return Prompt(instructions=INSTRUCTIONS, text=text, reply=TurnReply, max_tokens=2_000)
 
     def check(self, asked: TurnToTake, reply: Any) -> TurnTaken:
         known = (*asked.fields, *standing_fields())
