@@ -11,7 +11,7 @@ import pytest
 from tablewright import app, logs, threads
 from tablewright.application import notifying
 from tablewright.doors.api import rows
-from tablewright.doors.server import authentication, connections, guard, log_limit, oidc
+from tablewright.doors.server import authentication, connections, guard, limits, oidc
 from tablewright.doors.server.limits import MEGABYTE, ServerLimits
 from tablewright.doors.web import grid_rows, table_cells
 from tablewright.engine import rows as slices
@@ -58,8 +58,8 @@ SERVER = (
     f" {USUAL.streams} open streams",
     f"{USUAL.body // MEGABYTE} MB for a request, {USUAL.upload // MEGABYTE} MB for one that brings files,"
     f" {USUAL.login // 1024} KB for whoever is not logged in",
-    f"of lines of one kind {log_limit.BURST} at once, then {log_limit.PER_SECOND:.0f} a second, of all"
-    f" {log_limit.BURST_OF_ALL:,} and {log_limit.PER_SECOND_OF_ALL:.0f}",
+    f"of lines of one kind {limits.BURST} at once, then {limits.PER_SECOND:.0f} a second, of all"
+    f" {limits.BURST_OF_ALL:,} and {limits.PER_SECOND_OF_ALL:.0f}",
     f"cut at {logs.LONGEST:,} characters",
     "again after {:.0f}, {:.0f} and {:.0f} seconds".format(*notifying.PAUSES),
     f"within {app.READY_SECONDS:.0f} s",

@@ -20,11 +20,10 @@ from tablewright.models.budget import Budget, amount
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
-from tablewright.sources.combined import CombinedSource
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
 from tablewright.sources.search.provider import NoSearch, SearchProvider, find_provider
 from tablewright.sources.search.searching import Searching
-from tablewright.sources.source import Source
+from tablewright.sources.source import CombinedSource, Source
 from tablewright.sources.web import Web
 from tablewright.sources.web_cache import WebCache
 from tablewright.store.store import Store

@@ -18,7 +18,7 @@ from tablewright.domain.usage import Usage, metered
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
-from tablewright.models.windows import known_window
+from tablewright.models.tokens import known_window
 from tablewright.secrets import masked
 from tablewright.settings import Settings
 from tablewright.sources.search.provider import find_provider

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tablewright.jobs.gate import Gate, SliceEntry
+from tablewright.jobs.conductor import Gate, SliceEntry
 from tests.patience import PATIENCE
 
 

@@ -10,7 +10,7 @@ import pytest
 from tablewright.errors import BadSetting
 from tablewright.health import check_model
 from tablewright.models.build import build
-from tablewright.models.windows import UNKNOWN_WINDOW
+from tablewright.models.tokens import UNKNOWN_WINDOW
 from tablewright.settings import Settings
 
 from .tiny_gguf import write_tiny_model

@@ -8,8 +8,7 @@ from tablewright.assembly import places_of
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import BadSetting, SearchError, StoreError
 from tablewright.settings import Settings
-from tablewright.sources.combined import CombinedSource
-from tablewright.sources.source import Hit, Query, Searched
+from tablewright.sources.source import CombinedSource, Hit, Query, Searched
 
 QUERY = Query(text="acme")
 

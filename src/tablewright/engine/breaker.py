@@ -204,7 +204,7 @@ class WatchedSource:
 def watched_model(model: LanguageModel | None, breaker: CircuitBreaker) -> LanguageModel | None:
     if model is None:
         return None
-    from tablewright.models.observed import Observed  # with what models stand on, which a computation does not load
+    from tablewright.models.layer import Observed  # with what models stand on, which a computation does not load
 
     def failed(error: ModelError) -> None:
         row = _row.get() or RowFailures()

@@ -16,17 +16,16 @@ from __future__ import annotations
 from pydantic_ai.models import Model
 
 from tablewright.models.budget import Budget
-from tablewright.models.budgeted import Budgeted
 from tablewright.models.cache import AnswerCache, Cached, MemoryCache
 from tablewright.models.fallback import Fallback, Resting
 from tablewright.models.governor import Governed, RateLimits
-from tablewright.models.metering import Metered
+from tablewright.models.layer import Budgeted, Metered
 from tablewright.models.model import LanguageModel
 from tablewright.models.pace import Slots
 from tablewright.models.retry import Retrying
 from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse, positive
 from tablewright.models.structured_output import StructuredOutput
-from tablewright.models.windows import UNKNOWN_WINDOW, known_window
+from tablewright.models.tokens import UNKNOWN_WINDOW, known_window
 
 
 def build(

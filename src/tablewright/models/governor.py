@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.layer import Layer
 from tablewright.models.pace import FILLED, Clock, Pace, Sleep, Slots
-from tablewright.models.request_size import most_tokens
+from tablewright.models.tokens import most_tokens
 
 MINUTE = 60.0
 CREDIT = MINUTE / FILLED - MINUTE

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import math
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic_ai import RunContext
-from pydantic_ai.messages import ModelMessage
-from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters, StreamedResponse
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import CompletedStreamedResponse, Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
+
+from tablewright.domain.usage import Usage, metered, spend
+from tablewright.errors import ModelError, ModelRefused, ModelUnavailable
+from tablewright.models.budget import NOTHING, Budget, Spend, open_allowance
+from tablewright.models.price import estimate, price_of
+from tablewright.models.tokens import most_tokens
+from tablewright.observe import count
 
 
 class Layer(WrapperModel):
@@ -27,3 +35,112 @@ class Layer(WrapperModel):
     ) -> AsyncGenerator[StreamedResponse]:
         response = await self.request(messages, model_settings, model_request_parameters)
         yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)
+
+
+# ── whether the model answers ───────────────────────────────────────────────────────────────────────────────────────
+# Tells somebody whether the model answers. Lies above all other layers: a fallback model that answers is an answer,
+# and one from the cache is none.
+
+
+class Observed(Layer):
+    def __init__(
+        self,
+        wrapped: Model,
+        *,
+        before: Callable[[], None],
+        answered: Callable[[], None],
+        failed: Callable[[ModelError], None],
+    ) -> None:
+        """`before` may raise the error that asking would come to."""
+        super().__init__(wrapped)
+        self._before = before
+        self._answered = answered
+        self._failed = failed
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        with metered() as meter:
+            try:
+                self._before()
+                response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+            except (ModelUnavailable, ModelRefused) as error:
+                self._failed(error)
+                raise
+        if meter.usage.llm_calls:
+            self._answered()
+        return response
+
+
+# ── what each answer took ───────────────────────────────────────────────────────────────────────────────────────────
+# Tells what every answer took: `table.usage.metered()` adds it up.
+
+
+class Metered(Layer):
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+        usage = response.usage
+        usage.cost = price_of(response, self.wrapped)
+        spend(
+            Usage(
+                llm_calls=1,
+                input_tokens=usage.input_tokens,
+                cached_tokens=usage.cache_read_tokens,
+                output_tokens=usage.output_tokens,
+                cost_usd=float(usage.cost or 0),
+            )
+        )
+        provider = f"{self.system}:{self.model_name}"
+        count("model_calls", provider=provider)
+        count("tokens", usage.input_tokens, provider=provider, direction="input")
+        count("tokens", usage.output_tokens, provider=provider, direction="output")
+        count("dollars", float(usage.cost or 0), provider=provider)
+        return response
+
+
+# ── what may still be spent ─────────────────────────────────────────────────────────────────────────────────────────
+# A model whose requests pass a budget before they are sent.
+
+
+class Budgeted(Layer):
+    def __init__(self, wrapped: Model, budget: Budget) -> None:
+        super().__init__(wrapped)
+        self._budget = budget
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        most = self._most(messages, model_settings, model_request_parameters)
+        await self._budget.reserve(most)
+        used = NOTHING
+        try:
+            response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+            usage = response.usage
+            used = Spend(float(usage.cost or 0), usage.total_tokens, 1)
+            return response
+        finally:
+            self._budget.settle(most, used)
+
+    def _most(
+        self, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
+    ) -> Spend:
+        if not self._budget.needs_estimates:
+            return Spend(calls=1)
+        read, written = most_tokens(self, messages, settings, asked)
+        price = estimate(self.wrapped, read, written)
+        if price is None and self._budget.usd == 0:
+            return Spend(math.inf, read + written, 1)  # who spends nothing does not ask what it costs
+        if price is None and (self._budget.usd is not None or open_allowance() is not None):
+            self._budget.price_unknown(self.model_name)
+        return Spend(float(price or 0), read + written, 1)

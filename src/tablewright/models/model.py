@@ -15,8 +15,7 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.errors import BadAnswer, ModelRefused
 from tablewright.models.cache import WHOLE, Cached, keep, unproven_answers
 from tablewright.models.text_budget import text_room
-from tablewright.models.tokens import CUT_OFF
-from tablewright.models.windows import UNKNOWN_WINDOW
+from tablewright.models.tokens import CUT_OFF, UNKNOWN_WINDOW
 
 T = TypeVar("T", bound=BaseModel)
 

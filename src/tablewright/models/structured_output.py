@@ -25,7 +25,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from tablewright.models.layer import Layer
-from tablewright.models.request_size import room_to_think
+from tablewright.models.tokens import room_to_think
 from tablewright.models.tools_as_json import asked_as_json, instructed, messages_as_json, read_call, tools_of
 
 Form: TypeAlias = Literal["native", "tool", "prompted"]

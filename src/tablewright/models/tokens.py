@@ -7,10 +7,16 @@ tokenizer, it follows from the number of bytes.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.settings import ModelSettings
 
 from tablewright.extras import is_installed
 
@@ -53,3 +59,66 @@ def tokenizer() -> Tokenizer | None:
     loaded.no_padding()
     loaded.no_truncation()
     return loaded
+
+
+# ── context windows ─────────────────────────────────────────────────────────────────────────────────────────────────
+# Context windows: the tokens that a model can take in at once, question and answer together.
+#
+# pydantic-ai knows most of them, from the list that `genai-prices` carries; ours fill its gaps.
+
+
+UNKNOWN_WINDOW = 16_000
+"""What a model is trusted with of which nothing is known."""
+
+KNOWN = (
+    ("anthropic", "claude-", 200_000),
+    ("google", "gemini-", 1_048_576),
+    ("ollama", "", 4_096),  # what its server gives any model on a small machine; it cuts a longer question off silently
+    ("openai", "gpt-", 128_000),
+)
+"""Provider, beginning of the name, tokens: the smallest among the models in use in November 2026."""
+
+
+def known_window(model: Model) -> int | None:
+    """None where nobody knows."""
+    if listed := model.context_window:
+        return listed
+    for provider, beginning, tokens in KNOWN:
+        if model.system == provider and model.model_name.startswith(beginning):
+            return tokens
+    return None
+
+
+# ── the size of a request ───────────────────────────────────────────────────────────────────────────────────────────
+# How large a request is at most, for those who must know before it is sent: the budget and the governor.
+
+
+OUTPUT_WHEN_UNLIMITED = 4_096
+AROUND_A_MESSAGE = 8
+"""Tokens a chat template puts around each message."""
+
+
+ROOM_TO_THINK = 4_096
+
+
+def room_to_think(profile: ModelProfile) -> int:
+    """A model that cannot stop thinking spends its output tokens on thoughts first."""
+    return ROOM_TO_THINK if profile.get("thinking_always_enabled", False) else 0
+
+
+def most_tokens(
+    model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
+) -> tuple[int, int]:
+    """Input and output."""
+    texts = [text_of(message) for message in messages]
+    texts.extend(part.content for part in asked.instruction_parts or [])
+    if asked.output_object is not None:
+        texts.append(json.dumps(asked.output_object.json_schema))
+    tools = (*asked.function_tools, *asked.output_tools)
+    texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in tools)
+    read = estimate_tokens("\n".join(texts)) + AROUND_A_MESSAGE * (len(messages) + 1)
+    return read, (settings or {}).get("max_tokens", OUTPUT_WHEN_UNLIMITED) + room_to_think(model.profile)
+
+
+def text_of(message: ModelMessage) -> str:
+    return "\n".join(str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in message.parts)

@@ -27,7 +27,7 @@ from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.identity import NAMESAKE, contradiction, fits
 from tablewright.extraction.reader import ABOUT
 from tablewright.gathering import Decided, Gathering
-from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.sources.source import Hit, Source
 from tablewright.strategies.disagreements import Disagreements
 from tablewright.strategies.findings import ReadCandidate, checked, weigh

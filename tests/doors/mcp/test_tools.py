@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tablewright.app import Tablewright
-from tablewright.doors.mcp.folders import Folders
+from tablewright.doors.mcp.context import Folders
 from tablewright.doors.mcp.server import create_server
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings

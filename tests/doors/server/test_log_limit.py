@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 
-from tablewright.doors.server.log_limit import BURST, BURST_OF_ALL, Unrepeated
+from tablewright.doors.server.limits import BURST, BURST_OF_ALL, Unrepeated
 from tablewright.logs import LONGEST, Discreet
 from tablewright.settings import Settings
 

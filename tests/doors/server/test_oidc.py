@@ -13,8 +13,7 @@ import httpx2
 import pytest
 
 from tablewright.doors.server import oidc
-from tablewright.doors.server.accounts import role_rules
-from tablewright.doors.server.oidc import OidcLogin
+from tablewright.doors.server.oidc import OidcLogin, role_rules
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings
 from tests.doors.server.provider import CLIENT, SECRET, Provider, providing

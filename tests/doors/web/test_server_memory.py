@@ -7,7 +7,7 @@ from pathlib import Path
 from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.server_memory import ServerMemory
+from tablewright.doors.web.live import ServerMemory
 from tablewright.settings import Settings
 
 

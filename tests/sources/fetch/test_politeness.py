@@ -5,9 +5,8 @@ import time
 from collections.abc import Iterable
 
 from tablewright.models.pace import OwnSlots
-from tablewright.sources.fetch import politeness
-from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
-from tablewright.sources.fetch.politeness import Politeness
+from tablewright.sources.fetch import fetcher
+from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, Politeness
 from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, Asked, Handler, Site, Wire, answer, everything_is_public
 
@@ -100,7 +99,7 @@ async def test_a_site_may_ask_for_a_longer_delay(site: Site) -> None:
 async def test_domains_that_nobody_waits_for_are_forgotten() -> None:
     line = Politeness(2)
     async with line.turn("busy.com", 0.0):
-        for number in range(politeness.MANY + 1):
+        for number in range(fetcher.MANY + 1):
             async with line.turn(f"{number}.com", 0.0):
                 pass
         assert len(line._lines) < 10

@@ -15,9 +15,8 @@ from starlette.background import BackgroundTask
 
 from tablewright.domain.document import document
 from tablewright.domain.model import Noun
-from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import MOST_ROWS
-from tablewright.doors.api.schemas import described
+from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.errors import UsageError
 
 T = TypeVar("T")

@@ -17,8 +17,18 @@ from tablewright.domain.model import Noun
 from tablewright.domain.reply import Reply
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, ResultId, Text, writable
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import (
+    SOME,
+    After,
+    Body,
+    ConversationId,
+    Limit,
+    Name,
+    ResultId,
+    Text,
+    resource,
+    writable,
+)
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import not_there

@@ -11,8 +11,7 @@ from tablewright.app import Action, AuditEntry, Quota
 from tablewright.domain.access import OWNER, Metered, Person
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json, Page
-from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, UserName
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, UserName, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound

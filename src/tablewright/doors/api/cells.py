@@ -7,8 +7,7 @@ from pydantic import Field as Value
 from tablewright.app import CellVersion, Change, StaleCell
 from tablewright.domain.model import Cell, Evidence, Noun, RowId, Step
 from tablewright.doors.api.answers import Json, Page, by_place, large
-from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed, resource
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_row, seen_table

@@ -16,10 +16,8 @@ from tablewright.domain.corpus import Category, Document, KindBy
 from tablewright.domain.form import KnownGroup
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
-from tablewright.doors.api.examples import EXAMPLES
-from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName
-from tablewright.doors.api.json_body import resource
-from tablewright.doors.api.schemas import described
+from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName, resource
+from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
 from tablewright.doors.api.visible import seen_document

@@ -18,8 +18,7 @@ from fastapi.responses import StreamingResponse
 from tablewright.app import Tablewright
 from tablewright.domain.feed import Event
 from tablewright.doors.api.answers import encoded
-from tablewright.doors.api.inputs import MOST_ROWS, RunId
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import MOST_ROWS, RunId, resource
 from tablewright.doors.api.runs import run_shown
 from tablewright.doors.api.visible import seen_run
 from tablewright.doors.server.context import Visit, Visiting

@@ -11,8 +11,7 @@ from tablewright.domain.edits import AddField, ChangeField, RemoveField
 from tablewright.domain.fieldspec import checked_name
 from tablewright.domain.model import Field, FieldType, Role
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text, resource
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_table

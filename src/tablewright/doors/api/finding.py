@@ -13,12 +13,10 @@ from tablewright.domain.form import parse_where
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListPlan
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import Body, Question, TableId, Text
-from tablewright.doors.api.json_body import resource
-from tablewright.doors.api.schemas import described
+from tablewright.doors.api.inputs import Body, Question, TableId, Text, resource
+from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
 

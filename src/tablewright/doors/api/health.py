@@ -11,7 +11,7 @@ from tablewright.app import Kind, Parameter, Strategy, doctor
 from tablewright.domain.access import Role
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for

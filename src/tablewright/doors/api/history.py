@@ -11,8 +11,7 @@ from pydantic import Field as Value
 from tablewright.app import Change, Rollback
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, Name, TableId
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, Name, TableId, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting

@@ -11,8 +11,7 @@ from pydantic import Field as Value
 from tablewright.app import Applied, Operation, ProposalHead, Review, Selection
 from tablewright.domain.model import Cell, Field, Noun
 from tablewright.doors.api.answers import Json, Page, large, newest_first, place, place_text
-from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Typed
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Typed, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_proposal, seen_table
 from tablewright.doors.server.context import Visit, Visiting

@@ -13,8 +13,7 @@ from tablewright.domain.feed import Routine
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId, resource
 from tablewright.doors.api.runs import EstimateShown, Started
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_table

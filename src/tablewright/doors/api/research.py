@@ -27,11 +27,9 @@ from tablewright.domain.research import (
 )
 from tablewright.domain.usage import Usage
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
-from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
-from tablewright.doors.api.json_body import resource
-from tablewright.doors.api.schemas import described
+from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId, resource
+from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_research
 from tablewright.doors.server.context import Visit, Visiting

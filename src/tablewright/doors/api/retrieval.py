@@ -11,8 +11,7 @@ from tablewright.domain.corpus import Category
 from tablewright.domain.form import form_of
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import Limit
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import Limit, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visit, Visiting

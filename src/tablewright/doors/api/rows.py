@@ -15,8 +15,7 @@ from tablewright.app import Change
 from tablewright.domain.edits import RemoveRow
 from tablewright.domain.model import Cell, Noun, Row, RowId, Status, Table
 from tablewright.doors.api.answers import Json, encoded
-from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visiting

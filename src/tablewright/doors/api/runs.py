@@ -16,13 +16,11 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Noun, RowId, Table
 from tablewright.domain.usage import Usage
 from tablewright.doors.api.answers import Json, Page, by_number, large, moment, newest_first
-from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, RunId, TableId
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, RunId, TableId, resource
 from tablewright.doors.api.inputs import Text as LongText
-from tablewright.doors.api.json_body import resource
-from tablewright.doors.api.schemas import described
+from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.doors.api.visible import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.server.paths import hider_for

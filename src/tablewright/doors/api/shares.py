@@ -9,8 +9,7 @@ from pydantic import Field as Value
 
 from tablewright.domain.access import Shareable, Shared
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import Body, Name, an_id
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import Body, Name, an_id, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import not_there
 from tablewright.doors.server.context import Visiting

@@ -13,8 +13,7 @@ from tablewright.domain.model import Noun
 from tablewright.domain.shortlist import ChatReply, Phase, ShortlistState
 from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, newest_first
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_shortlist

@@ -15,10 +15,8 @@ from pydantic import Field as Value
 from tablewright.app import FileOptions, Imported, TableSummary
 from tablewright.domain.model import Field, Noun
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, oldest_first
-from tablewright.doors.api.examples import COMPANY, EXAMPLES
-from tablewright.doors.api.inputs import SOME, UNWRITABLE, After, Body, Limit, Name, TableId, TableName
-from tablewright.doors.api.json_body import resource
-from tablewright.doors.api.schemas import described
+from tablewright.doors.api.inputs import SOME, UNWRITABLE, After, Body, Limit, Name, TableId, TableName, resource
+from tablewright.doors.api.schemas import COMPANY, EXAMPLES, described
 from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting

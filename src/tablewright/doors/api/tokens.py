@@ -10,8 +10,7 @@ from pydantic import Field as Value
 from tablewright.domain.access import EVERY_SCOPE, OWNER, SCOPES, Scope, Token
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import Body, Days, Name, UserName
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import Body, Days, Name, UserName, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting

@@ -10,8 +10,7 @@ from pydantic import StringConstraints
 from tablewright.domain.access import Person, Role
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import Body, Days, TableId, UserName
-from tablewright.doors.api.json_body import resource
+from tablewright.doors.api.inputs import Body, Days, TableId, UserName, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_table

@@ -7,16 +7,17 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tablewright.app import Exported
 from tablewright.domain.document import document
-from tablewright.domain.model import Cell, Evidence, Field, Row, Table, Value
+from tablewright.domain.model import Cell, Evidence, Field, Label, Row, Table, Value
 from tablewright.domain.reply import Citation, Reply
 from tablewright.domain.research import CheckedClaim, Research, SourceNote
 from tablewright.domain.text import cell_text, count_noun
-from tablewright.doors.library import display, frames
+from tablewright.doors.library import frames
 from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
 from tablewright.formats.tables.write import open_writer, target_format
@@ -114,7 +115,7 @@ class TableResult:
         return [self._instance(model, row) for row in self.table.rows]
 
     def _repr_html_(self) -> str:
-        return display.table_html(self.table, self.notes)
+        return table_html(self.table, self.notes)
 
     def __repr__(self) -> str:
         rows = f"{count_noun(len(self), 'row')}"
@@ -232,7 +233,7 @@ class AskResult:
         return f"<AskResult: {self.reply.completeness}, {len(self.citations)} citations>"
 
     def _repr_html_(self) -> str:
-        return display.reply_html(self.reply)
+        return reply_html(self.reply)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -281,3 +282,56 @@ class ResearchResult:
 
     def _repr_markdown_(self) -> str:
         return self.markdown
+
+
+# ── in a notebook ───────────────────────────────────────────────────────────────────────────────────────────────────
+# How results look in a notebook: values coloured by how sure they are, their quotes on hover. Everything that was
+# retrieved is escaped.
+
+
+MOST_ROWS = 50
+COLOURS: dict[Label, str] = {"high": "#1b7f3b", "medium": "#9a6700", "low": "#b42318", "none": "inherit"}
+
+
+def table_html(table: Table, notes: Sequence[str] = ()) -> str:
+    fields = table.shown_fields
+    head = "".join(f"<th>{escape(field.name)}</th>" for field in fields)
+    rows = [
+        f"<tr>{''.join(cell_html(row.cell(field.name)) for field in fields)}</tr>" for row in table.rows[:MOST_ROWS]
+    ]
+    more = len(table.rows) - len(rows)
+    below = [f"{more:,} more rows"] if more > 0 else []
+    said = "".join(f"<p>{escape(each)}</p>" for each in (*below, *notes))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{said}"
+
+
+def cell_html(cell: Cell) -> str:
+    colour = "inherit" if cell.is_given else COLOURS[cell.confidence_label]
+    marks = [word for word, applies in (("flagged", cell.status == "FLAGGED"), ("stale", cell.stale)) if applies]
+    shown = escape(cell_text(cell)) + "".join(f" <small>({mark})</small>" for mark in marks)
+    return f'<td style="color: {colour}" title="{escape(why(cell))}">{shown}</td>'
+
+
+def why(cell: Cell) -> str:
+    """What is shown on hover."""
+    if cell.is_given:
+        return ""
+    if cell.value is None:
+        return " ".join(filter(None, (cell.reason and cell.reason.replace("_", " "), cell.error)))
+    sure = f"{cell.confidence_label} ({cell.confidence or 0:.2f}), {cell.shown_basis or 'no basis'}"
+    quotes = [f"“{each.quote}” {each.title or each.origin}" for each in cell.evidence]
+    return "\n".join([sure, *quotes])
+
+
+def reply_html(reply: Reply) -> str:
+    sources = "".join(
+        f"<li value={each.number}>{escape(each.title)}{f', page {each.page}' if each.page else ''}: "
+        f"<q>{escape(each.quote)}</q></li>"
+        for each in reply.citations
+    )
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(value)}</td>' for value in row.values)}</tr>" for row in reply.rows)
+    head = "".join(f"<th>{escape(name)}</th>" for name in reply.columns)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
+    trust = escape(": ".join(filter(None, (reply.completeness, reply.reason))))
+    answer = escape(reply.answer).replace("\n", "<br>")
+    return f"<p>{answer}</p>{table}<p><em>{trust}</em></p><ol>{sources}</ol>"

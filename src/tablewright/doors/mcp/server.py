@@ -22,10 +22,9 @@ from tablewright.app import Tablewright
 from tablewright.domain import access
 from tablewright.domain.access import EVERY_SCOPE, Person, Role
 from tablewright.doors.mcp.answers import refused
-from tablewright.doors.mcp.context import ToolContext
+from tablewright.doors.mcp.context import Folders, ToolContext
 from tablewright.doors.mcp.documents import DocumentTools
 from tablewright.doors.mcp.filling import FillingTools
-from tablewright.doors.mcp.folders import Folders
 from tablewright.doors.mcp.journeys import JourneyTools
 from tablewright.doors.mcp.resources import Resources
 from tablewright.doors.mcp.retrieval import RetrievalTools

@@ -22,16 +22,14 @@ from tablewright.doors.api.routes import router as api
 from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.guard import Guard
 from tablewright.doors.server.handlers import answer_errors
-from tablewright.doors.server.head import HeadRequests
-from tablewright.doors.server.headers import API
+from tablewright.doors.server.headers import API, HeadRequests
 from tablewright.doors.server.limits import ServerLimits
-from tablewright.doors.server.login import login_routes
+from tablewright.doors.server.login import login_routes, oidc_routes
 from tablewright.doors.server.metrics import router as metrics
 from tablewright.doors.server.oidc import OidcLogin
 from tablewright.doors.server.origin import Hosts, is_loopback
 from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import probe_routes
-from tablewright.doors.server.signing_in import oidc_routes
 from tablewright.errors import NotFound, UsageError
 from tablewright.threads import separate_lookups
 

@@ -18,8 +18,7 @@ from tablewright.app import Tablewright
 from tablewright.doors.server.app import DEFAULT_LIMITS, check_bind, create_app
 from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.connections import LARGEST_HEAD, connections, websockets
-from tablewright.doors.server.limits import MEGABYTE, ServerLimits
-from tablewright.doors.server.log_limit import Unrepeated
+from tablewright.doors.server.limits import MEGABYTE, ServerLimits, Unrepeated
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
 from tablewright.logs import set_up

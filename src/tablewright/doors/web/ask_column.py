@@ -13,8 +13,7 @@ from tablewright.app import Fill
 from tablewright.domain.model import Field, Noun, RowId, Table, column_key
 from tablewright.domain.text import shortened
 from tablewright.doors.web.frame import tell, text
-from tablewright.doors.web.table_columns import detail_input, with_detail
-from tablewright.doors.web.table_edit import sure, visit_to_write
+from tablewright.doors.web.table_columns import detail_input, sure, visit_to_write, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
 from tablewright.errors import BadField, TablewrightError, UsageError
 

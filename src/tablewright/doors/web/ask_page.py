@@ -27,8 +27,7 @@ from tablewright.doors.web.elements import (
     when,
 )
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
-from tablewright.doors.web.server_memory import ServerMemory
+from tablewright.doors.web.live import ServerMemory, Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError

@@ -7,11 +7,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ParamSpec
 
+import msgspec
 from nicegui import context, ui
 
 from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, Tablewright
 from tablewright.domain.model import PENDING, Cell, Field, Row, Table
 from tablewright.domain.text import cell_text, shortened
+from tablewright.doors.server.context import Visit
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import (
     about,
@@ -25,7 +27,7 @@ from tablewright.doors.web.frame import (
     visit_to_change,
 )
 from tablewright.doors.web.grid_rows import mark, stays_text
-from tablewright.doors.web.review_verdicts import ReviewVerdict, Verdicts, verdicts_of
+from tablewright.doors.web.live import ServerMemory
 from tablewright.doors.web.table_proposals import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
@@ -479,3 +481,27 @@ async def operations_of(tablewright: Tablewright, proposal_id: str, page: list[C
 
 def why_empty(cell: Cell) -> str:
     return t("empty: {reason}", reason=reason_text(cell.reason))
+
+
+# ── verdicts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# What a person has decided about a proposal and not applied yet: whoever is cut off finds it when they are back.
+
+
+REMEMBERED = 100
+
+
+class ReviewVerdict(msgspec.Struct, frozen=True):
+    """What is to become of a cell; `own` is what the person wrote in its place."""
+
+    word: str
+    own: Cell | None = None
+
+
+Verdicts = dict[CellAt, ReviewVerdict]
+
+_verdicts: ServerMemory[Verdicts] = ServerMemory(Verdicts, most=REMEMBERED)
+
+
+def verdicts_of(seen: Visit, proposal_id: str) -> Verdicts:
+    """Each person has their own; to be emptied once they are applied."""
+    return _verdicts.of(seen, (seen.person.id, proposal_id))

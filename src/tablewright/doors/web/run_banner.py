@@ -13,7 +13,7 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.web.frame import hidden, text, visit_now
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText

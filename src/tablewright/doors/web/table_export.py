@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from nicegui import ui
 
-from tablewright.doors.web import table_cells, table_sheets
+from tablewright.domain.model import RowId
+from tablewright.doors.web import table_cells
 from tablewright.doors.web.elements import brief_button
-from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.frame import outside_link, say, tell, text, visit_now
 from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
-from tablewright.doors.web.words import all_rows, t
+from tablewright.doors.web.table_columns import visit_to_write
+from tablewright.doors.web.words import all_rows, many, t
+from tablewright.errors import TablewrightError
 from tablewright.messages.catalogue import PageText
 
 if TYPE_CHECKING:
@@ -75,7 +79,7 @@ class ExportMenu:
     async def _send(self, rows: str, *, shown: bool) -> None:
         tablewright = (await visit_now()).tablewright
         row_ids = list(await table_cells.orders().order(tablewright, self._page.grid.wanted)) if shown else None
-        await table_sheets.dialog(self._page.table.id, rows, row_ids, self._waiting)
+        await dialog(self._page.table.id, rows, row_ids, self._waiting)
 
     async def _copy(self, rows: str, *, shown: bool) -> None:
         visit = await visit_now()
@@ -84,3 +88,52 @@ class ExportMenu:
         picked = Picked(spans=(RowRange(),), fields=names, query=self._query if shown else {})
         ui.clipboard.write(await markdown_of(visit.tablewright, table, picked))
         self._announce(t("Copied as Markdown: {rows}.", rows=rows))
+
+
+# ── Google Sheets ───────────────────────────────────────────────────────────────────────────────────────────────────
+# A table to Google Sheets: into a spreadsheet whose link is given, or into a new one for an address.
+
+
+LONGEST = 500
+
+
+async def dialog(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
+    """`rows` says which, `waiting` what is not among them."""
+    account = (await visit_to_write(table_id)).tablewright.sheets_account()
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
+        text(t("Export to Google Sheets"), "tw-h2")
+        text(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
+        to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
+        to.props(f"outlined dense autofocus maxlength={LONGEST}").classes("w-full")
+        text(
+            t(
+                "Share the spreadsheet with {account} as an editor first. What is in it stays as it is.",
+                account=account,
+            ),
+            "tw-muted tw-small",
+        )
+        result = ui.element("div").props("role=status")
+
+        async def send() -> None:
+            sending.props("loading")
+            sending.disable()
+            try:
+                visit = await visit_to_write(table_id)
+                sent = await visit.tablewright.send_to_sheets(table_id, to.value or "", row_ids=row_ids)
+            except TablewrightError as error:
+                tell(error)
+                return
+            finally:
+                sending.props(remove="loading")
+                sending.enable()
+            result.clear()
+            with result:
+                text(t("Wrote {rows} to “{sheet}”.", rows=many(sent.rows, "row"), sheet=sent.sheets[0]))
+                outside_link(sent.link, t("Open the spreadsheet"))
+
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Close"), on_click=lambda: window.submit(None)).props("flat")
+            sending = ui.button(t("Export"), on_click=send).props("unelevated")
+        to.on("keydown.enter", send)
+    await window
+    window.delete()

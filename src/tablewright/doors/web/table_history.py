@@ -10,7 +10,7 @@ from tablewright.app import Change, Rollback
 from tablewright.domain.model import Table
 from tablewright.doors.web.elements import many, when
 from tablewright.doors.web.frame import say, text, visit_now
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 
 NEWEST = 100

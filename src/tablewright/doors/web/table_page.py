@@ -21,7 +21,7 @@ from tablewright.doors.web.frame import empty_state, frame, or_missing, say, vis
 from tablewright.doors.web.grid_rows import RowQuery, block, count_marks
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_cells import Picked, rows_of
-from tablewright.doors.web.table_edit import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
+from tablewright.doors.web.table_columns import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
 from tablewright.doors.web.table_export import ExportMenu
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_history import Undo

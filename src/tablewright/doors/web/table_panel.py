@@ -13,7 +13,7 @@ from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.grid_rows import is_over, operation_of, stays_text
-from tablewright.doors.web.table_edit import ask_reason, visit_to_write
+from tablewright.doors.web.table_columns import ask_reason, visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, UsageError
 

@@ -14,7 +14,7 @@ from tablewright.domain.text import count_noun, shortened
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 

@@ -10,7 +10,7 @@ from nicegui import ui
 from tablewright.app import Applied, ProposalHead
 from tablewright.domain.text import shortened
 from tablewright.doors.web.frame import say, text
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t
 
 More = Callable[[ProposalHead], Awaitable[None]]

@@ -9,7 +9,7 @@ from nicegui import ui
 from tablewright.domain.model import Table
 from tablewright.doors.web.elements import when
 from tablewright.doors.web.frame import say, tell, text
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
 from tablewright.messages.catalogue import PageText

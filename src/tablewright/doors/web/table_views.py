@@ -17,8 +17,7 @@ from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.elements import brief_button
 from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.grid_rows import ONLY, Only
-from tablewright.doors.web.table_columns import ask_filter
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import ask_filter, visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.words import t
 from tablewright.errors import UsageError

@@ -12,7 +12,7 @@ from tablewright.errors import BadFile
 from tablewright.formats.tables.csv_writer import CsvWriter
 from tablewright.formats.tables.json_writer import JsonLinesWriter, JsonWriter
 from tablewright.formats.tables.markdown import MarkdownWriter
-from tablewright.formats.tables.parquet_writer import ParquetWriter
+from tablewright.formats.tables.parquet import ParquetWriter
 from tablewright.formats.tables.sheet import TableSchema, shown_columns
 from tablewright.formats.tables.xlsx_writer import XlsxWriter
 

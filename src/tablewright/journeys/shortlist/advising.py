@@ -48,7 +48,7 @@ from tablewright.journeys.shortlist.wording import (
     user_messages,
 )
 from tablewright.messages.catalogue import ShortlistText, translate, translate_count
-from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.values.money import Rates

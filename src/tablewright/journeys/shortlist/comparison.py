@@ -42,7 +42,7 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell
 from tablewright.journeys.shortlist.prices import lowest_price
 from tablewright.journeys.shortlist.ranking import rank
-from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
