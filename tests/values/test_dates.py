@@ -6,6 +6,7 @@ import pytest
 
 from tablewright.domain.model import Field
 from tablewright.values.coerce import coerce
+from tablewright.values.currencies import SYMBOLS
 from tablewright.values.dates import iso_date, read_date, read_dates
 
 DAY = Field(name="day", type="date")
@@ -131,3 +132,9 @@ def test_a_date_is_only_as_exact_as_its_parts() -> None:
     assert iso_date(2021, 5) == "2021-05"
     assert iso_date(2021, 2, 29) is None
     assert iso_date(0) is None
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_an_amount_in_any_currency_is_no_year(symbol: str) -> None:
+    assert read_dates(f"Price {symbol}1990") == ()
+    assert read_dates(f"Price {symbol}2019-20") == ()

@@ -16,7 +16,7 @@ from tablewright.domain.text import show_float
 from tablewright.formulas.formula import Formula, tokens_of
 from tablewright.formulas.functions import Unevaluable
 from tablewright.values.currencies import currency_of
-from tablewright.values.dates import find_possible_dates, read_dates
+from tablewright.values.dates import ISO_DAY, find_possible_dates, read_dates
 from tablewright.values.measures import Measure, in_unit, read_measures
 from tablewright.values.numbers import OTHER_LANGUAGES, read_numbers
 from tablewright.values.same_value import same_value
@@ -42,10 +42,9 @@ LEAST_DIGITS = 7
 PIECE = 1_500
 """Characters that are read for numbers at a time."""
 OVERLAP = 50
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
 """Of "+ 3 * 12 months" only the period must be written: how often it was renewed, the calendar tells."""
-_DAY_AND_STEPS = re.compile(rf"\s*({_DAY.pattern})((?:\s*{_STEP.pattern})+)\s*", re.IGNORECASE)
+_DAY_AND_STEPS = re.compile(rf"\s*({ISO_DAY.pattern})((?:\s*{_STEP.pattern})+)\s*", re.IGNORECASE)
 _ARITHMETIC = frozenset("+-*/()")
 CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
 """What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands."""
@@ -244,14 +243,14 @@ def calculate(calculation: str, texts: Sequence[str], known: Iterable[float] = (
     days = {day for text in texts for day in find_possible_dates(text)}
     plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST]).strip()
     steps = _DAY_AND_STEPS.fullmatch(plain)
-    formula = Formula(_DAY.sub(r"'\g<0>'", plain), ())
+    formula = Formula(ISO_DAY.sub(r"'\g<0>'", plain), ())
     numbers = [float(step[2]) for step in _STEP.findall(steps[2])] if steps else formula.numbers
     try:
         if not steps and not all(
             each.kind in ("number", "end") or each.text in _ARITHMETIC for each in tokens_of(plain)
         ):
             raise ValueError("only numbers, dates, + - * / and brackets are read.")
-        strange = [day for day in _DAY.findall(plain) if day not in days]
+        strange = [day for day in ISO_DAY.findall(plain) if day not in days]
         if strange := strange + [show_float(float(number)) for number in numbers if number not in held]:
             raise ValueError(f"{strange[0]} is not in the quoted texts.")
         result = moved_by_steps(steps[1], steps[2]) if steps else formula.evaluate({})

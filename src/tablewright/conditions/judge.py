@@ -17,6 +17,7 @@ from msgspec import structs
 
 from tablewright.domain.corpus import Comparator, Condition, Truth, Typed
 from tablewright.messages.catalogue import translate
+from tablewright.values.dates import ISO_DAY
 from tablewright.values.same_value import same_value
 from tablewright.values.vocabulary import holds, squeezed, text_stems
 
@@ -319,7 +320,7 @@ def same_text(one: str, other: str) -> bool:
     )
 
 
-_OTHER_DATE = re.compile(r"\bor (\d{4}-\d{2}-\d{2})\b")
+_OTHER_DATE = re.compile(rf"\bor ({ISO_DAY.pattern})\b")
 _OTHER_NUMBER = re.compile(r"\bmay be (-?\d+(?:\.\d+)?)$")
 
 

@@ -10,6 +10,7 @@ from tablewright.domain.model import Noun
 from tablewright.extraction.wanted import Kind
 from tablewright.text.words import SMALL_WORDS
 from tablewright.values.countries import COUNTRIES, COUNTRY_OF, STATES
+from tablewright.values.currencies import SYMBOLS
 from tablewright.values.dates import MONTHS, WEEKDAYS, read_dates
 from tablewright.values.measures import in_unit, read_measures
 from tablewright.values.money import read_amounts
@@ -68,7 +69,7 @@ def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[T
 
 # ── numbers, dates, money ────────────────────────────────────────────────────────────────────────────────────────────
 
-_YEAR = re.compile(r"(?<![\d.,/$£€-])(1[0-9]{3}|20[0-9]{2})(?![\d/]|[.,]\d|-\d{4})")
+_YEAR = re.compile(rf"(?<![\d.,/{SYMBOLS}-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}})")
 
 
 def _years(text: str) -> Iterator[TypedSpan]:
@@ -126,7 +127,7 @@ def _numbers(text: str, kind: Kind, unit: str) -> Iterator[TypedSpan]:
             number.percent or number.value < 0 or _ORDER_OR_TIME.match(text, number.end) or _has_unit(text, number.end)
         ):
             continue
-        if re.search(r"[$£€¥]\s?$", text[max(0, number.start - 2) : number.start]):
+        if re.search(rf"[{SYMBOLS}]\s?$", text[max(0, number.start - 2) : number.start]):
             continue
         is_year = (number.start, number.end) in years
         yield TypedSpan(value=written.strip(), start=number.start, end=number.end, sure=0.25 if is_year else 1.0)

@@ -28,7 +28,7 @@ from tablewright.values.answers import (
     with_words,
 )
 from tablewright.values.choices import exact_option, read_boolean, read_option
-from tablewright.values.dates import read_dates
+from tablewright.values.dates import ISO_DAY, read_dates
 from tablewright.values.lists import as_list, read_json_list, read_list
 from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_numbers
@@ -146,7 +146,6 @@ def _rival_in(wrapping: tuple[str, ...], value: Value, field: Field) -> str:
 _QUICK_NUMBER = re.compile(
     r"-?(?:(?:0|[1-9]\d{0,14})(?:\.(?:\d{1,2}|\d{4,15}))?|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d{1,12})?)"
 )
-_QUICK_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _QUICK_URL = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?:/[\w/=&%+~-]*)?")
 
 
@@ -158,7 +157,7 @@ def _quick_number(raw: str, field: Field) -> int | float | None:
 
 
 def _quick_date(raw: str, field: Field) -> str | None:
-    if not (raw.isascii() and _QUICK_DATE.fullmatch(raw)):
+    if not (raw.isascii() and ISO_DAY.fullmatch(raw)):
         return None
     try:
         return datetime.date.fromisoformat(raw).isoformat()

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from tablewright.domain.model import Noun
+from tablewright.values.currencies import SYMBOLS
 from tablewright.values.numbers import plain
 
 _NAMES: tuple[str, ...] = (
@@ -113,6 +114,7 @@ def read_dates(text: str) -> tuple[DateText, ...]:
 
 # ── the grammar: each pattern is tried on what the earlier ones left ─────────────────────────────────────────────────
 
+ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _A_DIGIT = re.compile(r"\d")
 _TO = r"\s?(?:[-–—]|to|until|bis|au|al|à)\s?"
 _JOIN = re.compile(rf"{_TO}|\s?/\s?", re.IGNORECASE)
@@ -157,12 +159,15 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         ("part", r"\b(?:FY|fiscal(?: year)?|financial year|season)[\s'-]?(?P<year>\d{4}|\d{2})(?:[/–-]\d{2,4})?(?!\d)"),
         ("part", r"\b(?:spring|summer|autumn|fall|winter|early|mid|late|end of)[\s-](?P<year>\d{4})(?![\d])"),
-        ("span", r"(?<![\d.,$€£¥₹#:/-])(?P<year>[12]\d{3})\s?(?P<dash>[-–—/])\s?(?P<year2>\d{2})(?![\d%]|[.,]\d)"),
+        (
+            "span",
+            rf"(?<![\d.,{SYMBOLS}#:/-])(?P<year>[12]\d{{3}})\s?(?P<dash>[-–—/])\s?(?P<year2>\d\d)(?![\d%]|[.,]\d)",
+        ),
         ("decade", r"(?<![\d.,])(?P<year>[12]\d{2}0)'?s\b"),
         ("dead", r"(?<!\d)\d{1,4}\s?(?:BCE?|B\.C\.)"),
         (
             "year",
-            r"(?<![\d.,$€£¥₹#:])(?<![^\W\d_])(?P<year>1\d{3}|2[01]\d{2})(?![\d%]|[.,:]\d|[^\W\d_])"
+            rf"(?<![\d.,{SYMBOLS}#:])(?<![^\W\d_])(?P<year>1\d{{3}}|2[01]\d{{2}})(?![\d%]|[.,:]\d|[^\W\d_])"
             r"(?!\s(?-i:[ECMPA][SD]T|AK[SD]T|HST|GMT|UTC)\b)",  # 1430 EST is a time of day
         ),
     )

@@ -3,7 +3,6 @@ there, unless every date is a whole one."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tablewright.domain.model import Field, Money, Table
 from tablewright.doors.library.data import PandasFrame, PolarsFrame, all_rows, is_blank
 from tablewright.errors import UsageError
+from tablewright.values.dates import ISO_DAY
 
 if TYPE_CHECKING:
     import pandas
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 MOST_INT64 = 2**63 - 1
-
-_DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
 def to_pandas(table: Table, asked: Sequence[str], source: Any) -> pandas.DataFrame:
@@ -110,7 +108,7 @@ def polars_type(pl: Any, table: Table, field: Field) -> Any:
 
 
 def are_days(values: Sequence[Any]) -> bool:
-    return all(value is None or _DAY.match(str(value)) for value in values)
+    return all(value is None or ISO_DAY.fullmatch(str(value)) for value in values)
 
 
 def kept_places(source: Any) -> list[int]:

@@ -22,7 +22,7 @@ from tablewright.extraction.layout.lines import (
     cells_in,
 )
 from tablewright.text.words import SMALL_WORDS
-from tablewright.values.currencies import currency_of
+from tablewright.values.currencies import SYMBOLS, currency_of
 from tablewright.values.typed import typed
 
 LONGEST_LABEL = 60
@@ -305,7 +305,7 @@ LONGEST_STACKED = 120
 _BRACKETED = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})")
 _CAPITALISED = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)")
 _ENDS = re.compile(r"[.!?…;,]['\"”’)\]]*$")
-_BARE_VALUE = re.compile(r"(?:[$€£¥₹]|[A-Z]{3}\s)?\s?\d[\d.,\s]{0,15}%?\*?")
+_BARE_VALUE = re.compile(rf"(?:[{SYMBOLS}]|[A-Z]{{3}}\s)?\s?\d[\d.,\s]{{0,15}}%?\*?")
 
 
 def possible_pairs(text: str, lines: Sequence[TextLine]) -> list[LabelPair]:

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from lxml.etree import _Element
 
+from tablewright.values.currencies import SYMBOLS
+
 MAX_LABEL = 60
 
 _LABEL_NAME = re.compile(
@@ -28,7 +30,7 @@ def pair(label: str, value: str) -> str:
 
 
 def begins_value(text: str) -> bool:
-    return text[0].isalnum() or text[0] in "$€£¥<>≤≥~±+-–(\"'“"
+    return text[0].isalnum() or text[0] in f"{SYMBOLS}<>≤≥~±+-–(\"'“"
 
 
 def has_label(text: str) -> bool:
