@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from tablewright.domain.attempts import Attempt
 from tablewright.domain.model import RowId
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import charge_run, octets
 from tablewright.store.records import to_text
@@ -22,40 +22,39 @@ KEPT = 6
 """Attempts at a row that a later run is told of."""
 
 
-class Attempts:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class Attempts(StorePart):
     async def add(self, run_id: str, attempts: Sequence[tuple[RowId, Attempt]]) -> None:
         """The same attempt again changes nothing."""
-        records = [
+        if attempts:
+            await self._add(run_id, attempts)
+
+    @repeatable_transaction
+    def _add(self, connection: Connection, run_id: str, attempts: Sequence[tuple[RowId, Attempt]]) -> None:
+        kept, row_ids = schema.attempts, [row_id for row_id, _ in attempts]
+        near = kept.c.row_id.between(min(row_ids), max(row_ids))
+        known = set(connection.execute(select(kept.c.row_id, kept.c.number).where(kept.c.run_id == run_id, near)))
+        new = [
             {"run_id": run_id, "row_id": row_id, "number": attempt.number, "attempt": to_text(attempt)}
             for row_id, attempt in attempts
+            if (row_id, attempt.number) not in known
         ]
+        insert_many(connection, upsert(connection, kept).on_conflict_do_nothing(), new)
+        charge_run(connection, run_id, sum(octets(str(record["attempt"])) for record in new))
 
-        def work(connection: Connection) -> None:
-            kept, row_ids = schema.attempts, [row_id for row_id, _ in attempts]
-            near = kept.c.row_id.between(min(row_ids), max(row_ids))
-            known = set(connection.execute(select(kept.c.row_id, kept.c.number).where(kept.c.run_id == run_id, near)))
-            new = [record for record in records if (record["row_id"], record["number"]) not in known]
-            insert_many(connection, upsert(connection, kept).on_conflict_do_nothing(), new)
-            charge_run(connection, run_id, sum(octets(str(record["attempt"])) for record in new))
-
-        if records:
-            await self._database.write(work, repeatable=True)
-
-    async def of_run(self, run_id: str) -> dict[RowId, list[Attempt]]:
+    @read_transaction
+    def of_run(self, connection: Connection, run_id: str) -> dict[RowId, list[Attempt]]:
         """By row, in their order."""
         kept = schema.attempts
         query = select(kept).where(kept.c.run_id == run_id).order_by(kept.c.row_id, kept.c.number)
-        records = await self._database.read(lambda connection: connection.execute(query).all())
         found: dict[RowId, list[Attempt]] = {}
-        for record in records:
+        for record in connection.execute(query):
             found.setdefault(record.row_id, []).append(decode_attempt(record.attempt))
         return found
 
-    async def of_rows(
+    @read_transaction
+    def of_rows(
         self,
+        connection: Connection,
         table_id: str,
         row_ids: Sequence[RowId],
         *,
@@ -64,27 +63,23 @@ class Attempts:
     ) -> dict[RowId, list[Attempt]]:
         """By row, the last attempts at it in all runs of the table, the newest last; with `columns` those at any of
         them, with `before` those of runs that began before that run."""
-
-        def work(connection: Connection) -> dict[RowId, list[Attempt]]:
-            kept, runs = schema.attempts, schema.runs
-            query = (
-                select(kept.c.row_id, kept.c.attempt)
-                .join(runs, runs.c.id == kept.c.run_id)
-                .where(runs.c.table_no == head(connection, table_id).no)
-                .order_by(runs.c.started_at.desc(), runs.c.id, kept.c.number.desc())
-            )
-            if before:
-                began = select(runs.c.started_at).where(runs.c.id == before).scalar_subquery()
-                query = query.where(runs.c.started_at < began, runs.c.id != before)
-            found: dict[RowId, list[Attempt]] = {}
-            for chunk in chunks(possible(row_ids), 500):
-                for row_id, text in connection.execute(query.where(kept.c.row_id.in_(chunk))):
-                    own = found.get(row_id, ())
-                    if len(own) < KEPT and is_at((attempt := decode_attempt(text)), columns):
-                        found[row_id] = [attempt, *own]
-            return found
-
-        return await self._database.read(work)
+        kept, runs = schema.attempts, schema.runs
+        query = (
+            select(kept.c.row_id, kept.c.attempt)
+            .join(runs, runs.c.id == kept.c.run_id)
+            .where(runs.c.table_no == head(connection, table_id).no)
+            .order_by(runs.c.started_at.desc(), runs.c.id, kept.c.number.desc())
+        )
+        if before:
+            began = select(runs.c.started_at).where(runs.c.id == before).scalar_subquery()
+            query = query.where(runs.c.started_at < began, runs.c.id != before)
+        found: dict[RowId, list[Attempt]] = {}
+        for chunk in chunks(possible(row_ids), 500):
+            for row_id, text in connection.execute(query.where(kept.c.row_id.in_(chunk))):
+                own = found.get(row_id, ())
+                if len(own) < KEPT and is_at((attempt := decode_attempt(text)), columns):
+                    found[row_id] = [attempt, *own]
+        return found
 
 
 def is_at(attempt: Attempt, columns: Collection[str] | None) -> bool:

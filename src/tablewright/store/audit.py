@@ -12,8 +12,8 @@ from sqlalchemy import Connection, insert, select
 
 from tablewright.domain.model import Noun
 from tablewright.store import schema
-from tablewright.store.database import Database, acting_in
-from tablewright.store.records import now, printable
+from tablewright.store.database import StorePart, acting_in, read_transaction, write_transaction
+from tablewright.store.records import RecordMapper, now, printable
 
 Action: TypeAlias = Literal[
     "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"
@@ -32,6 +32,9 @@ class AuditEntry(Noun, frozen=True):
     detail: str = ""
 
 
+ENTRIES = RecordMapper(AuditEntry, schema.audit, number="no")
+
+
 def note(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
     acting = acting_in(connection)
     connection.execute(
@@ -46,16 +49,15 @@ def note(connection: Connection, action: Action, thing: str, detail: str = "", *
     )
 
 
-class Audit:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def note(self, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
+class Audit(StorePart):
+    @write_transaction
+    def note(self, connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
         """What is done outside the database, such as an export."""
-        await self._database.write(lambda connection: note(connection, action, thing, detail, who=who))
+        note(connection, action, thing, detail, who=who)
 
-    async def entries(
-        self, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
+    @read_transaction
+    def entries(
+        self, connection: Connection, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
     ) -> list[AuditEntry]:
         """The newest first, on from before the one of that number."""
         audit = schema.audit
@@ -64,16 +66,4 @@ class Audit:
             query = query.where(column == wanted) if wanted else query
         if before is not None:
             query = query.where(audit.c.no < before)
-        found = await self._database.read(lambda connection: connection.execute(query).all())
-        return [
-            AuditEntry(
-                number=each.no,
-                at=each.at,
-                who=each.who,
-                door=each.door,
-                action=each.action,
-                thing=each.thing,
-                detail=each.detail,
-            )
-            for each in found
-        ]
+        return [ENTRIES.read(each) for each in connection.execute(query)]

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select
 
 from tablewright.errors import OverQuota, StoreError
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import Database, StorePart, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.ledger import charge_bytes
 from tablewright.store.parts import existing
@@ -28,9 +28,9 @@ FIND = select(schema.cache.c.value, schema.cache.c.created_at).where(
 )
 
 
-class Cache:
+class Cache(StorePart):
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._keep = keeping(database.engine)
         self._unwritten: dict[tuple[str, str], bytes] = {}
         self._about: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -78,10 +78,7 @@ class Cache:
         while batch := dict(self._unwritten):
             about = {place: self._about[place] for place in batch if place in self._about}
             try:
-                await self._database.write(
-                    lambda connection, batch=batch, about=about: self._write(connection, batch, about),  # type: ignore[misc]
-                    repeatable=True,
-                )
+                await self._write(batch, about)
             except StoreError as problem:
                 self._problem = problem
                 return
@@ -90,6 +87,7 @@ class Cache:
                     del self._unwritten[place]
                     self._about.pop(place, None)
 
+    @repeatable_transaction
     def _write(
         self,
         connection: Connection,
@@ -120,9 +118,11 @@ class Cache:
     async def clear(self, kind: str) -> int:
         """Forgets all of one kind; how many there were."""
         await self.settle()
-        return await self._database.write(
-            lambda connection: connection.execute(delete(schema.cache).where(schema.cache.c.kind == kind)).rowcount
-        )
+        return await self._clear(kind)
+
+    @write_transaction
+    def _clear(self, connection: Connection, kind: str) -> int:
+        return connection.execute(delete(schema.cache).where(schema.cache.c.kind == kind)).rowcount
 
 
 def has_room(connection: Connection, documents: Sequence[str], value: bytes) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -12,11 +10,11 @@ from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing
-from tablewright.store.records import new_id, now, to_text
+from tablewright.store.records import RecordMapper, new_id, now, to_text
 from tablewright.store.results import drop_results
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
 
@@ -52,122 +50,92 @@ class Conversation(Noun, frozen=True):
     turns: tuple[Turn, ...] = ()
 
 
-class Conversations:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+HEADS = RecordMapper(Conversation, schema.conversations)
+_turn = msgspec.json.Decoder(Turn)
 
-    async def start(self) -> str:
+
+class Conversations(StorePart):
+    @write_transaction
+    def start(self, connection: Connection) -> str:
         conversation_id = new_id("c")
         statement = insert(schema.conversations).values(id=conversation_id, started_at=now(), summary="", last_turn=0)
-
-        def work(connection: Connection) -> None:
-            connection.execute(statement)
-            claim(connection, "conversation", [conversation_id])
-
-        await self._database.write(work)
+        connection.execute(statement)
+        claim(connection, "conversation", [conversation_id])
         return conversation_id
 
-    async def get(self, id: str) -> Conversation:
+    @read_transaction
+    def get(self, connection: Connection, id: str) -> Conversation:
         """With the turns that are left: one that quotes a removed document went with it."""
+        conversations, turns = schema.conversations, schema.turns
+        mine = (conversations.c.id == id) & visible(connection, "conversation")
+        head = connection.execute(select(conversations).where(mine)).first()
+        if head is None:
+            raise missing(id)
+        query = select(turns.c.turn).where(turns.c.conversation_id == id).order_by(turns.c.number)
+        told = tuple(map(_turn.decode, connection.execute(query).scalars()))
+        return HEADS.read(head, title=told[0].question if told else "", turns=told)
 
-        def work(connection: Connection) -> Conversation:
-            conversations, turns = schema.conversations, schema.turns
-            mine = (conversations.c.id == id) & visible(connection, "conversation")
-            head = connection.execute(select(conversations).where(mine)).first()
-            if head is None:
-                raise missing(id)
-            query = select(turns.c.turn).where(turns.c.conversation_id == id).order_by(turns.c.number)
-            found = connection.execute(query).scalars()
-            told = decoded(found)
-            return Conversation(
-                id=id,
-                started_at=head.started_at,
-                summary=head.summary,
-                title=told[0].question if told else "",
-                turns=told,
-            )
-
-        return await self._database.read(work)
-
-    async def add_turn(self, id: str, turn: Turn, *, summary: str | None = None) -> int:
+    @write_transaction
+    def add_turn(self, connection: Connection, id: str, turn: Turn, *, summary: str | None = None) -> int:
         """Its number, from 1. `summary` is what the conversation is about from now on. What quotes a document that was
         removed meanwhile is not kept."""
-
-        def work(connection: Connection) -> int:
-            conversations = schema.conversations
-            is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
-            mine = (conversations.c.id == id) & visible(connection, "conversation")
-            number = connection.execute(
-                update(conversations)
-                .where(mine)
-                .values(last_turn=conversations.c.last_turn + 1)
-                .returning(conversations.c.last_turn)
-            ).scalar()
-            if number is None:
-                raise missing(id)
-            must_own(connection, "conversation", id)
-            if turn.result_id:
-                share_alike(connection, ("conversation", id), ("result", turn.result_id))
-            if is_gone:
-                return int(number)
-            kept = msgspec.structs.replace(turn, at=turn.at or now())
-            text = to_text(kept)
-            connection.execute(insert(schema.turns).values(conversation_id=id, number=number, turn=text))
-            quoted = [
-                {"document_id": document, "conversation_id": id, "number": number}
-                for document in dict.fromkeys(turn.documents)
-            ]
-            insert_many(connection, insert(schema.turn_documents), quoted)
-            if summary is not None:
-                connection.execute(update(conversations).where(mine).values(summary=summary))
-            charge_bytes(connection, "conversation", id, octets(text))
+        conversations = schema.conversations
+        is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
+        mine = (conversations.c.id == id) & visible(connection, "conversation")
+        number = connection.execute(
+            update(conversations)
+            .where(mine)
+            .values(last_turn=conversations.c.last_turn + 1)
+            .returning(conversations.c.last_turn)
+        ).scalar()
+        if number is None:
+            raise missing(id)
+        must_own(connection, "conversation", id)
+        if turn.result_id:
+            share_alike(connection, ("conversation", id), ("result", turn.result_id))
+        if is_gone:
             return int(number)
+        kept = msgspec.structs.replace(turn, at=turn.at or now())
+        text = to_text(kept)
+        connection.execute(insert(schema.turns).values(conversation_id=id, number=number, turn=text))
+        quoted = [
+            {"document_id": document, "conversation_id": id, "number": number}
+            for document in dict.fromkeys(turn.documents)
+        ]
+        insert_many(connection, insert(schema.turn_documents), quoted)
+        if summary is not None:
+            connection.execute(update(conversations).where(mine).values(summary=summary))
+        charge_bytes(connection, "conversation", id, octets(text))
+        return int(number)
 
-        return await self._database.write(work)
-
-    async def all(self) -> list[Conversation]:
+    @read_transaction
+    def all(self, connection: Connection) -> list[Conversation]:
         """The newest first, without their turns."""
         heads, turns = schema.conversations, schema.turns
         others = schema.turns.alias()
         first = select(func.min(others.c.number)).where(others.c.conversation_id == heads.c.id).scalar_subquery()
         joined = heads.outerjoin(turns, (turns.c.conversation_id == heads.c.id) & (turns.c.number == first))
         query = select(heads, turns.c.turn).select_from(joined).order_by(heads.c.started_at.desc())
+        return [
+            HEADS.read(head, title=_turn.decode(head.turn).question if head.turn else "")
+            for head in connection.execute(query.where(visible(connection, "conversation")))
+        ]
 
-        def work(connection: Connection) -> list[Conversation]:
-            return [
-                Conversation(
-                    id=head.id,
-                    started_at=head.started_at,
-                    summary=head.summary,
-                    title=msgspec.json.decode(head.turn, type=Turn).question if head.turn else "",
-                )
-                for head in connection.execute(query.where(visible(connection, "conversation")))
-            ]
-
-        return await self._database.read(work)
-
-    async def remove(self, id: str) -> None:
+    @write_transaction
+    def remove(self, connection: Connection, id: str) -> None:
         """With the rows of its answers."""
-
-        def work(connection: Connection) -> None:
-            heads, turns = schema.conversations, schema.turns
-            seen = (heads.c.id == id) & visible(connection, "conversation")
-            if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
-                raise missing(id)
-            must_own(connection, "conversation", id)
-            told = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
-            results = [each for turn in told if (each := msgspec.json.decode(turn, type=Turn).result_id)]
-            drop_results(connection, results)
-            for column in (turns.c.conversation_id, schema.turn_documents.c.conversation_id, heads.c.id):
-                connection.execute(delete(column.table).where(column == id))
-            release(connection, "conversation", [id])
-            note(connection, "remove", f"conversation {id}")
-
-        await self._database.write(work)
-
-
-def decoded(turns: Iterable[str]) -> tuple[Turn, ...]:
-    return tuple(msgspec.json.decode(turn, type=Turn) for turn in turns)
+        heads, turns = schema.conversations, schema.turns
+        seen = (heads.c.id == id) & visible(connection, "conversation")
+        if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
+            raise missing(id)
+        must_own(connection, "conversation", id)
+        told = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
+        results = [each for turn in told if (each := _turn.decode(turn).result_id)]
+        drop_results(connection, results)
+        for column in (turns.c.conversation_id, schema.turn_documents.c.conversation_id, heads.c.id):
+            connection.execute(delete(column.table).where(column == id))
+        release(connection, "conversation", [id])
+        note(connection, "remove", f"conversation {id}")
 
 
 def missing(id: str) -> NotFound:

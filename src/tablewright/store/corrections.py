@@ -13,7 +13,7 @@ from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Noun, RowId, Value, given
 from tablewright.domain.text import shortened, show
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction
 from tablewright.store.operations import CellAt
 from tablewright.store.records import decode_cell, decode_given
 from tablewright.store.tables import TableHead, chunks, head, only_fields, possible, read_window
@@ -42,32 +42,26 @@ class Remark(Noun, frozen=True):
     """False: a recheck of its source flagged it."""
 
 
-class Corrections:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def examples(self, table_id: str, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+class Corrections(StorePart):
+    @read_transaction
+    def examples(self, connection: Connection, table_id: str, names: Collection[str]) -> dict[str, tuple[str, ...]]:
         """By column, values that show its form: first what people typed, then what came with the table, then proposals
         they accepted. Nothing that was applied unseen, that is flagged, or whose inputs have changed."""
-        return await self._database.read(
-            lambda connection: dict(examples(connection, head(connection, table_id), names))
-        )
+        return dict(examples(connection, head(connection, table_id), names))
 
-    async def remarks(
-        self, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
+    @read_transaction
+    def remarks(
+        self, connection: Connection, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
     ) -> dict[CellAt, list[Remark]]:
         """By cell, the oldest first. What was undone was not said."""
-        return await self._database.read(
-            lambda connection: remarks(connection, head(connection, table_id), row_ids, names)
-        )
+        return remarks(connection, head(connection, table_id), row_ids, names)
 
-    async def refused(
-        self, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
+    @read_transaction
+    def refused(
+        self, connection: Connection, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
     ) -> dict[CellAt, list[Remark]]:
         """By cell, the values that were proposed for it and refused, the oldest first."""
-        return await self._database.read(
-            lambda connection: refused(connection, head(connection, table_id), row_ids, names)
-        )
+        return refused(connection, head(connection, table_id), row_ids, names)
 
 
 def examples(connection: Connection, found: TableHead, names: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

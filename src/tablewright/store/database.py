@@ -18,14 +18,15 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
+from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, create_engine, delete, event, literal, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
@@ -55,6 +56,8 @@ from tablewright.store.records import now
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+P = ParamSpec("P")
+Part = TypeVar("Part", bound="StorePart")
 
 READERS = 4
 STREAMERS = 2
@@ -294,6 +297,50 @@ class Database:
         if undone.treatment is Treatment.WAIT:
             return unreachable(undone.error, self.location, waited, in_doubt=in_doubt)
         return explain_failure(undone.error, self.location, in_doubt=in_doubt)
+
+
+class StorePart:
+    """A part of the store. Each method that is decorated as a transaction is written with the connection that it gets,
+    and called without it; another transaction that needs the same calls a function that takes a connection."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+def read_transaction(
+    work: Callable[Concatenate[Part, Connection, P], T],
+) -> Callable[Concatenate[Part, P], Coroutine[Any, Any, T]]:
+    """Make a method a transaction that only reads."""
+
+    @wraps(work)
+    async def read(part: Part, /, *args: P.args, **named: P.kwargs) -> T:
+        return await part._database.read(lambda connection: work(part, connection, *args, **named))
+
+    return read
+
+
+def write_transaction(
+    work: Callable[Concatenate[Part, Connection, P], T],
+) -> Callable[Concatenate[Part, P], Coroutine[Any, Any, T]]:
+    """Make a method a transaction that writes, and that is not done twice where its answer was lost."""
+
+    @wraps(work)
+    async def write(part: Part, /, *args: P.args, **named: P.kwargs) -> T:
+        return await part._database.write(lambda connection: work(part, connection, *args, **named))
+
+    return write
+
+
+def repeatable_transaction(
+    work: Callable[Concatenate[Part, Connection, P], T],
+) -> Callable[Concatenate[Part, P], Coroutine[Any, Any, T]]:
+    """Make a method a transaction that writes, and for which twice is the same as once."""
+
+    @wraps(work)
+    async def write(part: Part, /, *args: P.args, **named: P.kwargs) -> T:
+        return await part._database.write(lambda connection: work(part, connection, *args, **named), repeatable=True)
+
+    return write
 
 
 class Undone(Exception):

@@ -16,6 +16,14 @@ def upsert(connection: Connection | Engine, table: Table) -> Any:
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
+def put(connection: Connection, table: Table, record: Mapping[str, Any]) -> None:
+    """Insert a record, in place of the one with its key."""
+    statement = upsert(connection, table).values(record)
+    keys = [column.name for column in table.primary_key]
+    others = {name: statement.excluded[name] for name in record if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=others))
+
+
 def insert_many(connection: Connection, statement: Any, records: Sequence[Mapping[str, Any]]) -> None:
     """One INSERT for many records. Bound by us: SQLAlchemy's own handling of the values takes longer than SQLite's."""
     if not records:

@@ -7,52 +7,48 @@ memory knows when to look again; whoever writes waits for it, so writers take tu
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
 from sqlalchemy import Row as Record
 
-from tablewright.arrays import NDArray, np
-from tablewright.domain.corpus import Annotation, Category, Document, Segment, Summary
+from tablewright.domain.corpus import Annotation, Document, Segment, Summary
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.cache import Cache
-from tablewright.store.database import Database
+from tablewright.store.database import Database, StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many, see_one_state, upsert
 from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_traces
 from tablewright.store.ledger import charge_bytes, octet_length, octets, set_bytes
 from tablewright.store.pages import keep_text
 from tablewright.store.parts import in_batches, part_id, parts_of
 from tablewright.store.properties import (
-    PropertyAt,
     annotations_of,
     keep_annotations,
-    properties_at,
 )
-from tablewright.store.records import now, printable, to_text
+from tablewright.store.records import RecordMapper, now, printable, to_text
 from tablewright.store.sharing import claim, must_own, sees_all, visible
 from tablewright.store.snapshot import (
+    SEGMENTS,
+    SUMMARIES,
     Newest,
-    Roster,
-    SegmentAt,
     Snapshot,
-    SummaryAt,
-    as_summary,
     find_one,
     read_roster,
-    read_segments,
 )
-from tablewright.store.text_index import Ranked, TextIndex, postings_of
-from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, add_vectors, keep_vectors
-from tablewright.store.words import holds, phrases_of, words_of
+from tablewright.store.text_index import TextIndex, postings_of
+from tablewright.store.vectors import Half, Target, VectorIndex, add_vectors, keep_vectors
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
+DOCUMENTS = RecordMapper(Document, schema.documents)
 _document = msgspec.json.Decoder(Document)
 
 
@@ -69,9 +65,21 @@ class IngestedDocument:
     embedder: str = ""
 
 
-class Documents:
+def at_one_moment(
+    ask: Callable[Concatenate[Snapshot, P], T],
+) -> Callable[Concatenate[Documents, P], Coroutine[Any, Any, T]]:
+    """Make a question about one moment a transaction of its own."""
+
+    @wraps(ask)
+    async def asked(documents: Documents, /, *args: P.args, **named: P.kwargs) -> T:
+        return await documents.at_once(lambda moment: ask(moment, *args, **named))
+
+    return asked
+
+
+class Documents(StorePart):
     def __init__(self, database: Database, cache: Cache) -> None:
-        self._database = database
+        super().__init__(database)
         self._cache = cache
         self._text_index = TextIndex()
         self._vector_index = VectorIndex()
@@ -82,129 +90,119 @@ class Documents:
 
     async def add_many(self, read: Sequence[IngestedDocument]) -> None:
         """All in one transaction. One of a known path takes its place, and its id if it has one of its own."""
-
-        def work(connection: Connection) -> None:
-            clean_up(connection)
-            next_version(connection)
-            sizes: dict[str, int] = {}
-            for each in read:
-                self._database.check_open()
-                id, size = add(connection, each)
-                sizes[id] = size
-            for id, size in sizes.items():
-                set_bytes(connection, "document", id, size)
-
         if read:
-            await self._database.write(work)
+            await self._add_many(read)
+
+    @write_transaction
+    def _add_many(self, connection: Connection, read: Sequence[IngestedDocument]) -> None:
+        clean_up(connection)
+        next_version(connection)
+        sizes: dict[str, int] = {}
+        for each in read:
+            self._database.check_open()
+            id, size = add(connection, each)
+            sizes[id] = size
+        for id, size in sizes.items():
+            set_bytes(connection, "document", id, size)
 
     async def add_annotations(self, id: str, annotations: Sequence[Annotation], vectors: Half, embedder: str) -> None:
         """More of a document that is there, behind those it has; each with its vector."""
-
-        def work(connection: Connection) -> None:
-            next_version(connection)
-            documents, found = schema.documents, find_one(connection, id)
-            no = found.no
-            facts = sum(annotation.shape == "fact" for annotation in annotations)
-            before = connection.execute(select(documents.c.facts, documents.c.rows).where(documents.c.no == no)).one()
-            known = before.facts + before.rows
-            connection.execute(
-                update(documents)
-                .where(documents.c.no == no)
-                .values(facts=before.facts + facts, rows=before.rows + len(annotations) - facts)
-            )
-            keep_annotations(connection, no, annotations, first=known)
-            add_vectors(connection, no, "fact", known, vectors, embedder)
-            charge_bytes(connection, "document", found.id, bytes_of_annotations(annotations) + vectors.nbytes)
-
         if annotations:
-            await self._database.write(work)
+            await self._add_annotations(id, annotations, vectors, embedder)
+
+    @write_transaction
+    def _add_annotations(
+        self, connection: Connection, id: str, annotations: Sequence[Annotation], vectors: Half, embedder: str
+    ) -> None:
+        next_version(connection)
+        documents, found = schema.documents, find_one(connection, id)
+        no = found.no
+        facts = sum(annotation.shape == "fact" for annotation in annotations)
+        before = connection.execute(select(documents.c.facts, documents.c.rows).where(documents.c.no == no)).one()
+        known = before.facts + before.rows
+        connection.execute(
+            update(documents)
+            .where(documents.c.no == no)
+            .values(facts=before.facts + facts, rows=before.rows + len(annotations) - facts)
+        )
+        keep_annotations(connection, no, annotations, first=known)
+        add_vectors(connection, no, "fact", known, vectors, embedder)
+        charge_bytes(connection, "document", found.id, bytes_of_annotations(annotations) + vectors.nbytes)
 
     async def set_summaries(self, id: str, summaries: Sequence[Summary], vectors: Half, embedder: str) -> None:
         """In place of those it has."""
-
-        def work(connection: Connection) -> None:
-            next_version(connection)
-            found = find_one(connection, id)
-            no = found.no
-            before = bytes_of_summaries(connection, no)
-            connection.execute(delete(schema.summaries).where(parts_of(schema.summaries.c.id, [no])))
-            keep_summaries(connection, no, summaries)
-            old = schema.vectors.c.document_no == no, schema.vectors.c.target == "summary"
-            connection.execute(delete(schema.vectors).where(*old))
-            keep_vectors(connection, no, {"summary": vectors}, embedder)
-            charge_bytes(connection, "document", found.id, bytes_of_summaries(connection, no) - before)
-
-        await self._database.write(work)
+        await self._set_summaries(id, summaries, vectors, embedder)
         self._vector_index.forget("summary")
+
+    @write_transaction
+    def _set_summaries(
+        self, connection: Connection, id: str, summaries: Sequence[Summary], vectors: Half, embedder: str
+    ) -> None:
+        next_version(connection)
+        found = find_one(connection, id)
+        no = found.no
+        before = bytes_of_summaries(connection, no)
+        connection.execute(delete(schema.summaries).where(parts_of(schema.summaries.c.id, [no])))
+        keep_summaries(connection, no, summaries)
+        old = schema.vectors.c.document_no == no, schema.vectors.c.target == "summary"
+        connection.execute(delete(schema.vectors).where(*old))
+        keep_vectors(connection, no, {"summary": vectors}, embedder)
+        charge_bytes(connection, "document", found.id, bytes_of_summaries(connection, no) - before)
 
     async def remove(self, ids: Sequence[str]) -> int:
         """With every trace: parts, texts, vectors, rows of result sets, turns that quote them and models' answers about
         them. What was written into tables stays, with its quotes: that is the user's. How many there were."""
         await self._cache.settle()
-
-        def work(connection: Connection) -> int:
-            clean_up(connection)
-            next_version(connection)
-            numbers = numbers_of(connection, ids)
-            for id in numbers:
-                must_own(connection, "document", id)
-            forget_parts(connection, list(numbers.values()))
-            forget_traces(connection, list(numbers))
-            for id in numbers:
-                note(connection, "remove", f"document {id}")
-            return len(numbers)
-
-        removed = await self._database.write(work)
+        removed = await self._remove(ids)
         await checkpoint(self._database)
         return removed
 
-    async def known(self) -> dict[str, tuple[str, str]]:
+    @write_transaction
+    def _remove(self, connection: Connection, ids: Sequence[str]) -> int:
+        clean_up(connection)
+        next_version(connection)
+        numbers = numbers_of(connection, ids)
+        for id in numbers:
+            must_own(connection, "document", id)
+        forget_parts(connection, list(numbers.values()))
+        forget_traces(connection, list(numbers))
+        for id in numbers:
+            note(connection, "remove", f"document {id}")
+        return len(numbers)
+
+    @read_transaction
+    def known(self, connection: Connection) -> dict[str, tuple[str, str]]:
         """The id and the hash of the file, by path."""
         documents = schema.documents
         query = select(documents.c.path, documents.c.id, documents.c.file_hash)
-        found = await self._seen(query)
+        found = seen(connection, query)
         return {record.path: (record.id, record.file_hash) for record in found}
 
-    async def all(self, *, readable: bool | None = None) -> list[Document]:
+    @read_transaction
+    def all(self, connection: Connection, *, readable: bool | None = None) -> list[Document]:
         documents = schema.documents
         query = select(documents.c.document).order_by(documents.c.path)
         if readable is not None:
             query = query.where(documents.c.readable == readable)
-        return [_document.decode(record.document) for record in await self._seen(query)]
+        return [_document.decode(record.document) for record in seen(connection, query)]
 
-    async def with_long_segments(self, characters: int) -> set[str]:
+    @read_transaction
+    def with_long_segments(self, connection: Connection, characters: int) -> set[str]:
         """The ids of documents whose segments have more characters than that, on average."""
         documents = schema.documents
-        found = await self._seen(select(documents.c.document, documents.c.segments).where(documents.c.segments > 0))
+        found = seen(connection, select(documents.c.document, documents.c.segments).where(documents.c.segments > 0))
         read = [(_document.decode(record.document), record.segments) for record in found]
         return {document.id for document, segments in read if document.characters > characters * segments}
 
-    async def _seen(self, query: Select[Any]) -> Sequence[Record[Any]]:
-        """Of what the query is about, whatever somebody may see."""
-        return await self._database.read(
-            lambda connection: connection.execute(query.where(visible(connection, "document"))).all()
-        )
-
-    async def get(self, id_or_path_or_name: str) -> Document:
+    @read_transaction
+    def get(self, connection: Connection, id_or_path_or_name: str) -> Document:
         """By name or by the end of its path only where one has it."""
-
-        def work(connection: Connection) -> Document:
-            return _document.decode(find_one(connection, printable(id_or_path_or_name)).document)
-
-        return await self._database.read(work)
-
-    async def find(self, ids: Collection[str]) -> list[Document]:
-        return await self.at_once(lambda moment: moment.find(ids))
+        return _document.decode(find_one(connection, printable(id_or_path_or_name)).document)
 
     async def retrieved(self, id: str) -> Retrieved:
         """What evidence can point to."""
 
-        def work(connection: Connection) -> tuple[Document, bytes | None]:
-            document = _document.decode(find_one(connection, id).document)
-            query = select(schema.texts.c.text).where(schema.texts.c.content_hash == document.text_hash)
-            return document, connection.execute(query).scalar()
-
-        document, text = await self._database.read(work)
+        document, text = await self._with_text(id)
         if text is None:
             raise NotFound(f"{document.name} has no text. {document.problem}".strip())
         return Retrieved(
@@ -217,114 +215,53 @@ class Documents:
             page_starts=document.page_starts,
         )
 
-    async def annotations(self, id: str) -> list[Annotation]:
-        return await self._database.read(lambda connection: annotations_of(connection, find_one(connection, id).no))
+    @read_transaction
+    def _with_text(self, connection: Connection, id: str) -> tuple[Document, bytes | None]:
+        document = _document.decode(find_one(connection, id).document)
+        query = select(schema.texts.c.text).where(schema.texts.c.content_hash == document.text_hash)
+        return document, connection.execute(query).scalar()
 
-    async def segments(self, ids: Sequence[int]) -> list[SegmentAt]:
-        return await self.at_once(lambda moment: moment.segments(ids))
+    @read_transaction
+    def annotations(self, connection: Connection, id: str) -> list[Annotation]:
+        return annotations_of(connection, find_one(connection, id).no)
 
-    async def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
-        return await self.at_once(lambda moment: moment.segments_of(id, first, last))
-
-    async def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
-        return await self.at_once(lambda moment: moment.summaries(ids))
-
-    async def summaries_of(self, id: str) -> list[SummaryAt]:
-        def work(connection: Connection, roster: Roster) -> list[SummaryAt]:
-            summaries = schema.summaries
-            query = select(summaries).where(parts_of(summaries.c.id, [find_one(connection, id).no]))
-            return [as_summary(record, roster) for record in connection.execute(query.order_by(summaries.c.id))]
-
-        return await self._with_roster(work)
-
-    async def facts(self) -> dict[str, int]:
+    @read_transaction
+    def facts(self, connection: Connection) -> dict[str, int]:
         """How many facts and rows were read from each document, by its id."""
         documents = schema.documents
-        found = await self._seen(select(documents.c.id, documents.c.facts, documents.c.rows))
+        found = seen(connection, select(documents.c.id, documents.c.facts, documents.c.rows))
         return {record.id: record.facts + record.rows for record in found}
 
-    async def properties(
-        self, of: Collection[tuple[str, str]] | None = None, *, documents: Collection[str] | None = None
-    ) -> list[PropertyAt]:
-        """All of these labels, each with its context, in the order of the documents and their texts."""
-
-        def work(connection: Connection, roster: Roster) -> list[PropertyAt]:
-            return list(properties_at(connection, roster.ids, of, roster.among(documents)))
-
-        return await self._with_roster(work)
-
-    async def with_words(self, words: str, *, documents: Collection[str] | None = None) -> list[SegmentAt]:
-        """Every segment whose text holds all these words in any form ("tire" is in "TIRES"), and what is quoted as it
-        stands. Not cut off; in the order of the documents and their texts."""
-        phrases = phrases_of(words)
-
-        def work(connection: Connection, roster: Roster) -> list[SegmentAt]:
-            needed = {word for phrase in phrases for word in phrase}
-            ids = self._text_index.holding(connection, needed, roster.among(documents))
-            found = read_segments(connection, roster, ids)
-            texts = {id: words_of(each.segment.text) for id, each in found.items()}
-            return [found[id] for id in ids if id in found and all(holds(texts[id], phrase) for phrase in phrases)]
-
-        return await self._with_roster(work) if phrases else []
-
-    async def search_text(
-        self,
-        terms: str | Mapping[str, float],
-        limit: int,
-        *,
-        documents: Collection[str] | None = None,
-        categories: Collection[Category] = (),
-    ) -> Ranked:
-        return await self.at_once(
-            lambda moment: moment.search_text(terms, limit, documents=documents, categories=categories)
+    @read_transaction
+    def at_once(self, connection: Connection, work: Callable[[Snapshot], T]) -> T:
+        """Each of the questions below is one of these; several together are best asked in one."""
+        see_one_state(connection)
+        version = connection.execute(select(schema.corpus.c.version)).scalar_one()
+        roster = self._newest.roster
+        if roster is None or roster.version != version:
+            roster = self._newest.roster = read_roster(connection, version)
+        if not sees_all(connection):
+            own = select(schema.documents.c.no).where(visible(connection, "document"))
+            roster = roster.only(set(connection.execute(own).scalars()))
+        return work(
+            Snapshot(connection=connection, roster=roster, text_index=self._text_index, vector_index=self._vector_index)
         )
 
-    async def telling_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
-        return await self.at_once(lambda moment: moment.telling_words(segments, limit))
+    find = at_one_moment(Snapshot.find)
+    segments = at_one_moment(Snapshot.segments)
+    segments_of = at_one_moment(Snapshot.segments_of)
+    summaries = at_one_moment(Snapshot.summaries)
+    summaries_of = at_one_moment(Snapshot.summaries_of)
+    properties = at_one_moment(Snapshot.properties)
+    with_words = at_one_moment(Snapshot.with_words)
+    search_text = at_one_moment(Snapshot.search_text)
+    search_vector = at_one_moment(Snapshot.search_vector)
+    telling_words = at_one_moment(Snapshot.telling_words)
 
-    async def search_vector(
-        self,
-        query: NDArray[np.float32],
-        limit: int,
-        *,
-        embedder: str,
-        target: Target = "segment",
-        documents: Collection[str] | None = None,
-        categories: Collection[Category] = (),
-    ) -> Nearest:
-        return await self.at_once(
-            lambda moment: moment.search_vector(
-                query, limit, embedder=embedder, target=target, documents=documents, categories=categories
-            )
-        )
 
-    async def at_once(self, work: Callable[[Snapshot], T]) -> T:
-        """Each of the searches is one of these; several together are best asked in one."""
-
-        def with_moment(connection: Connection, roster: Roster) -> T:
-            moment = Snapshot(
-                connection=connection,
-                roster=roster,
-                text_index=self._text_index,
-                vector_index=self._vector_index,
-            )
-            return work(moment)
-
-        return await self._with_roster(with_moment)
-
-    async def _with_roster(self, work: Callable[[Connection, Roster], T]) -> T:
-        def with_roster(connection: Connection) -> T:
-            see_one_state(connection)
-            version = connection.execute(select(schema.corpus.c.version)).scalar_one()
-            roster = self._newest.roster
-            if roster is None or roster.version != version:
-                roster = self._newest.roster = read_roster(connection, version)
-            if not sees_all(connection):
-                own = select(schema.documents.c.no).where(visible(connection, "document"))
-                roster = roster.only(set(connection.execute(own).scalars()))
-            return work(connection, roster)
-
-        return await self._database.read(with_roster)
+def seen(connection: Connection, query: Select[Any]) -> Sequence[Record[Any]]:
+    """Of what the query is about, whatever somebody may see."""
+    return connection.execute(query.where(visible(connection, "document"))).all()
 
 
 def next_version(connection: Connection) -> None:
@@ -356,16 +293,14 @@ def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
     claim(connection, "document", [document.id], owns=not known)
     inserted = connection.execute(
         insert(documents).values(
-            id=document.id,
-            path=document.path,
-            name=document.name,
-            file_hash=document.file_hash,
-            text_hash=document.text_hash,
-            readable=not document.problem,
-            segments=len(read.segments),
-            facts=sum(annotation.shape == "fact" for annotation in read.annotations),
-            rows=sum(annotation.shape == "row" for annotation in read.annotations),
-            document=to_text(document),
+            DOCUMENTS.write(
+                document,
+                readable=not document.problem,
+                segments=len(read.segments),
+                facts=sum(annotation.shape == "fact" for annotation in read.annotations),
+                rows=sum(annotation.shape == "row" for annotation in read.annotations),
+                document=to_text(document),
+            )
         )
     )
     no = int(inserted.inserted_primary_key[0])  # type: ignore[index]  # a single-row INSERT always has one
@@ -418,14 +353,9 @@ def as_kept(read: IngestedDocument) -> tuple[Document, str]:
 def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], title: str) -> int:
     """Return the bytes of the index of their words."""
     records = [
-        {
-            "id": part_id(no, number),
-            "begins": segment.start,
-            "ends": segment.end,
-            "page": segment.page,
-            "heading": printable(segment.heading),
-            "text": printable(segment.text),
-        }
+        SEGMENTS.write(
+            segment, id=part_id(no, number), heading=printable(segment.heading), text=printable(segment.text)
+        )
         for number, segment in enumerate(segments)
     ]
     insert_many(connection, insert(schema.segments), records)
@@ -438,7 +368,7 @@ def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], 
 
 def keep_summaries(connection: Connection, no: int, summaries: Sequence[Summary]) -> None:
     records = [
-        {"id": part_id(no, number), "first": summary.first, "last": summary.last, "text": printable(summary.text)}
+        SUMMARIES.write(summary, id=part_id(no, number), text=printable(summary.text))
         for number, summary in enumerate(summaries)
     ]
     insert_many(connection, insert(schema.summaries), records)

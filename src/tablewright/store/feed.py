@@ -10,36 +10,30 @@ from sqlalchemy import Connection, insert, select, update
 
 from tablewright.domain.feed import Event, Progress
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction
 from tablewright.store.ledger import octets
-from tablewright.store.records import now, to_text
+from tablewright.store.records import RecordMapper, now
 
 MOST = 1_000
 """Events that are read at once."""
 COUNTED = ("row_done", "row_skipped")
 
 
-class Feed:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+EVENTS = RecordMapper(Event, schema.run_events, progress="event")
 
-    async def read(self, run_id: str, *, after: int = 0, limit: int = MOST) -> list[Event]:
+
+class Feed(StorePart):
+    @read_transaction
+    def read(self, connection: Connection, run_id: str, *, after: int = 0, limit: int = MOST) -> list[Event]:
         """Those that come after number `after`, in order."""
-
-        def work(connection: Connection) -> list[Event]:
-            events = schema.run_events
-            query = (
-                select(events)
-                .where(events.c.run_id == run_id, events.c.number > after)
-                .order_by(events.c.number)
-                .limit(limit)
-            )
-            return [
-                Event(number=each.number, at=each.at, progress=msgspec.json.decode(each.event, type=Progress))
-                for each in connection.execute(query)
-            ]
-
-        return await self._database.read(work)
+        events = schema.run_events
+        query = (
+            select(events)
+            .where(events.c.run_id == run_id, events.c.number > after)
+            .order_by(events.c.number)
+            .limit(limit)
+        )
+        return [EVENTS.read(each) for each in connection.execute(query)]
 
 
 def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> int:
@@ -57,7 +51,7 @@ def append_events(connection: Connection, run_id: str, events: Sequence[Progress
         if rows is not None:
             done += event.stage in COUNTED
             event = msgspec.structs.replace(event, done=done, total=run.total)
-        records.append({"run_id": run_id, "number": number, "at": now(), "event": to_text(event)})
+        records.append(EVENTS.write(Event(number=number, at=now(), progress=event), run_id=run_id))
     if records:
         connection.execute(insert(schema.run_events), records)
     changed = {"last_event": run.last_event + len(records)} | ({} if rows is None else {"done": run.done + rows})

@@ -13,13 +13,13 @@ from tablewright.domain.corpus import Document, KindBy
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.text import count_noun
 from tablewright.store import schema
-from tablewright.store.database import Database
-from tablewright.store.dialect import take_turns, upsert
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
+from tablewright.store.dialect import put, take_turns, upsert
 from tablewright.store.documents import next_version
 from tablewright.store.log import append, close_change, overlay_texts
 from tablewright.store.parts import in_batches
 from tablewright.store.persons import owner_of
-from tablewright.store.records import decode_cell, to_text
+from tablewright.store.records import RecordMapper, decode_cell, to_text
 from tablewright.store.sharing import must_own, visible
 from tablewright.store.staleness import is_found, mark
 from tablewright.store.tables import head, head_of
@@ -34,116 +34,94 @@ class KindRow(Noun, frozen=True):
     text_hash: str
 
 
-class Kinds:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+ROWS = RecordMapper(KindRow, schema.kind_rows)
 
+
+class Kinds(StorePart):
     async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> int:
         """What documents are, by their ids. What nobody says is set for one's own documents alone, and never in place
         of what somebody said. How many were set."""
 
-        def work(connection: Connection) -> int:
-            next_version(connection)
-            documents = schema.documents
-            count = 0
-            for batch in in_batches(list(kinds)):
-                is_guess = by not in ("model", "person")
-                seen = documents.c.id.in_(batch), visible(connection, "document", owned=is_guess)
-                for record in connection.execute(select(documents.c.id, documents.c.document).where(*seen)).all():
-                    if by == "person":
-                        must_own(connection, "document", record.id)
-                    known = _document.decode(record.document)
-                    if is_guess and known.is_sorted:
-                        continue
-                    kept = msgspec.structs.replace(known, kind=kinds[record.id], kind_by=by)
-                    connection.execute(
-                        update(documents).where(documents.c.id == record.id).values(document=to_text(kept))
-                    )
-                    count += 1
-            return count
+        return await self._set_kinds(kinds, by) if kinds else 0
 
-        return await self._database.write(work) if kinds else 0
+    @write_transaction
+    def _set_kinds(self, connection: Connection, kinds: Mapping[str, str], by: KindBy) -> int:
+        next_version(connection)
+        documents = schema.documents
+        count = 0
+        for batch in in_batches(list(kinds)):
+            is_guess = by not in ("model", "person")
+            seen = documents.c.id.in_(batch), visible(connection, "document", owned=is_guess)
+            for record in connection.execute(select(documents.c.id, documents.c.document).where(*seen)).all():
+                if by == "person":
+                    must_own(connection, "document", record.id)
+                known = _document.decode(record.document)
+                if is_guess and known.is_sorted:
+                    continue
+                kept = msgspec.structs.replace(known, kind=kinds[record.id], kind_by=by)
+                connection.execute(update(documents).where(documents.c.id == record.id).values(document=to_text(kept)))
+                count += 1
+        return count
 
-    async def tables(self) -> dict[str, str]:
+    @read_transaction
+    def tables(self, connection: Connection) -> dict[str, str]:
         """The ids of one's own tables, by kind."""
         kinds, tables = schema.kind_tables, schema.tables
         query = select(kinds.c.kind, tables.c.id).join(tables, tables.c.no == kinds.c.table_no).order_by(kinds.c.kind)
+        mine = query.where(kinds.c.owner == owner_of(connection))
+        return {record.kind: record.id for record in connection.execute(mine)}
 
-        def work(connection: Connection) -> dict[str, str]:
-            mine = query.where(kinds.c.owner == owner_of(connection))
-            return {record.kind: record.id for record in connection.execute(mine)}
-
-        return await self._database.read(work)
-
-    async def keep_table(self, kind: str, table_id: str) -> str:
+    @repeatable_transaction
+    def keep_table(self, connection: Connection, kind: str, table_id: str) -> str:
         """The table of the kind from now on; the id of another one, if somebody else has just kept it."""
+        kinds, tables = schema.kind_tables, schema.tables
+        mine = {"owner": owner_of(connection), "kind": kind}
+        values = {**mine, "table_no": head(connection, table_id).no}
+        is_gone = kinds.c.table_no.not_in(select(tables.c.no))
+        connection.execute(
+            upsert(connection, kinds)
+            .values(values)
+            .on_conflict_do_update(index_elements=list(mine), set_=values, where=is_gone)
+        )
+        kept = select(tables.c.id).join(kinds, tables.c.no == kinds.c.table_no).filter_by(**mine)
+        return str(connection.execute(kept).scalar_one())
 
-        def work(connection: Connection) -> str:
-            kinds, tables = schema.kind_tables, schema.tables
-            mine = {"owner": owner_of(connection), "kind": kind}
-            values = {**mine, "table_no": head(connection, table_id).no}
-            is_gone = kinds.c.table_no.not_in(select(tables.c.no))
-            connection.execute(
-                upsert(connection, kinds)
-                .values(values)
-                .on_conflict_do_update(index_elements=list(mine), set_=values, where=is_gone)
-            )
-            kept = select(tables.c.id).join(kinds, tables.c.no == kinds.c.table_no).filter_by(**mine)
-            return str(connection.execute(kept).scalar_one())
-
-        return await self._database.write(work, repeatable=True)
-
-    async def rows(self, table_id: str) -> dict[str, KindRow]:
+    @read_transaction
+    def rows(self, connection: Connection, table_id: str) -> dict[str, KindRow]:
         """By document."""
-
-        def work(connection: Connection) -> dict[str, KindRow]:
-            owned = schema.kind_rows
-            query = select(owned).where(owned.c.table_no == head(connection, table_id).no)
-            return {
-                record.document_id: KindRow(row_id=record.row_id, text_hash=record.text_hash)
-                for record in connection.execute(query)
-            }
-
-        return await self._database.read(work)
+        owned = schema.kind_rows
+        query = select(owned).where(owned.c.table_no == head(connection, table_id).no)
+        return {record.document_id: ROWS.read(record) for record in connection.execute(query)}
 
     async def keep_rows(self, table_id: str, rows: Mapping[str, KindRow]) -> None:
-        def work(connection: Connection) -> None:
-            no = head(connection, table_id).no
-            for document_id, row in rows.items():
-                values = {"row_id": row.row_id, "text_hash": row.text_hash}
-                statement = upsert(connection, schema.kind_rows).values(table_no=no, document_id=document_id, **values)
-                connection.execute(
-                    statement.on_conflict_do_update(index_elements=["table_no", "document_id"], set_=values)
-                )
-
         if rows:
-            await self._database.write(work, repeatable=True)
+            await self._keep_rows(table_id, rows)
 
-    async def mark_changed(self) -> int:
+    @repeatable_transaction
+    def _keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
+        no = head(connection, table_id).no
+        for document_id, row in rows.items():
+            put(connection, schema.kind_rows, ROWS.write(row, table_no=no, document_id=document_id))
+
+    @write_transaction
+    def mark_changed(self, connection: Connection) -> int:
         """Whatever was read from a document that has another text now becomes stale, in everybody's tables; how many
         cells did."""
+        take_turns(connection, "tablewright kinds")  # it charges several owners, in the order of their tables
+        owned, documents = schema.kind_rows, schema.documents
+        is_other = (documents.c.id == owned.c.document_id) & (documents.c.text_hash != owned.c.text_hash)
+        query = select(owned, documents.c.text_hash.label("now")).join(documents, is_other)
+        changed: dict[int, list[Any]] = {}
+        for record in connection.execute(query.where(documents.c.readable)):
+            changed.setdefault(record.table_no, []).append(record)
+        return sum(mark_rows(connection, table_no, records) for table_no, records in sorted(changed.items()))
 
-        def work(connection: Connection) -> int:
-            take_turns(connection, "tablewright kinds")  # it charges several owners, in the order of their tables
-            owned, documents = schema.kind_rows, schema.documents
-            is_other = (documents.c.id == owned.c.document_id) & (documents.c.text_hash != owned.c.text_hash)
-            query = select(owned, documents.c.text_hash.label("now")).join(documents, is_other)
-            changed: dict[int, list[Any]] = {}
-            for record in connection.execute(query.where(documents.c.readable)):
-                changed.setdefault(record.table_no, []).append(record)
-            return sum(mark_rows(connection, table_no, records) for table_no, records in sorted(changed.items()))
-
-        return await self._database.write(work)
-
-    async def drop_rows(self, table_id: str, document_ids: Collection[str]) -> None:
+    @write_transaction
+    def drop_rows(self, connection: Connection, table_id: str, document_ids: Collection[str]) -> None:
         """The documents are of another kind now; what their old rows say stays in the history of that table."""
-
-        def work(connection: Connection) -> None:
-            owned, no = schema.kind_rows, head(connection, table_id).no
-            for batch in in_batches(list(document_ids)):
-                connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
-
-        await self._database.write(work)
+        owned, no = schema.kind_rows, head(connection, table_id).no
+        for batch in in_batches(list(document_ids)):
+            connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
 
 
 def mark_rows(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:

@@ -34,9 +34,10 @@ from tablewright.domain.model import Noun
 from tablewright.errors import OverQuota
 from tablewright.store import schema
 from tablewright.store.audit import note
-from tablewright.store.database import Database, limits_in
+from tablewright.store.database import StorePart, limits_in, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import find, owner_of
+from tablewright.store.records import RecordMapper
 
 MEGABYTE = 1_000_000
 WORDS: dict[Metered, str] = {
@@ -81,133 +82,113 @@ class DollarHold(Noun, frozen=True):
     month: str
 
 
-class SpendingLedger:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+HOLDS = RecordMapper(DollarHold, schema.holds)
 
-    async def charge(self, what: Metered, amount: float) -> None:
+
+class SpendingLedger(StorePart):
+    @write_transaction
+    def charge(self, connection: Connection, what: Metered, amount: float) -> None:
         """Count it for the acting user; refused where it would pass their limit."""
-        await self._database.write(lambda connection: charge_acting(connection, what, amount))
+        charge_acting(connection, what, amount)
 
-    async def refuse_spent(self) -> None:
+    @read_transaction
+    def refuse_spent(self, connection: Connection) -> None:
         """Raise OverQuota if the acting user has spent all the dollars of the month."""
+        user = owner_of(connection)
+        most = limit_of(connection, user, "dollars") if user else None
+        if most is not None and amounts_of(connection, user, "dollars")[0] >= most - ROUNDING:
+            raise over_quota(connection, user, "dollars", 0.0)
 
-        def work(connection: Connection) -> None:
-            user = owner_of(connection)
-            most = limit_of(connection, user, "dollars") if user else None
-            if most is not None and amounts_of(connection, user, "dollars")[0] >= most - ROUNDING:
-                raise over_quota(connection, user, "dollars", 0.0)
-
-        await self._database.read(work)
-
-    async def dollars_in_words(self, user: str) -> str:
+    @read_transaction
+    def dollars_in_words(self, connection: Connection, user: str) -> str:
         """Return the limit of dollars; "" without one."""
+        most = limit_of(connection, user, "dollars") if user else None
+        return "" if most is None else WORDS["dollars"].format(most)
 
-        def work(connection: Connection) -> str:
-            most = limit_of(connection, user, "dollars") if user else None
-            return "" if most is None else WORDS["dollars"].format(most)
-
-        return await self._database.read(work)
-
-    async def hold_dollars(self, hold: DollarHold, needed: float, spent: float) -> float:
+    @repeatable_transaction
+    def hold_dollars(self, connection: Connection, hold: DollarHold, needed: float, spent: float) -> float:
         """Hold at least `needed` dollars more, and return how many; 0 where the limit forbids it, infinitely many
         where there is none. `spent` is what the work has taken so far."""
+        most = limit_of(connection, hold.user_id, "dollars")
+        if most is None:
+            return math.inf
+        take_turns(connection, f"holds of {hold.user_id}")
+        line = open_line(connection, hold.user_id, "dollars", hold.month)
+        used, held = amounts_of(connection, hold.user_id, "dollars", hold.month)
+        usual = min(max(HOLD_USD, HOLD_REQUESTS * needed), HOLD_SHARE * (most - used - held))
+        lines, holds = schema.spent, schema.holds
+        for amount in dict.fromkeys((max(needed, usual), needed)):
+            room = lines.c.amount + lines.c.held + amount <= most + ROUNDING
+            if connection.execute(update(lines).where(line, room).values(held=lines.c.held + amount)).rowcount:
+                statement = upsert(connection, holds).values(HOLDS.write(hold, amount=amount, spent=spent))
+                noted = case((holds.c.owner == RELEASED, holds.c.spent), else_=spent)
+                raised = {"amount": holds.c.amount + amount, "spent": noted}
+                connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=raised))
+                return amount
+        return 0.0
 
-        def work(connection: Connection) -> float:
-            most = limit_of(connection, hold.user_id, "dollars")
-            if most is None:
-                return math.inf
-            take_turns(connection, f"holds of {hold.user_id}")
-            line = open_line(connection, hold.user_id, "dollars", hold.month)
-            used, held = amounts_of(connection, hold.user_id, "dollars", hold.month)
-            usual = min(max(HOLD_USD, HOLD_REQUESTS * needed), HOLD_SHARE * (most - used - held))
-            lines, holds = schema.spent, schema.holds
-            for amount in dict.fromkeys((max(needed, usual), needed)):
-                room = lines.c.amount + lines.c.held + amount <= most + ROUNDING
-                if connection.execute(update(lines).where(line, room).values(held=lines.c.held + amount)).rowcount:
-                    values = {"user_id": hold.user_id, "month": hold.month, "owner": hold.owner}
-                    statement = upsert(connection, holds).values(id=hold.id, amount=amount, spent=spent, **values)
-                    noted = case((holds.c.owner == RELEASED, holds.c.spent), else_=spent)
-                    raised = {"amount": holds.c.amount + amount, "spent": noted}
-                    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=raised))
-                    return amount
-            return 0.0
-
-        return await self._database.write(work, repeatable=True)  # held twice, it is settled all the same
-
-    async def settle_dollars(self, hold: DollarHold, spent: float) -> None:
+    @write_transaction
+    def settle_dollars(self, connection: Connection, hold: DollarHold, spent: float) -> None:
         """Count what the work has spent, and release the rest of its hold."""
+        take_turns(connection, f"holds of {hold.user_id}")
+        holds = schema.holds
+        gone = delete(holds).where(holds.c.id == hold.id).returning(holds.c.amount, holds.c.spent, holds.c.owner)
+        found = connection.execute(gone).one_or_none()
+        counted = found.spent if found is not None and found.owner == RELEASED else 0.0
+        if found is not None or spent:
+            held = found.amount if found is not None else 0.0
+            close_hold(connection, hold.user_id, hold.month, held, max(0.0, spent - counted))
 
-        def work(connection: Connection) -> None:
-            take_turns(connection, f"holds of {hold.user_id}")
-            holds = schema.holds
-            gone = delete(holds).where(holds.c.id == hold.id).returning(holds.c.amount, holds.c.spent, holds.c.owner)
-            found = connection.execute(gone).one_or_none()
-            counted = found.spent if found is not None and found.owner == RELEASED else 0.0
-            if found is not None or spent:
-                held = found.amount if found is not None else 0.0
-                close_hold(connection, hold.user_id, hold.month, held, max(0.0, spent - counted))
-
-        await self._database.write(work)
-
-    async def holders(self, user: str) -> list[str]:
+    @read_transaction
+    def holders(self, connection: Connection, user: str) -> list[str]:
         """Return the processes that hold dollars of a user."""
         holds = schema.holds
         query = select(holds.c.owner).where(holds.c.user_id == user, holds.c.owner != RELEASED).distinct()
-        return list(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return list(connection.execute(query).scalars())
 
-    async def release_holds(self, user: str, owners: Sequence[str]) -> None:
+    @repeatable_transaction
+    def release_holds(self, connection: Connection, user: str, owners: Sequence[str]) -> None:
         """Release what processes that have died held; what they had spent by then, as far as it is written, counts.
         That is kept for the month, so that one that was alive after all is not counted twice."""
+        take_turns(connection, f"holds of {user}")
+        holds = schema.holds
+        theirs = (holds.c.user_id == user) & holds.c.owner.in_(list(owners))
+        for record in connection.execute(select(holds).where(theirs)).all():
+            this = update(holds).where(holds.c.id == record.id)
+            connection.execute(this.values(owner=RELEASED, amount=0.0))
+            close_hold(connection, user, record.month, record.amount, record.spent)
+        old = (holds.c.owner == RELEASED) & (holds.c.month < this_month())
+        connection.execute(delete(holds).where(holds.c.user_id == user, old))
 
-        def work(connection: Connection) -> None:
-            take_turns(connection, f"holds of {user}")
-            holds = schema.holds
-            theirs = (holds.c.user_id == user) & holds.c.owner.in_(list(owners))
-            for record in connection.execute(select(holds).where(theirs)).all():
-                this = update(holds).where(holds.c.id == record.id)
-                connection.execute(this.values(owner=RELEASED, amount=0.0))
-                close_hold(connection, user, record.month, record.amount, record.spent)
-            old = (holds.c.owner == RELEASED) & (holds.c.month < this_month())
-            connection.execute(delete(holds).where(holds.c.user_id == user, old))
-
-        await self._database.write(work, repeatable=True)
-
-    async def of(self, name: str) -> list[Quota]:
+    @read_transaction
+    def of(self, connection: Connection, name: str) -> list[Quota]:
         """Return what a user has used of each, and their limits."""
-
-        def work(connection: Connection) -> list[Quota]:
-            user = find(connection, name)
-            found = []
-            for what in METERED:
-                used, held = amounts_of(connection, user, what)
-                unit = MEGABYTE if what == "disk" else 1
-                found.append(
-                    Quota(
-                        what=what,
-                        used=round(used / unit, 6),
-                        most=limit_of(connection, user, what),
-                        renews_on="" if what == "disk" else next_month(),
-                        held=round(held, 6),
-                    )
+        user = find(connection, name)
+        found = []
+        for what in METERED:
+            used, held = amounts_of(connection, user, what)
+            unit = MEGABYTE if what == "disk" else 1
+            found.append(
+                Quota(
+                    what=what,
+                    used=round(used / unit, 6),
+                    most=limit_of(connection, user, what),
+                    renews_on="" if what == "disk" else next_month(),
+                    held=round(held, 6),
                 )
-            return found
+            )
+        return found
 
-        return await self._database.read(work)
-
-    async def limit(self, name: str, limits: Mapping[Metered, float | None]) -> None:
+    @repeatable_transaction
+    def limit(self, connection: Connection, name: str, limits: Mapping[Metered, float | None]) -> None:
         """Set limits of their own for a user; None: as the settings say for everybody."""
-
-        def work(connection: Connection) -> None:
-            quotas, user = schema.quotas, find(connection, name)
-            for what, most in limits.items():
-                connection.execute(delete(quotas).where(quotas.c.user_id == user, quotas.c.what == what))
-                if most is not None:
-                    connection.execute(insert(quotas).values(user_id=user, what=what, most=most))
-                said = "as the settings say" if most is None else WORDS[what].format(most)
-                note(connection, "settings", f"user {name}", f"limit of {what}: {said}")
-
-        await self._database.write(work, repeatable=True)
+        quotas, user = schema.quotas, find(connection, name)
+        for what, most in limits.items():
+            connection.execute(delete(quotas).where(quotas.c.user_id == user, quotas.c.what == what))
+            if most is not None:
+                connection.execute(insert(quotas).values(user_id=user, what=what, most=most))
+            said = "as the settings say" if most is None else WORDS[what].format(most)
+            note(connection, "settings", f"user {name}", f"limit of {what}: {said}")
 
 
 def charge_acting(connection: Connection, what: Metered, amount: float) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 from sqlalchemy import Connection, Double, Engine, bindparam, cast, delete, extract, func
 
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import Database, StorePart, repeatable_transaction
 from tablewright.store.dialect import upsert
 from tablewright.store.workers import clock
 
 
-class SharedLimits:
+class SharedLimits(StorePart):
     """Those who ask for one key are served one after the other, by the lock on its row and the database's own clock.
     They are told how long to wait, so the clocks of their machines do not matter."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._take = taking(database.engine)
 
     async def reserve(self, key: str, interval: float, *, refund: float = 0.0, credit: float = 0.0) -> float:
@@ -27,22 +27,20 @@ class SharedLimits:
         `refund` are seconds that were taken earlier and turned out not to be needed. With `credit`, the last so many
         seconds are not yet lost when nobody took them."""
 
-        def work(connection: Connection) -> float:
-            asked = {"name": key, "interval": interval, "refund": refund, "credit": credit, "now": time.time()}
-            wait = connection.execute(self._take, asked).scalar_one()
-            # On this clock from here: the commit, and the way back to a busy event loop, are part of the wait.
-            return time.monotonic() + max(float(wait), 0.0)
+        return await self._reserve(key, interval, refund, credit) - time.monotonic()
 
-        start = await self._database.write(work, repeatable=True)
-        return start - time.monotonic()
+    @repeatable_transaction
+    def _reserve(self, connection: Connection, key: str, interval: float, refund: float, credit: float) -> float:
+        asked = {"name": key, "interval": interval, "refund": refund, "credit": credit, "now": time.time()}
+        wait = connection.execute(self._take, asked).scalar_one()
+        # On this clock from here: the commit, and the way back to a busy event loop, are part of the wait.
+        return time.monotonic() + max(float(wait), 0.0)
 
-    async def forget(self, seconds: float) -> None:
+    @repeatable_transaction
+    def forget(self, connection: Connection, seconds: float) -> None:
         """The keys that nobody asked for in so many seconds; they are as good as new."""
         free_at = schema.limits.c.free_at
-        await self._database.write(
-            lambda connection: connection.execute(delete(schema.limits).where(free_at < clock(connection) - seconds)),
-            repeatable=True,
-        )
+        connection.execute(delete(schema.limits).where(free_at < clock(connection) - seconds))
 
 
 def taking(engine: Engine) -> Any:

@@ -25,10 +25,10 @@ from tablewright.domain.edits import (
 from tablewright.domain.model import Cell, Field, Noun, RowId, Status, Table, given
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.database import Database
-from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.database import StorePart, read_transaction, write_transaction
+from tablewright.store.dialect import insert_many, put, upsert
 from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
-from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
+from tablewright.store.records import RecordMapper, decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
 from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
 
@@ -66,12 +66,15 @@ class LoggedEdit(Noun, frozen=True):
     cell: Cell | None = None
 
 
-class Log:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+CHANGES = RecordMapper(Change, schema.changes, number="change")
+VERSIONS = RecordMapper(CellVersion, schema.changes)
 
-    async def commit(
+
+class Log(StorePart):
+    @write_transaction
+    def commit(
         self,
+        connection: Connection,
         table_id: str,
         edits: Sequence[Edit],
         *,
@@ -81,78 +84,73 @@ class Log:
         kind: str = "edit",
     ) -> Change | None:
         """All edits or none, in one transaction. None when there was nothing to do."""
+        found = head(connection, table_id, lock=True)
+        writer = EditWriter(connection, found, edits)
+        entries = [entry for edit in edits for entry in writer.write(edit)]
+        if not entries:
+            return None
+        writer.finish()
+        append(connection, found, entries)
+        charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
+        cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
+        return close_change(
+            connection,
+            found,
+            len(entries),
+            kind=kind,
+            actor=actor,
+            run_id=run_id,
+            note=note,
+            each_cell_once=len(set(cells)) == len(cells),
+            grown=writer.grown,
+        )
 
-        def work(connection: Connection) -> Change | None:
-            found = head(connection, table_id, lock=True)
-            writer = EditWriter(connection, found, edits)
-            entries = [entry for edit in edits for entry in writer.write(edit)]
-            if not entries:
-                return None
-            writer.finish()
-            append(connection, found, entries)
-            charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
-            cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
-            return close_change(
-                connection,
-                found,
-                len(entries),
-                kind=kind,
-                actor=actor,
-                run_id=run_id,
-                note=note,
-                each_cell_once=len(set(cells)) == len(cells),
-                grown=writer.grown,
-            )
-
-        return await self._database.write(work)
-
-    async def changes(self, table_id: str, limit: int = 50) -> list[Change]:
+    @read_transaction
+    def changes(self, connection: Connection, table_id: str, limit: int = 50) -> list[Change]:
         """The newest first."""
+        changes = schema.changes
+        found = head(connection, table_id)
+        query = select(changes).where(changes.c.table_no == found.no).order_by(changes.c.change.desc()).limit(limit)
+        return [
+            CHANGES.read(record, edits=record.last_seq - record.first_seq + 1) for record in connection.execute(query)
+        ]
 
-        def work(connection: Connection) -> list[Change]:
-            changes = schema.changes
-            found = head(connection, table_id)
-            query = select(changes).where(changes.c.table_no == found.no).order_by(changes.c.change.desc()).limit(limit)
-            return [as_change(record) for record in connection.execute(query)]
-
-        return await self._database.read(work)
-
-    async def cell_history(self, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
+    @read_transaction
+    def cell_history(self, connection: Connection, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
         """Every value the cell has had, the newest first."""
-        return await self._database.read(lambda connection: cell_versions(connection, table_id, row_id, field))
+        return cell_versions(connection, table_id, row_id, field)
 
-    async def since(self, table_id: str, seq: int, limit: int = 1_000) -> list[LoggedEdit]:
+    @read_transaction
+    def since(self, connection: Connection, table_id: str, seq: int, limit: int = 1_000) -> list[LoggedEdit]:
         """The log after entry `seq`: the feed that everyone who watches a table reads."""
-
-        def work(connection: Connection) -> list[LoggedEdit]:
-            found = head(connection, table_id)
-            names, edits = found.names, schema.edits
-            query = (
-                select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.after)
-                .where(edits.c.table_no == found.no, edits.c.seq > seq)
-                .order_by(edits.c.seq)
-                .limit(limit)
+        found = head(connection, table_id)
+        names, edits = found.names, schema.edits
+        query = (
+            select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.after)
+            .where(edits.c.table_no == found.no, edits.c.seq > seq)
+            .order_by(edits.c.seq)
+            .limit(limit)
+        )
+        return [
+            LoggedEdit(
+                seq=number,
+                kind=kind,
+                row_id=row_id,
+                field=names.get(field_id),
+                cell=decode_cell(after) if kind in CELL_KINDS and after else None,
             )
-            return [
-                LoggedEdit(
-                    seq=number,
-                    kind=kind,
-                    row_id=row_id,
-                    field=names.get(field_id),
-                    cell=decode_cell(after) if kind in CELL_KINDS and after else None,
-                )
-                for number, kind, row_id, field_id, after in connection.execute(query)
-            ]
+            for number, kind, row_id, field_id, after in connection.execute(query)
+        ]
 
-        return await self._database.read(work)
-
-    async def stale(self, table_id: str) -> list[StaleCell]:
+    @read_transaction
+    def stale(self, connection: Connection, table_id: str) -> list[StaleCell]:
         """The cells of which an input has changed since they were filled, in the order of rows."""
-        return await self._database.read(lambda connection: stale_cells(connection, head(connection, table_id)))
+        return stale_cells(connection, head(connection, table_id))
 
-    async def problems(self, table_id: str) -> list[str]:
+    @read_transaction
+    def problems(self, connection: Connection, table_id: str) -> list[str]:
         """Whether the cells are what the log says; an empty list for a sound table."""
-        return await self._database.read(lambda connection: inconsistencies(connection, table_id))
+        return inconsistencies(connection, table_id)
 
 
 class EditWriter:
@@ -220,9 +218,8 @@ class EditWriter:
         own, others = split_given(cells)
         given_text = to_text(own)
         self.grown += octets(given_text)
-        values = {"key": edit.key, "given": given_text, "removed": False}
-        statement = upsert(self._connection, schema.rows).values(table_no=self._no, row_id=row_id, **values)
-        self._connection.execute(statement.on_conflict_do_update(index_elements=["table_no", "row_id"], set_=values))
+        row = {"table_no": self._no, "row_id": row_id, "key": edit.key, "given": given_text, "removed": False}
+        put(self._connection, schema.rows, row)
         stored = schema.cells
         self._connection.execute(delete(stored).where(stored.c.table_no == self._no, stored.c.row_id == row_id))
         if others:
@@ -303,19 +300,8 @@ def close_change(
         note=printable(note),
         edits=count,
     )
-    connection.execute(
-        insert(schema.changes).values(
-            table_no=found.no,
-            change=change.number,
-            at=change.at,
-            actor=actor,
-            kind=kind,
-            run_id=run_id,
-            note=change.note,
-            first_seq=first,
-            last_seq=last,
-        )
-    )
+    record = CHANGES.write(change, table_no=found.no, first_seq=first, last_seq=last)
+    connection.execute(insert(schema.changes).values(record))
     tables = schema.tables
     counters = {"last_change": change.number, "last_seq": last}
     connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
@@ -405,15 +391,9 @@ def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: s
         born = connection.execute(select(changes).where(changes.c.table_no == found.no, changes.c.change == 1)).one()
     first = written[-1].before if written else overlay_texts(connection, found.no, [row_id]).get((row_id, field_id))
     return [
-        *(version(entry, decode_cell(entry.after) if entry.after else original) for entry in written),
-        version(born, decode_cell(first) if first else original),
+        *(VERSIONS.read(entry, cell=decode_cell(entry.after) if entry.after else original) for entry in written),
+        VERSIONS.read(born, cell=decode_cell(first) if first else original),
     ]
-
-
-def version(change: Any, cell: Cell) -> CellVersion:
-    return CellVersion(
-        change=change.change, at=change.at, actor=change.actor, kind=change.kind, run_id=change.run_id, cell=cell
-    )
 
 
 def inconsistencies(connection: Connection, table_id: str) -> list[str]:
@@ -464,16 +444,4 @@ def set_field(connection: Connection, table_no: int, field_id: int, **values: ob
     fields = schema.fields
     connection.execute(
         update(fields).where(fields.c.table_no == table_no, fields.c.field_id == field_id).values(values)
-    )
-
-
-def as_change(record: Any) -> Change:
-    return Change(
-        number=record.change,
-        at=record.at,
-        actor=record.actor,
-        kind=record.kind,
-        run_id=record.run_id,
-        note=record.note,
-        edits=record.last_seq - record.first_seq + 1,
     )

@@ -11,7 +11,7 @@ from tablewright.domain.model import Cell, Field, Noun, RowId, Step
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import octet_length, octets
-from tablewright.store.records import decode_cell, decode_steps, new_id, now, to_text
+from tablewright.store.records import RecordMapper, new_id, now, to_text
 
 Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
 """Of a `kept` one nothing was found, and the value that the cell has stayed."""
@@ -34,6 +34,9 @@ class Operation(Noun, frozen=True):
     edited: Cell | None = None
 
 
+OPERATIONS = RecordMapper(Operation, schema.operations)
+
+
 def create_proposal(connection: Connection, table_no: int, run_id: str, fields: Sequence[Field]) -> str:
     proposal_id = new_id("p")
     connection.execute(
@@ -53,19 +56,14 @@ def create_proposal(connection: Connection, table_no: int, run_id: str, fields: 
 def add_operations(connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> int:
     """Return the bytes that the proposal has grown by."""
     records = [
-        {
-            "proposal_id": proposal_id,
-            "row_id": operation.row_id,
-            "field": operation.field,
-            "attempt": operation.cell.attempt,
-            "as_of": operation.as_of,
-            "status": operation.cell.status,
-            "confidence": operation.cell.confidence or 0.0,
-            "cell": to_text(operation.cell),
-            "steps": to_text(operation.steps),
-            "decision": operation.decision,
-        }
-        for operation in operations
+        OPERATIONS.write(
+            each,
+            proposal_id=proposal_id,
+            attempt=each.cell.attempt,
+            status=each.cell.status,
+            confidence=each.cell.confidence or 0.0,
+        )
+        for each in operations
     ]
     if not records:
         return 0
@@ -99,15 +97,3 @@ def bytes_added(connection: Connection, proposal_id: str, records: Sequence[dict
         if known is None or record["attempt"] > known.attempt:
             grown += octets(record["cell"], record["steps"]) - (known.size if known else 0)
     return grown
-
-
-def as_operation(record: Any) -> Operation:
-    return Operation(
-        row_id=record.row_id,
-        field=record.field,
-        cell=decode_cell(record.cell),
-        steps=decode_steps(record.steps),
-        as_of=record.as_of,
-        decision=record.decision,
-        edited=decode_cell(record.edited) if record.edited else None,
-    )

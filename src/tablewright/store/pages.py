@@ -13,9 +13,9 @@ from sqlalchemy import Row as Record
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.store import schema
-from tablewright.store.database import Database
-from tablewright.store.dialect import upsert
-from tablewright.store.records import now, printable, to_text
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
+from tablewright.store.dialect import put, upsert
+from tablewright.store.records import RecordMapper, now, printable, to_text
 
 
 class Extra(Noun, frozen=True):
@@ -32,99 +32,83 @@ class StoredPage(Noun, frozen=True):
     last_modified: str = ""
 
 
-class Pages:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+PAGES = RecordMapper(Retrieved, schema.pages, origin="final_url")
 
-    async def newest(self, url: str) -> StoredPage | None:
+
+class Pages(StorePart):
+    @read_transaction
+    def newest(self, connection: Connection, url: str) -> StoredPage | None:
         pages = schema.pages
+        query = (
+            select(pages, schema.texts.c.text)
+            .join(schema.texts, schema.texts.c.content_hash == pages.c.content_hash)
+            .where(pages.c.url == url)
+            .order_by(pages.c.checked_at.desc())
+            .limit(1)
+        )
+        found = connection.execute(query).first()
+        if found is None:
+            return None
+        page = as_page(found)
+        return StoredPage(page=page, checked_at=found.checked_at, etag=found.etag, last_modified=found.last_modified)
 
-        def work(connection: Connection) -> StoredPage | None:
-            query = (
-                select(pages, schema.texts.c.text)
-                .join(schema.texts, schema.texts.c.content_hash == pages.c.content_hash)
-                .where(pages.c.url == url)
-                .order_by(pages.c.checked_at.desc())
-                .limit(1)
-            )
-            found = connection.execute(query).first()
-            if found is None:
-                return None
-            page = as_page(found)
-            return StoredPage(
-                page=page, checked_at=found.checked_at, etag=found.etag, last_modified=found.last_modified
-            )
-
-        return await self._database.read(work)
-
-    async def version(self, origin: str, hash: str) -> Retrieved | None:
+    @read_transaction
+    def version(self, connection: Connection, origin: str, hash: str) -> Retrieved | None:
         """The page as it was when it had that text."""
         pages, texts = schema.pages, schema.texts
         query = select(pages, texts.c.text).join(texts, texts.c.content_hash == pages.c.content_hash)
         query = query.where(pages.c.content_hash == hash, pages.c.final_url == origin).limit(1)
-        found = await self._database.read(lambda connection: connection.execute(query).first())
+        found = connection.execute(query).first()
         return None if found is None else as_page(found)
 
-    async def text(self, hash: str) -> str | None:
+    @read_transaction
+    def text(self, connection: Connection, hash: str) -> str | None:
         """The stored text that evidence points to."""
         query = select(schema.texts.c.text).where(schema.texts.c.content_hash == hash)
-        found = await self._database.read(lambda connection: connection.execute(query).scalar())
+        found = connection.execute(query).scalar()
         return None if found is None else zlib.decompress(found).decode()
 
-    async def hashes(self) -> set[str]:
+    @read_transaction
+    def hashes(self, connection: Connection) -> set[str]:
         """Of all texts that are pages; evidence of another text was read in a search result or a document."""
         query = select(schema.pages.c.content_hash).distinct()
-        return await self._database.read(lambda connection: set(connection.execute(query).scalars()))
+        return set(connection.execute(query).scalars())
 
-    async def text_hashes(self) -> set[str]:
+    @read_transaction
+    def text_hashes(self, connection: Connection) -> set[str]:
         """Of all texts that are kept, pages and others."""
         query = select(schema.texts.c.content_hash)
-        return await self._database.read(lambda connection: set(connection.execute(query).scalars()))
+        return set(connection.execute(query).scalars())
 
-    async def keep(self, url: str, page: Retrieved, *, etag: str = "", last_modified: str = "") -> Retrieved:
+    @repeatable_transaction
+    def keep(
+        self, connection: Connection, url: str, page: Retrieved, *, etag: str = "", last_modified: str = ""
+    ) -> Retrieved:
         """The page as it is kept: with its hash and its time."""
         text, at = printable(page.text), now()
         kept = msgspec.structs.replace(
             page, text=text, title=printable(page.title), content_hash=content_hash(text), retrieved_at=at
         )
-        record = {
-            "url": url,
-            "content_hash": kept.content_hash,
-            "final_url": kept.origin,
-            "title": kept.title,
-            "domain": kept.domain,
-            "retrieved_at": at,
-            "checked_at": at,
-            "etag": etag,
-            "last_modified": last_modified,
-            "extra": to_text(Extra(page_starts=kept.page_starts, links=kept.links)),
-        }
-
-        def work(connection: Connection) -> None:
-            keep_text(connection, kept)
-            statement = upsert(connection, schema.pages).values(record)
-            newer = ("final_url", "title", "retrieved_at", "checked_at", "etag", "last_modified", "extra")
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["url", "content_hash"], set_={name: statement.excluded[name] for name in newer}
-                )
-            )
-
-        await self._database.write(work, repeatable=True)
+        extra = to_text(Extra(page_starts=kept.page_starts, links=kept.links))
+        keep_text(connection, kept)
+        record = PAGES.write(kept, url=url, checked_at=at, etag=etag, last_modified=last_modified, extra=extra)
+        put(connection, schema.pages, record)
         return kept
 
-    async def keep_snippet(self, snippet: Retrieved) -> Retrieved:
+    @repeatable_transaction
+    def keep_snippet(self, connection: Connection, snippet: Retrieved) -> Retrieved:
         """Its text, for the evidence that points to it, with the time of its search; not the page of its address."""
         text, at = printable(snippet.text), snippet.retrieved_at or now()
         kept = msgspec.structs.replace(snippet, text=text, content_hash=content_hash(text), retrieved_at=at)
-        await self._database.write(lambda connection: keep_text(connection, kept), repeatable=True)
+        keep_text(connection, kept)
         return kept
 
-    async def unchanged(self, url: str, hash: str) -> None:
+    @repeatable_transaction
+    def unchanged(self, connection: Connection, url: str, hash: str) -> None:
         """Its server says that the page is still the same."""
         pages = schema.pages
         statement = update(pages).where(pages.c.url == url, pages.c.content_hash == hash).values(checked_at=now())
-        await self._database.write(lambda connection: connection.execute(statement), repeatable=True)
+        connection.execute(statement)
 
 
 def keep_text(connection: Connection, kept: Retrieved) -> None:
@@ -134,13 +118,5 @@ def keep_text(connection: Connection, kept: Retrieved) -> None:
 
 def as_page(found: Record[Any]) -> Retrieved:
     extra = msgspec.json.decode(found.extra, type=Extra)
-    return Retrieved(
-        origin=found.final_url,
-        text=zlib.decompress(found.text).decode(),
-        title=found.title,
-        domain=found.domain,
-        retrieved_at=found.retrieved_at,
-        content_hash=found.content_hash,
-        page_starts=extra.page_starts,
-        links=extra.links,
-    )
+    text = zlib.decompress(found.text).decode()
+    return PAGES.read(found, text=text, page_starts=extra.page_starts, links=extra.links)

@@ -14,7 +14,7 @@ from tablewright.domain.model import Noun
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import document_no, part_id, parts_of
-from tablewright.store.records import printable
+from tablewright.store.records import RecordMapper, printable
 
 
 class PropertyAt(Noun, frozen=True):
@@ -31,22 +31,26 @@ class PropertyAt(Noun, frozen=True):
     end: int
 
 
+ANNOTATIONS = RecordMapper(Annotation, schema.annotated, start="begins", end="ends", by="found_by", table="grid")
+PROPERTIES = RecordMapper(Property, schema.properties, start="begins", end="ends")
+VALUES = RecordMapper(Typed, schema.properties)
+FOUND = RecordMapper(
+    PropertyAt,
+    schema.annotated,
+    annotation_id="annotation_id",
+    start="passage_begins",
+    end="passage_ends",
+    by="found_by",
+    table="grid",
+)
+
+
 def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation], first: int = 0) -> None:
     records: list[dict[str, Any]] = []
     properties: list[dict[str, Any]] = []
     for number, annotation in enumerate(annotations, start=first):
         annotation_id = part_id(no, number)
-        records.append(
-            {
-                "id": annotation_id,
-                "shape": annotation.shape,
-                "begins": annotation.start,
-                "ends": annotation.end,
-                "page": annotation.page,
-                "found_by": annotation.by,
-                "grid": annotation.table,
-            }
-        )
+        records.append(ANNOTATIONS.write(annotation, id=annotation_id))
         properties += [
             property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
         ]
@@ -55,48 +59,12 @@ def keep_annotations(connection: Connection, no: int, annotations: Sequence[Anno
 
 
 def property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
-    value = stated.value
-    return {
-        "annotation_id": annotation_id,
-        "position": position,
-        "label": printable(stated.label),
-        "context": printable(stated.context),
-        "begins": stated.start,
-        "ends": stated.end,
-        "raw": printable(value.raw),
-        "number": value.number,
-        "high": value.high,
-        "unit": value.unit,
-        "si": value.si,
-        "si_high": value.si_high,
-        "base": value.base,
-        "date": value.date,
-        "currency": value.currency,
-        "truth": value.truth,
-        "ambiguity": value.ambiguity,
-    }
+    value = VALUES.write(stated.value, annotation_id=annotation_id, position=position, raw=printable(stated.value.raw))
+    return PROPERTIES.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
 
 
 def as_property(record: Record[Any]) -> Property:
-    return Property(
-        label=record.label,
-        context=record.context,
-        start=record.begins,
-        end=record.ends,
-        value=Typed(
-            raw=record.raw,
-            number=record.number,
-            high=record.high,
-            unit=record.unit,
-            si=record.si,
-            si_high=record.si_high,
-            base=record.base,
-            date=record.date,
-            currency=record.currency,
-            truth=record.truth,
-            ambiguity=record.ambiguity,
-        ),
-    )
+    return PROPERTIES.read(record, value=VALUES.read(record))
 
 
 def annotations_of(connection: Connection, no: int) -> list[Annotation]:
@@ -106,18 +74,7 @@ def annotations_of(connection: Connection, no: int) -> list[Annotation]:
     for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
         of.setdefault(record.annotation_id, []).append(as_property(record))
     found = connection.execute(select(annotated).where(parts_of(annotated.c.id, [no])).order_by(annotated.c.id))
-    return [
-        Annotation(
-            shape=record.shape,
-            properties=tuple(of.get(record.id, ())),
-            start=record.begins,
-            end=record.ends,
-            page=record.page,
-            by=record.found_by,
-            table=record.grid,
-        )
-        for record in found
-    ]
+    return [ANNOTATIONS.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
 
 
 def properties_at(
@@ -149,17 +106,7 @@ def properties_at(
             continue
         if no not in ids or (documents is not None and no not in documents):
             continue
-        yield PropertyAt(
-            document_id=ids[no],
-            annotation_id=record.annotation_id,
-            shape=record.shape,
-            table=record.grid,
-            by=record.found_by,
-            property=as_property(record),
-            page=record.page,
-            start=record.passage_begins,
-            end=record.passage_ends,
-        )
+        yield FOUND.read(record, document_id=ids[no], property=as_property(record))
 
 
 FEW = 50

@@ -11,7 +11,7 @@ from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.operations import CellAt
-from tablewright.store.records import decode_field, decode_fields, now
+from tablewright.store.records import RecordMapper, decode_field, decode_fields, now
 from tablewright.store.sharing import visible
 from tablewright.store.tables import possible
 
@@ -28,6 +28,9 @@ class ProposalHead(Noun, frozen=True):
     created_at: str
     counts: dict[str, int]
     decided_at: str | None = None
+
+
+HEADS = RecordMapper(ProposalHead, schema.proposals, table_id="table_id")
 
 
 class Selection(Noun, frozen=True):
@@ -153,20 +156,7 @@ def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: 
         .order_by(proposals.c.created_at.desc())
     ).all()
     counts = decision_counts(connection, [record.id for record in records] if counted else [])
-    return [
-        ProposalHead(
-            id=record.id,
-            table_id=record.table_id,
-            run_id=record.run_id,
-            status=record.status,
-            reasoning=record.reasoning,
-            fields=decode_fields(record.fields),
-            created_at=record.created_at,
-            decided_at=record.decided_at,
-            counts=counts.get(record.id, {}),
-        )
-        for record in records
-    ]
+    return [HEADS.read(record, counts=counts.get(record.id, {})) for record in records]
 
 
 def decision_counts(connection: Connection, proposal_ids: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -10,9 +10,9 @@ from tablewright.domain.model import Field, RowId
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.applying import Applied, ApplyKind, Review, apply_operations, decide_operations
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import charge_table
-from tablewright.store.operations import CellAt, Operation, add_operations, as_operation, create_proposal
+from tablewright.store.operations import OPERATIONS, CellAt, Operation, add_operations, create_proposal
 from tablewright.store.proposal import (
     EVERYTHING,
     ProposalHead,
@@ -30,100 +30,86 @@ from tablewright.store.sharing import sees_all
 from tablewright.store.tables import head
 
 
-class Proposals:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def create(self, table_id: str, run_id: str, fields: Sequence[Field]) -> str:
+class Proposals(StorePart):
+    @write_transaction
+    def create(self, connection: Connection, table_id: str, run_id: str, fields: Sequence[Field]) -> str:
         """`fields` are the definitions that applying it would add to the table or change in it."""
-        return await self._database.write(
-            lambda connection: create_proposal(connection, head(connection, table_id).no, run_id, fields)
-        )
+        return create_proposal(connection, head(connection, table_id).no, run_id, fields)
 
     async def add(self, proposal_id: str, operations: Sequence[Operation]) -> None:
         """A later attempt replaces an earlier one; the same attempt again changes nothing (compare-and-set)."""
         if operations:
+            await self._add(proposal_id, operations)
 
-            def work(connection: Connection) -> None:
-                grown = add_operations(connection, proposal_id, operations)
-                of_run = select(schema.proposals.c.table_no).where(schema.proposals.c.id == proposal_id)
-                charge_table(connection, connection.execute(of_run).scalar_one(), grown)
+    @repeatable_transaction
+    def _add(self, connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> None:
+        grown = add_operations(connection, proposal_id, operations)
+        of_run = select(schema.proposals.c.table_no).where(schema.proposals.c.id == proposal_id)
+        charge_table(connection, connection.execute(of_run).scalar_one(), grown)
 
-            await self._database.write(work, repeatable=True)
-
-    async def of_run(self, run_id: str) -> str:
+    @read_transaction
+    def of_run(self, connection: Connection, run_id: str) -> str:
         """The id of what a run proposes."""
+        query = select(schema.proposals.c.id).where(schema.proposals.c.run_id == run_id)
+        found = connection.execute(query).scalar()
+        if found is None:
+            raise NotFound(f"There is no proposal of run {run_id!r}.")
+        return str(found)
 
-        def work(connection: Connection) -> str:
-            query = select(schema.proposals.c.id).where(schema.proposals.c.run_id == run_id)
-            found = connection.execute(query).scalar()
-            if found is None:
-                raise NotFound(f"There is no proposal of run {run_id!r}.")
-            return str(found)
-
-        return await self._database.read(work)
-
-    async def reasons(self, proposal_id: str) -> dict[str, int]:
+    @read_transaction
+    def reasons(self, connection: Connection, proposal_id: str) -> dict[str, int]:
         """How many cells stayed empty for which reason; without a reason, how many have a value."""
+        operations = schema.operations
+        query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
+        counts: dict[str, int] = {}
+        for status, cell in connection.execute(query):
+            reason = (decode_cell(cell).reason or "error") if status == "FAILED" else ""
+            counts[reason] = counts.get(reason, 0) + 1
+        return counts
 
-        def work(connection: Connection) -> dict[str, int]:
-            operations = schema.operations
-            query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
-            counts: dict[str, int] = {}
-            for status, cell in connection.execute(query):
-                reason = (decode_cell(cell).reason or "error") if status == "FAILED" else ""
-                counts[reason] = counts.get(reason, 0) + 1
-            return counts
-
-        return await self._database.read(work)
-
-    async def reopen(self, proposal_id: str) -> None:
+    @repeatable_transaction
+    def reopen(self, connection: Connection, proposal_id: str) -> None:
         """Its run goes on. What somebody has decided on already is not added to."""
-
-        def work(connection: Connection) -> None:
-            operations, proposals = schema.operations, schema.proposals
-            decided = exists().where(operations.c.proposal_id == proposal_id, operations.c.decision != "open")
-            if connection.execute(select(decided)).scalar():
-                raise UsageError(
-                    f"Proposal {proposal_id} was decided on already, so its run cannot go on.",
-                    kept="Nothing was changed.",
-                    advice="Run `tablewright enrich` again: what was bought is not paid for again.",
-                )
-            reopened = update(proposals).where(proposals.c.id == proposal_id)
-            connection.execute(reopened.values(status="building", decided_at=None))
-
-        await self._database.write(work, repeatable=True)
-
-    async def finish(self, proposal_id: str, reasoning: str) -> None:
-        """The run is over: the proposal can be reviewed. One that says nothing, and has no new column, is closed."""
-
-        def work(connection: Connection) -> None:
-            proposals = schema.proposals
-            connection.execute(
-                update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
+        operations, proposals = schema.operations, schema.proposals
+        decided = exists().where(operations.c.proposal_id == proposal_id, operations.c.decision != "open")
+        if connection.execute(select(decided)).scalar():
+            raise UsageError(
+                f"Proposal {proposal_id} was decided on already, so its run cannot go on.",
+                kept="Nothing was changed.",
+                advice="Run `tablewright enrich` again: what was bought is not paid for again.",
             )
-            settle(connection, proposal_id)
+        reopened = update(proposals).where(proposals.c.id == proposal_id)
+        connection.execute(reopened.values(status="building", decided_at=None))
 
-        await self._database.write(work, repeatable=True)
+    @repeatable_transaction
+    def finish(self, connection: Connection, proposal_id: str, reasoning: str) -> None:
+        """The run is over: the proposal can be reviewed. One that says nothing, and has no new column, is closed."""
+        proposals = schema.proposals
+        connection.execute(
+            update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
+        )
+        settle(connection, proposal_id)
 
-    async def all(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:
+    @read_transaction
+    def all(
+        self, connection: Connection, table_id: str | None = None, *, only_open: bool = False
+    ) -> list[ProposalHead]:
         """The newest first."""
+        wanted: ColumnElement[bool] = true()
+        if table_id is not None:
+            wanted = schema.proposals.c.table_no == head(connection, table_id).no
+        if only_open:
+            wanted = wanted & (schema.proposals.c.status == "open")
+        return read_heads(connection, wanted)
 
-        def work(connection: Connection) -> list[ProposalHead]:
-            wanted: ColumnElement[bool] = true()
-            if table_id is not None:
-                wanted = schema.proposals.c.table_no == head(connection, table_id).no
-            if only_open:
-                wanted = wanted & (schema.proposals.c.status == "open")
-            return read_heads(connection, wanted)
+    @read_transaction
+    def get(self, connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
+        return read_head(connection, proposal_id, counted=counted)
 
-        return await self._database.read(work)
-
-    async def get(self, proposal_id: str, *, counted: bool = True) -> ProposalHead:
-        return await self._database.read(lambda connection: read_head(connection, proposal_id, counted=counted))
-
-    async def operations(
+    @read_transaction
+    def operations(
         self,
+        connection: Connection,
         proposal_id: str,
         *,
         after: tuple[RowId, str] = (0, ""),
@@ -134,44 +120,40 @@ class Proposals:
     ) -> list[Operation]:
         """In the order of rows, page by page; `failed` keeps only those with, or without, a value, `row_ids` and
         `field` those of these rows and of this column."""
-
-        def work(connection: Connection) -> list[Operation]:
-            operations = schema.operations
-            row_id, name = after
-            if not sees_all(connection):
-                read_head(connection, proposal_id, counted=False)
-            query = (
-                select(operations)
-                .where(
-                    operations.c.proposal_id == proposal_id,
-                    (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > name)),
-                )
-                .order_by(operations.c.row_id, operations.c.field)
-                .limit(limit)
-            )
-            if failed is not None:
-                query = query.where((operations.c.status == "FAILED") == failed)
-            if row_ids is not None:
-                query = query.where(operations.c.row_id.in_(row_ids))
-            if field:
-                query = query.where(operations.c.field == field)
-            return [as_operation(record) for record in connection.execute(query)]
-
-        return await self._database.read(work)
-
-    async def operation(self, proposal_id: str, row_id: RowId, field: str) -> Operation:
-        def work(connection: Connection) -> Operation:
+        operations = schema.operations
+        row_id, name = after
+        if not sees_all(connection):
             read_head(connection, proposal_id, counted=False)
-            meant = matching(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
-            record = connection.execute(select(schema.operations).where(meant)).one_or_none()
-            if record is None:
-                raise unknown_cell(proposal_id, (row_id, field))
-            return as_operation(record)
+        query = (
+            select(operations)
+            .where(
+                operations.c.proposal_id == proposal_id,
+                (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > name)),
+            )
+            .order_by(operations.c.row_id, operations.c.field)
+            .limit(limit)
+        )
+        if failed is not None:
+            query = query.where((operations.c.status == "FAILED") == failed)
+        if row_ids is not None:
+            query = query.where(operations.c.row_id.in_(row_ids))
+        if field:
+            query = query.where(operations.c.field == field)
+        return [OPERATIONS.read(record) for record in connection.execute(query)]
 
-        return await self._database.read(work)
+    @read_transaction
+    def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> Operation:
+        read_head(connection, proposal_id, counted=False)
+        meant = matching(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
+        record = connection.execute(select(schema.operations).where(meant)).one_or_none()
+        if record is None:
+            raise unknown_cell(proposal_id, (row_id, field))
+        return OPERATIONS.read(record)
 
-    async def open_cells(
+    @read_transaction
+    def open_cells(
         self,
+        connection: Connection,
         proposal_id: str,
         selection: Selection = EVERYTHING,
         *,
@@ -179,20 +161,18 @@ class Proposals:
         even_unfinished: bool = False,
     ) -> list[CellAt]:
         """What waits for a decision, in the order of rows; `failed` keeps only those without, or with, a value."""
+        operations = schema.operations
+        proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
+        query = select(operations.c.row_id, operations.c.field).where(choose(connection, proposal, selection))
+        if failed is not None:
+            query = query.where((operations.c.status == "FAILED") == failed)
+        records = connection.execute(query.order_by(operations.c.row_id, operations.c.field))
+        return [(row_id, field) for row_id, field in records]
 
-        def work(connection: Connection) -> list[CellAt]:
-            operations = schema.operations
-            proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
-            query = select(operations.c.row_id, operations.c.field).where(choose(connection, proposal, selection))
-            if failed is not None:
-                query = query.where((operations.c.status == "FAILED") == failed)
-            records = connection.execute(query.order_by(operations.c.row_id, operations.c.field))
-            return [(row_id, field) for row_id, field in records]
-
-        return await self._database.read(work)
-
-    async def apply(
+    @write_transaction
+    def apply(
         self,
+        connection: Connection,
         proposal_id: str,
         selection: Selection = EVERYTHING,
         *,
@@ -204,29 +184,30 @@ class Proposals:
         """Write the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
         what a run that never finished had found. A cell for which nothing was found keeps the value that it has, unless
         `empties`."""
-        return await self._database.write(
-            lambda connection: apply_operations(
-                connection, proposal_id, selection, actor=actor, force=force, kind=kind, empties=empties
-            )
+        return apply_operations(
+            connection, proposal_id, selection, actor=actor, force=force, kind=kind, empties=empties
         )
 
-    async def decide(
-        self, proposal_id: str, review: Review, *, actor: str = "", force: bool = False, kind: ApplyKind = "apply"
+    @write_transaction
+    def decide(
+        self,
+        connection: Connection,
+        proposal_id: str,
+        review: Review,
+        *,
+        actor: str = "",
+        force: bool = False,
+        kind: ApplyKind = "apply",
     ) -> Applied:
         """Refuses, writes and edits what the review says, all in one transaction; `force` as in `apply`."""
-        return await self._database.write(
-            lambda connection: decide_operations(connection, proposal_id, review, actor=actor, force=force, kind=kind)
-        )
+        return decide_operations(connection, proposal_id, review, actor=actor, force=force, kind=kind)
 
-    async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
+    @write_transaction
+    def reject(self, connection: Connection, proposal_id: str, selection: Selection = EVERYTHING) -> int:
         """How many operations were refused."""
-
-        def work(connection: Connection) -> int:
-            proposal = open_head(connection, proposal_id, even_unfinished=True)
-            head(connection, proposal.table_id, lock=True)
-            chosen = choose(connection, proposal, selection)
-            refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
-            settle(connection, proposal_id, whole=selection == EVERYTHING)
-            return refused
-
-        return await self._database.write(work)
+        proposal = open_head(connection, proposal_id, even_unfinished=True)
+        head(connection, proposal.table_id, lock=True)
+        chosen = choose(connection, proposal, selection)
+        refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
+        settle(connection, proposal_id, whole=selection == EVERYTHING)
+        return refused

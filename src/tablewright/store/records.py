@@ -7,10 +7,16 @@ import secrets
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
+from sqlalchemy import Table, Text
 
 from tablewright.domain.model import PENDING, Cell, Field, Noun, Step, Value, given
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 _encoder = msgspec.json.Encoder()
 
@@ -44,6 +50,56 @@ decode_cell = _cell.decode
 decode_field = _field.decode
 decode_fields = _fields.decode
 decode_steps = _steps.decode
+
+
+class RecordMapper(Generic[S]):
+    """Reads structs from the records of a table, and turns structs into records of it.
+
+    A field stands in the column of its name, or in the one that `columns` names for it, which may be a label of the
+    query that reads it. What is no text, but stands in a column of texts, stands there as JSON. A field that is called
+    "" is not in the table.
+    """
+
+    def __init__(self, struct: type[S], table: Table, /, **columns: str) -> None:
+        fields = {field.name: field for field in msgspec.structs.fields(struct)}
+        places = {name: columns.get(name, name) for name in fields}
+        self.table = table
+        self._struct = struct
+        self._columns = {name: place for name, place in places.items() if place in table.c or columns.get(name)}
+        self._pick = attrgetter(*self._columns.values())
+        self._decoders = {
+            name: msgspec.json.Decoder(fields[name].type)
+            for name, place in self._columns.items()
+            if place in table.c and isinstance(table.c[place].type, Text) and not is_text(fields[name].type)
+        }
+        self._written = {
+            place: (name, name in self._decoders, bool(table.c[place].nullable))
+            for name, place in self._columns.items()
+            if place in table.c
+        }
+
+    def read(self, record: Any, /, **others: Any) -> S:
+        """Return the struct of a record; `others` are fields that are not, or not as they are, in its columns."""
+        values = dict(zip(self._columns, self._pick(record), strict=True))
+        for name, decoder in self._decoders.items():
+            if values[name] is not None:
+                values[name] = decoder.decode(values[name])
+        return self._struct(**(values | others if others else values))
+
+    def write(self, struct: S, /, **others: Any) -> dict[str, Any]:
+        """Return the record of a struct; `others` are columns that are not, or not as they are, in its fields."""
+        record: dict[str, Any] = {}
+        for place, (name, in_json, nullable) in self._written.items():
+            value = getattr(struct, name)
+            record[place] = to_text(value) if in_json and not (nullable and value is None) else value
+        return record | others
+
+
+def is_text(kind: Any) -> bool:
+    """Return True for the type of a field whose values are texts or None."""
+    if get_origin(kind) in (Union, UnionType):
+        return all(is_text(each) for each in get_args(kind))
+    return kind in (str, NoneType) or get_origin(kind) is Literal
 
 
 FORGOTTEN = "forgotten"

@@ -15,132 +15,96 @@ from tablewright.domain.research import AnsweredFollowUp, Brief, Report, Researc
 from tablewright.domain.retrieved import is_document
 from tablewright.errors import NotFound
 from tablewright.store import audit, schema
-from tablewright.store.database import Database
-from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.database import StorePart, read_transaction, write_transaction
+from tablewright.store.dialect import insert_many, put
 from tablewright.store.forget import drop_researches
 from tablewright.store.ledger import charge_bytes, octet_length, octets
 from tablewright.store.parts import existing
-from tablewright.store.records import new_id, now, printable, to_text
+from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
 from tablewright.store.sharing import claim, must_own, visible
 
-_brief = msgspec.json.Decoder(Brief)
-_report = msgspec.json.Decoder(Report)
+HEADS = RecordMapper(Research, schema.researches)
 _round = msgspec.json.Decoder(Round)
 _answered = msgspec.json.Decoder(tuple[AnsweredFollowUp, ...])
 
 
-class Researches:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def start(self, brief: Brief, *, table_id: str, max_tasks: int) -> Research:
+class Researches(StorePart):
+    @write_transaction
+    def start(self, connection: Connection, brief: Brief, *, table_id: str, max_tasks: int) -> Research:
         research = Research(
             id=new_id("d"), brief=brief, table_id=table_id, max_tasks=max_tasks, created_at=now(), updated_at=now()
         )
-        statement = insert(schema.researches).values(
-            id=research.id,
-            question=printable(brief.question),
-            brief=to_text(brief),
-            status=research.status,
-            table_id=table_id,
-            max_tasks=max_tasks,
-            answered="[]",
-            created_at=research.created_at,
-            updated_at=research.updated_at,
-        )
-
-        def work(connection: Connection) -> None:
-            connection.execute(statement)
-            claim(connection, "research", [research.id])
-            charge_bytes(connection, "research", research.id, octets(to_text(brief), "[]"))
-
-        await self._database.write(work)
+        record = HEADS.write(research, question=printable(brief.question))
+        connection.execute(insert(schema.researches).values(record))
+        claim(connection, "research", [research.id])
+        charge_bytes(connection, "research", research.id, octets(record["brief"], record["answered"]))
         return research
 
-    async def get(self, id: str) -> Research:
-        def work(connection: Connection) -> Research:
-            heads = schema.researches
-            seen = (heads.c.id == id) & visible(connection, "research")
-            head = connection.execute(select(heads).where(seen)).first()
-            if head is None:
-                raise missing(id)
-            rounds = schema.research_rounds
-            found = connection.execute(
-                select(rounds.c.content).where(rounds.c.research_id == id).order_by(rounds.c.number)
-            ).scalars()
-            return as_research(head, tuple(_round.decode(content) for content in found))
+    @read_transaction
+    def get(self, connection: Connection, id: str) -> Research:
+        heads = schema.researches
+        seen = (heads.c.id == id) & visible(connection, "research")
+        head = connection.execute(select(heads).where(seen)).first()
+        if head is None:
+            raise missing(id)
+        rounds = schema.research_rounds
+        found = connection.execute(
+            select(rounds.c.content).where(rounds.c.research_id == id).order_by(rounds.c.number)
+        ).scalars()
+        return HEADS.read(head, rounds=tuple(map(_round.decode, found)))
 
-        return await self._database.read(work)
-
-    async def all(self) -> list[Research]:
+    @read_transaction
+    def all(self, connection: Connection) -> list[Research]:
         """Without their rounds, reports and answers, the newest first."""
         heads = schema.researches
         unread: list[Any] = [null().label("report"), literal("[]").label("answered")]
         columns = [each for each in heads.c if each.name not in ("report", "answered")] + unread
         query = select(*columns).order_by(heads.c.created_at.desc())
+        seen = query.where(visible(connection, "research"))
+        return [HEADS.read(head) for head in connection.execute(seen)]
 
-        def work(connection: Connection) -> list[Research]:
-            seen = query.where(visible(connection, "research"))
-            return [as_research(head, ()) for head in connection.execute(seen)]
-
-        return await self._database.read(work)
-
-    async def keep_round(self, id: str, round: Round) -> None:
+    @write_transaction
+    def keep_round(self, connection: Connection, id: str, round: Round) -> None:
         """Once more changes nothing: the round of that number is as it is now."""
+        touch(connection, id)
+        rounds, content = schema.research_rounds, to_text(round)
+        this = (rounds.c.research_id == id) & (rounds.c.number == round.index)
+        before = connection.execute(select(octet_length(connection, rounds.c.content)).where(this)).scalar() or 0
+        put(connection, rounds, {"research_id": id, "number": round.index, "content": content})
+        note_documents(connection, id, list(quoted_in(round)))
+        charge_bytes(connection, "research", id, octets(content) - before)
 
-        def work(connection: Connection) -> None:
-            touch(connection, id)
-            rounds, content = schema.research_rounds, to_text(round)
-            this = (rounds.c.research_id == id) & (rounds.c.number == round.index)
-            before = connection.execute(select(octet_length(connection, rounds.c.content)).where(this)).scalar() or 0
-            statement = upsert(connection, rounds).values(research_id=id, number=round.index, content=content)
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["research_id", "number"], set_={"content": statement.excluded.content}
-                )
-            )
-            note_documents(connection, id, list(quoted_in(round)))
-            charge_bytes(connection, "research", id, octets(content) - before)
-
-        await self._database.write(work)
-
-    async def mark(self, id: str, status: ResearchStatus) -> None:
+    @write_transaction
+    def mark(self, connection: Connection, id: str, status: ResearchStatus) -> None:
         """A partial report stays until there is a better one."""
-        await self._database.write(lambda connection: touch(connection, id, status=status))
+        touch(connection, id, status=status)
 
-    async def finish(self, id: str, status: ResearchStatus, report: Report) -> None:
-        def work(connection: Connection) -> None:
-            heads, content = schema.researches, to_text(report)
-            query = select(octet_length(connection, heads.c.report)).where(heads.c.id == id)
-            before = connection.execute(query).scalar() or 0
-            touch(connection, id, status=status, report=content)
-            note_documents(connection, id, [reference.url for reference in report.references])
-            charge_bytes(connection, "research", id, octets(content) - before)
+    @write_transaction
+    def finish(self, connection: Connection, id: str, status: ResearchStatus, report: Report) -> None:
+        heads, content = schema.researches, to_text(report)
+        query = select(octet_length(connection, heads.c.report)).where(heads.c.id == id)
+        before = connection.execute(query).scalar() or 0
+        touch(connection, id, status=status, report=content)
+        note_documents(connection, id, [reference.url for reference in report.references])
+        charge_bytes(connection, "research", id, octets(content) - before)
 
-        await self._database.write(work)
+    @write_transaction
+    def add_answer(self, connection: Connection, id: str, answered: AnsweredFollowUp) -> None:
+        heads = schema.researches
+        seen = (heads.c.id == id) & visible(connection, "research")
+        present = connection.execute(select(heads.c.answered).where(seen)).scalar()
+        if present is None:
+            raise missing(id)
+        touch(connection, id, answered=to_text([*_answered.decode(present), answered]))
+        note_documents(connection, id, [reference.url for reference in answered.references])
+        charge_bytes(connection, "research", id, octets(to_text(answered)))
 
-    async def add_answer(self, id: str, answered: AnsweredFollowUp) -> None:
-        def work(connection: Connection) -> None:
-            heads = schema.researches
-            seen = (heads.c.id == id) & visible(connection, "research")
-            present = connection.execute(select(heads.c.answered).where(seen)).scalar()
-            if present is None:
-                raise missing(id)
-            touch(connection, id, answered=to_text([*_answered.decode(present), answered]))
-            note_documents(connection, id, [reference.url for reference in answered.references])
-            charge_bytes(connection, "research", id, octets(to_text(answered)))
-
-        await self._database.write(work)
-
-    async def remove(self, id: str) -> None:
+    @write_transaction
+    def remove(self, connection: Connection, id: str) -> None:
         """The table stays."""
-
-        def work(connection: Connection) -> None:
-            touch(connection, id)
-            drop_researches(connection, [id])
-            audit.note(connection, "remove", f"research {id}")
-
-        await self._database.write(work)
+        touch(connection, id)
+        drop_researches(connection, [id])
+        audit.note(connection, "remove", f"research {id}")
 
 
 def touch(connection: Connection, id: str, **values: object) -> None:
@@ -168,21 +132,6 @@ def note_documents(connection: Connection, id: str, origins: Sequence[str]) -> N
     there = existing(connection, list(wanted))
     new = [{"document_id": each, "research_id": id} for each in wanted if each in there and each not in known]
     insert_many(connection, insert(documents), new)
-
-
-def as_research(head: Any, rounds: tuple[Round, ...]) -> Research:
-    return Research(
-        id=head.id,
-        brief=_brief.decode(head.brief),
-        status=head.status,
-        table_id=head.table_id,
-        max_tasks=head.max_tasks,
-        rounds=rounds,
-        report=None if head.report is None else _report.decode(head.report),
-        answered=_answered.decode(head.answered),
-        created_at=head.created_at,
-        updated_at=head.updated_at,
-    )
 
 
 def missing(id: str) -> NotFound:

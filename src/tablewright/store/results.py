@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection, Select, delete, func, insert, select
 
 from tablewright.domain.corpus import Truth
 from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing, in_batches
-from tablewright.store.records import new_id, now, printable, to_text
+from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
 from tablewright.store.sharing import claim, release, visible
-
-_texts = msgspec.json.Decoder(tuple[str, ...])
 
 
 class ResultRow(Noun, frozen=True):
@@ -44,72 +41,45 @@ class ResultSet(Noun, frozen=True):
     rows: tuple[ResultRow, ...]
 
 
-class Results:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+ROWS = RecordMapper(ResultRow, schema.result_rows, start="begins", end="ends", values="content")
+SETS = RecordMapper(ResultSet, schema.results)
 
-    async def keep(self, question: str, columns: Sequence[str], rows: Sequence[ResultRow]) -> str:
+
+class Results(StorePart):
+    @write_transaction
+    def keep(self, connection: Connection, question: str, columns: Sequence[str], rows: Sequence[ResultRow]) -> str:
         result_id = new_id("res_")
         records = [
-            {
-                "result_id": result_id,
-                "position": position,
-                "document_id": row.document_id,
-                "page": row.page,
-                "begins": row.start,
-                "ends": row.end,
-                "verdict": row.verdict,
-                "content": to_text([printable(value) for value in row.values]),
-            }
+            ROWS.write(
+                row, result_id=result_id, position=position, content=to_text([printable(value) for value in row.values])
+            )
             for position, row in enumerate(rows)
         ]
-
-        def work(connection: Connection) -> None:
-            connection.execute(
-                insert(schema.results).values(
-                    id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
-                )
+        connection.execute(
+            insert(schema.results).values(
+                id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
             )
-            claim(connection, "result", [result_id])
-            there = existing(connection, [row.document_id for row in rows])
-            kept = [record for record in records if record["document_id"] in there]
-            insert_many(connection, insert(schema.result_rows), kept)
-            charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
-
-        await self._database.write(work)
+        )
+        claim(connection, "result", [result_id])
+        there = existing(connection, [row.document_id for row in rows])
+        kept = [record for record in records if record["document_id"] in there]
+        insert_many(connection, insert(schema.result_rows), kept)
+        charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
         return result_id
 
-    async def page(self, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
+    @read_transaction
+    def page(self, connection: Connection, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
         """The rows from `offset` on, all of them without a `limit`."""
-
-        def work(connection: Connection) -> ResultSet:
-            seen = (schema.results.c.id == id) & visible(connection, "result")
-            head = connection.execute(select(schema.results).where(seen)).first()
-            if head is None:
-                raise NotFound(f"There is no result set {id!r}.", advice="Ask the question again.")
-            rows = schema.result_rows
-            theirs = rows.c.result_id == id
-            query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
-            return ResultSet(
-                id=id,
-                question=head.question,
-                columns=_texts.decode(head.columns),
-                created_at=head.created_at,
-                total=connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one(),
-                rows=tuple(
-                    ResultRow(
-                        document_id=record.document_id,
-                        page=record.page,
-                        values=_texts.decode(record.content),
-                        start=record.begins,
-                        end=record.ends,
-                        verdict=record.verdict,
-                    )
-                    for record in connection.execute(query if limit is None else query.limit(limit))
-                ),
-            )
-
-        return await self._database.read(work)
+        seen = (schema.results.c.id == id) & visible(connection, "result")
+        head = connection.execute(select(schema.results).where(seen)).first()
+        if head is None:
+            raise NotFound(f"There is no result set {id!r}.", advice="Ask the question again.")
+        rows = schema.result_rows
+        theirs = rows.c.result_id == id
+        query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
+        found = connection.execute(query if limit is None else query.limit(limit))
+        total = connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one()
+        return SETS.read(head, total=total, rows=tuple(ROWS.read(record) for record in found))
 
     async def get(self, id: str) -> ResultSet:
         """With all its rows."""

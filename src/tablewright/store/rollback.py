@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, 
 from tablewright.domain.model import Noun, column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, write_transaction
 from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, append, close_change, last_write, mark_row, set_field
 from tablewright.store.records import FORGOTTEN, decode_field
@@ -38,54 +38,50 @@ class Rollback(Noun, frozen=True):
     kept_fields: tuple[str, ...] = ()
 
 
-class UndoLog:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class UndoLog(StorePart):
+    @write_transaction
+    def undo_run(self, connection: Connection, table_id: str, run_id: str, *, actor: str = "") -> Rollback:
+        found = head(connection, table_id, lock=True)
+        changes = schema.changes
+        of_run = (changes.c.table_no == found.no) & (changes.c.run_id == run_id) & (changes.c.kind != "rollback")
+        if not connection.execute(select(exists().where(of_run))).scalar():
+            raise NotFound(
+                f"Run {run_id} has changed nothing in table {found.table.id}.",
+                advice=f"`tablewright tables history {found.table.id}` shows the runs that did.",
+            )
+        return undo(connection, found, of_run, actor=actor, note=f"undid run {run_id}", run_id=run_id)
 
-    async def undo_run(self, table_id: str, run_id: str, *, actor: str = "") -> Rollback:
-        def work(connection: Connection) -> Rollback:
-            found = head(connection, table_id, lock=True)
-            changes = schema.changes
-            of_run = (changes.c.table_no == found.no) & (changes.c.run_id == run_id) & (changes.c.kind != "rollback")
-            if not connection.execute(select(exists().where(of_run))).scalar():
-                raise NotFound(
-                    f"Run {run_id} has changed nothing in table {found.table.id}.",
-                    advice=f"`tablewright tables history {found.table.id}` shows the runs that did.",
-                )
-            return undo(connection, found, of_run, actor=actor, note=f"undid run {run_id}", run_id=run_id)
+    @write_transaction
+    def undo_change(self, connection: Connection, table_id: str, number: int, *, actor: str = "") -> Rollback:
+        found = head(connection, table_id, lock=True)
+        refuse_bad_change(found, number, lowest=2)
+        changes = schema.changes
+        this = (changes.c.table_no == found.no) & (changes.c.change == number)
+        return undo(connection, found, this, actor=actor, note=f"undid change {number}")
 
-        return await self._database.write(work)
-
-    async def undo_change(self, table_id: str, number: int, *, actor: str = "") -> Rollback:
-        def work(connection: Connection) -> Rollback:
-            found = head(connection, table_id, lock=True)
-            refuse_bad_change(found, number, lowest=2)
-            changes = schema.changes
-            this = (changes.c.table_no == found.no) & (changes.c.change == number)
-            return undo(connection, found, this, actor=actor, note=f"undid change {number}")
-
-        return await self._database.write(work)
-
-    async def go_back(
-        self, table_id: str, *, change: int | None = None, at: str | None = None, actor: str = ""
+    @write_transaction
+    def go_back(
+        self,
+        connection: Connection,
+        table_id: str,
+        *,
+        change: int | None = None,
+        at: str | None = None,
+        actor: str = "",
     ) -> Rollback:
         """To the table as it was after change number `change`, or at the time `at` (ISO 8601, UTC)."""
-
-        def work(connection: Connection) -> Rollback:
-            found = head(connection, table_id, lock=True)
-            changes = schema.changes
-            target = change
-            if at is not None:
-                query = select(func.max(changes.c.change)).where(changes.c.table_no == found.no, changes.c.at <= at)
-                target = connection.execute(query).scalar()
-                if target is None:
-                    raise UsageError(f"Table {found.table.id} did not exist yet at {at}.")
-            assert target is not None
-            refuse_bad_change(found, target, lowest=1)
-            later = (changes.c.table_no == found.no) & (changes.c.change > target)
-            return undo(connection, found, later, actor=actor, note=f"went back to change {target}")
-
-        return await self._database.write(work)
+        found = head(connection, table_id, lock=True)
+        changes = schema.changes
+        target = change
+        if at is not None:
+            query = select(func.max(changes.c.change)).where(changes.c.table_no == found.no, changes.c.at <= at)
+            target = connection.execute(query).scalar()
+            if target is None:
+                raise UsageError(f"Table {found.table.id} did not exist yet at {at}.")
+        assert target is not None
+        refuse_bad_change(found, target, lowest=1)
+        later = (changes.c.table_no == found.no) & (changes.c.change > target)
+        return undo(connection, found, later, actor=actor, note=f"went back to change {target}")
 
 
 def refuse_bad_change(found: TableHead, number: int, *, lowest: int) -> None:

@@ -21,12 +21,12 @@ from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded
 from tablewright.store import schema
 from tablewright.store.authority import lost_authority
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.feed import append_events
 from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_spent
 from tablewright.store.operations import create_proposal
 from tablewright.store.persons import owner_of
-from tablewright.store.records import new_id, now, to_text
+from tablewright.store.records import RecordMapper, new_id, now, to_text
 from tablewright.store.sharing import visible
 from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
@@ -100,43 +100,42 @@ class Run(Noun, frozen=True):
         return round(self.since.seconds + seconds_between(self.since.at, until or now()), 3)
 
 
-class Runs:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+RUNS = RecordMapper(Run, schema.runs)
 
+
+class Runs(StorePart):
     async def start(self, table_id: str, kind: str, spec: dict[str, Any], *, owner: str = "", total: int = 0) -> str:
         """`table_id` is empty for work that is about no table."""
-        run_id = new_id("r")
+        return await self._start(new_run(table_id, kind, spec, owner, total))
 
-        def work(connection: Connection) -> str:
-            if not is_there(connection, run_id):
-                write_run(connection, run_id, table_no(connection, table_id), kind, spec, owner, total)
-            return run_id
-
-        return await self._database.write(work, repeatable=True)
+    @repeatable_transaction
+    def _start(self, connection: Connection, run: Run) -> str:
+        if not is_there(connection, run.id):
+            write_run(connection, run, table_no(connection, run.table_id))
+        return run.id
 
     async def start_sliced(
         self, table_id: str, kind: str, spec: dict[str, Any], fields: Sequence[Field], todos: Sequence[Todo], owner: str
     ) -> str:
         """A run that can go on in another process: with its proposal and its slices, all at once or not at all."""
+        total = sum(len(todo.row_ids) for todo in todos)
+        return await self._start_sliced(new_run(table_id, kind, spec, owner, total), fields, todos)
 
-        run_id = new_id("r")
+    @repeatable_transaction
+    def _start_sliced(self, connection: Connection, run: Run, fields: Sequence[Field], todos: Sequence[Todo]) -> str:
+        if not is_there(connection, run.id):
+            no = table_no(connection, run.table_id)
+            write_run(connection, run, no)
+            create_proposal(connection, no, run.id, fields)
+            size = write_slices(connection, run.id, todos)
+            append_events(connection, run.id, [Progress(stage="starting", total=run.total)])
+            charge_table(connection, no, size)
+        return run.id
 
-        def work(connection: Connection) -> str:
-            if not is_there(connection, run_id):
-                no = table_no(connection, table_id)
-                total = sum(len(todo.row_ids) for todo in todos)
-                write_run(connection, run_id, no, kind, spec, owner, total)
-                create_proposal(connection, no, run_id, fields)
-                size = write_slices(connection, run_id, todos)
-                append_events(connection, run_id, [Progress(stage="starting", total=total)])
-                charge_table(connection, no, size)
-            return run_id
-
-        return await self._database.write(work, repeatable=True)
-
-    async def finish(
+    @repeatable_transaction
+    def finish(
         self,
+        connection: Connection,
         run_id: str,
         status: RunStatus,
         usage: Usage,
@@ -149,44 +148,34 @@ class Runs:
     ) -> None:
         """`spec` is what it turned out to be, where that is more than was known at the start; `news` is the last that
         is told. What has ended already stays as it is, and with `owner` or `holder` what is somebody else's by now."""
+        runs = schema.runs
+        running = (runs.c.id == run_id) & (runs.c.status == "running")
+        if owner:
+            running &= runs.c.owner == owner
+        if not is_held(connection, running, holder):
+            return
+        size = append_events(connection, run_id, news)
+        values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error, "stop": ""}
+        if spec is not None:
+            values["spec"] = to_text(spec)
+        connection.execute(update(runs).where(running).values(values))
+        charge_run(connection, run_id, size, even_above=True)
 
-        def work(connection: Connection) -> None:
-            runs = schema.runs
-            running = (runs.c.id == run_id) & (runs.c.status == "running")
-            if owner:
-                running &= runs.c.owner == owner
-            if not is_held(connection, running, holder):
-                return
-            size = append_events(connection, run_id, news)
-            values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error, "stop": ""}
-            if spec is not None:
-                values["spec"] = to_text(spec)
-            connection.execute(update(runs).where(running).values(values))
-            charge_run(connection, run_id, size, even_above=True)
-
-        await self._database.write(work, repeatable=True)
-
-    async def hold(self, run_id: str, holder: str) -> int:
+    @repeatable_transaction
+    def hold(self, connection: Connection, run_id: str, holder: str) -> int:
         """From now on `holder`, PROCESS/NAME, does a run that is done as a whole. Who did so before, and was asleep
         when others thought it dead, learns it with the next that it tells. How often a process was lost with it."""
+        spec = spec_of(connection, schema.runs.c.id == run_id) or {}
+        setbacks = int(spec.get(SETBACKS, 0)) + is_of_another(spec.get(HOLDER, ""), holder)
+        write_spec(connection, run_id, spec | {HOLDER: holder, SETBACKS: setbacks})
+        return setbacks
 
-        def work(connection: Connection) -> int:
-            spec = spec_of(connection, schema.runs.c.id == run_id) or {}
-            setbacks = int(spec.get(SETBACKS, 0)) + is_of_another(spec.get(HOLDER, ""), holder)
-            write_spec(connection, run_id, spec | {HOLDER: holder, SETBACKS: setbacks})
-            return setbacks
-
-        return await self._database.write(work, repeatable=True)
-
-    async def let_go(self, run_id: str, holder: str) -> None:
+    @repeatable_transaction
+    def let_go(self, connection: Connection, run_id: str, holder: str) -> None:
         """Whoever comes next goes on with it, and nothing was lost."""
-
-        def work(connection: Connection) -> None:
-            spec = spec_of(connection, schema.runs.c.id == run_id)
-            if spec is not None and spec.get(HOLDER) == holder:
-                write_spec(connection, run_id, spec | {HOLDER: ""})
-
-        await self._database.write(work, repeatable=True)
+        spec = spec_of(connection, schema.runs.c.id == run_id)
+        if spec is not None and spec.get(HOLDER) == holder:
+            write_spec(connection, run_id, spec | {HOLDER: ""})
 
     async def tell(
         self,
@@ -222,8 +211,10 @@ class Runs:
 
         return await self._database.write(work, repeatable=True)
 
-    async def take(
+    @repeatable_transaction
+    def take(
         self,
+        connection: Connection,
         run: Run,
         owner: str,
         *,
@@ -234,68 +225,59 @@ class Runs:
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
         faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run. It goes
         on in the name of `by`, who resumes it, if the person who began it may no longer do it."""
+        runs, events = schema.runs, schema.run_events
+        record = connection.execute(with_table().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
+        present = as_run(record) if record else None
+        if present is None or (present.owner, present.status) != (run.owner, run.status):
+            return present is not None and (present.owner, present.status) == (owner, "running")
+        last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
+        until = connection.execute(select(events.c.at).where(last)).scalar() or present.since.at
+        since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
+        spec = present.spec | {SINCE: since}
+        if settings:
+            spec["settings"] = {**spec["settings"], **settings}
+        values: dict[str, Any] = {"owner": owner}
+        if by is not None and lost_authority(connection, present.person, present.table_id):
+            person = by.person.id if by.person else ""
+            values["person"] = person
+            spec |= {name: new for name, new in ((PERSON, person), (ACTOR, by.actor)) if name in spec}
+        if anew:
+            spec |= {HOLDER: "", SETBACKS: 0}
+            give_back_slices(connection, run.id, anew=True)
+            values |= {"status": "running", "stop": "", "error": None, "finished_at": None}
+        elif owner.startswith(QUEUED) and run.owner.startswith(QUEUED):
+            spec |= {SETBACKS: present.setbacks + 1}
+        values["spec"] = to_text(spec)
+        connection.execute(update(runs).where(runs.c.id == run.id).values(values))
+        return True
 
-        def work(connection: Connection) -> bool:
-            runs, events = schema.runs, schema.run_events
-            record = connection.execute(with_table().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
-            present = as_run(record) if record else None
-            if present is None or (present.owner, present.status) != (run.owner, run.status):
-                return present is not None and (present.owner, present.status) == (owner, "running")
-            last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
-            until = connection.execute(select(events.c.at).where(last)).scalar() or present.since.at
-            since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
-            spec = present.spec | {SINCE: since}
-            if settings:
-                spec["settings"] = {**spec["settings"], **settings}
-            values: dict[str, Any] = {"owner": owner}
-            if by is not None and lost_authority(connection, present.person, present.table_id):
-                person = by.person.id if by.person else ""
-                values["person"] = person
-                spec |= {name: new for name, new in ((PERSON, person), (ACTOR, by.actor)) if name in spec}
-            if anew:
-                spec |= {HOLDER: "", SETBACKS: 0}
-                give_back_slices(connection, run.id, anew=True)
-                values |= {"status": "running", "stop": "", "error": None, "finished_at": None}
-            elif owner.startswith(QUEUED) and run.owner.startswith(QUEUED):
-                spec |= {SETBACKS: present.setbacks + 1}
-            values["spec"] = to_text(spec)
-            connection.execute(update(runs).where(runs.c.id == run.id).values(values))
-            return True
-
-        return await self._database.write(work, repeatable=True)
-
-    async def ask_to_stop(self, run_id: str) -> None:
+    @repeatable_transaction
+    def ask_to_stop(self, connection: Connection, run_id: str) -> None:
         """Whoever works on it sees it within a second."""
-
-        def work(connection: Connection) -> None:
-            runs = schema.runs
-            status = one_run(connection, run_id).status
-            if status != "running":
-                raise RunEnded(
-                    f"Run {run_id} has ended already: it is {status.replace('_', ' ')}.",
-                    kept="What it found is kept.",
-                )
-            connection.execute(update(runs).where(runs.c.id == run_id).values(stop="cancel"))
-
-        await self._database.write(work, repeatable=True)
-
-    async def stopping(self, run_ids: Collection[str]) -> set[str]:
-        """Those of them that somebody asked to stop, that have ended, or that are gone with their table."""
-
-        def work(connection: Connection) -> set[str]:
-            runs = schema.runs
-            going_on = select(runs.c.id).where(
-                runs.c.id.in_(list(run_ids)), runs.c.stop == "", runs.c.status == "running"
+        runs = schema.runs
+        status = one_run(connection, run_id).status
+        if status != "running":
+            raise RunEnded(
+                f"Run {run_id} has ended already: it is {status.replace('_', ' ')}.",
+                kept="What it found is kept.",
             )
-            return set(run_ids) - set(connection.execute(going_on).scalars())
+        connection.execute(update(runs).where(runs.c.id == run_id).values(stop="cancel"))
 
-        return await self._database.read(work)
+    @read_transaction
+    def stopping(self, connection: Connection, run_ids: Collection[str]) -> set[str]:
+        """Those of them that somebody asked to stop, that have ended, or that are gone with their table."""
+        runs = schema.runs
+        going_on = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.stop == "", runs.c.status == "running")
+        return set(run_ids) - set(connection.execute(going_on).scalars())
 
-    async def get(self, run_id: str) -> Run:
-        return await self._database.read(lambda connection: one_run(connection, run_id))
+    @read_transaction
+    def get(self, connection: Connection, run_id: str) -> Run:
+        return one_run(connection, run_id)
 
-    async def all(
+    @read_transaction
+    def all(
         self,
+        connection: Connection,
         table_id: str | None = None,
         *,
         status: RunStatus | None = None,
@@ -303,80 +285,62 @@ class Runs:
         before: tuple[str, str] | None = None,
     ) -> list[Run]:
         """The newest first, on from the one that began and is named as `before` says."""
-
-        def work(connection: Connection) -> list[Run]:
-            runs = schema.runs
-            query = (
-                with_table()
-                .where(is_seen(connection))
-                .order_by(runs.c.started_at.desc(), runs.c.id.desc())
-                .limit(limit)
-            )
-            if before is not None:
-                query = query.where(tuple_(runs.c.started_at, runs.c.id) < before)
-            if table_id is not None:
-                query = query.where(runs.c.table_no == head(connection, table_id).no)
-            if status is not None:
-                query = query.where(runs.c.status == status)
-            return [as_run(record) for record in connection.execute(query)]
-
-        return await self._database.read(work)
-
-    async def alike(self, kind: str, like: Mapping[str, Any]) -> list[Run]:
-        """Runs that came to an end and whose spec says all that `like` says, of whatever table, the newest first."""
-
-        def work(connection: Connection) -> list[Run]:
-            runs = schema.runs
-            records = connection.execute(
-                with_table()
-                .where(runs.c.kind == kind, runs.c.status.in_(ENDED))
-                .order_by(runs.c.started_at.desc())
-                .limit(NEWEST)
-            )
-            return [
-                run
-                for run in map(as_run, records)
-                if all(name in run.spec and run.spec[name] == value for name, value in like.items())
-            ]
-
-        return await self._database.read(work)
-
-    async def cost(self, table_id: str) -> float:
-        """The dollars that all runs of a table have spent, whatever became of what they found."""
-
-        def work(connection: Connection) -> float:
-            runs = schema.runs
-            usages = connection.execute(
-                select(runs.c.usage).where(runs.c.table_no == head(connection, table_id).no)
-            ).scalars()
-            return sum(msgspec.json.decode(usage, type=Usage).cost_usd for usage in usages)
-
-        return await self._database.read(work)
-
-
-def write_run(
-    connection: Connection,
-    run_id: str,
-    table_no: int,
-    kind: str,
-    spec: Mapping[str, Any],
-    owner: str,
-    total: int,
-) -> None:
-    connection.execute(
-        insert(schema.runs).values(
-            id=run_id,
-            table_no=table_no,
-            kind=kind,
-            status="running",
-            spec=to_text(spec),
-            started_at=now(),
-            usage=to_text(Usage()),
-            owner=owner,
-            total=total,
-            person=str(spec.get(PERSON) or owner_of(connection)),
+        runs = schema.runs
+        query = (
+            with_table().where(is_seen(connection)).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
         )
+        if before is not None:
+            query = query.where(tuple_(runs.c.started_at, runs.c.id) < before)
+        if table_id is not None:
+            query = query.where(runs.c.table_no == head(connection, table_id).no)
+        if status is not None:
+            query = query.where(runs.c.status == status)
+        return [as_run(record) for record in connection.execute(query)]
+
+    @read_transaction
+    def alike(self, connection: Connection, kind: str, like: Mapping[str, Any]) -> list[Run]:
+        """Runs that came to an end and whose spec says all that `like` says, of whatever table, the newest first."""
+        runs = schema.runs
+        records = connection.execute(
+            with_table()
+            .where(runs.c.kind == kind, runs.c.status.in_(ENDED))
+            .order_by(runs.c.started_at.desc())
+            .limit(NEWEST)
+        )
+        return [
+            run
+            for run in map(as_run, records)
+            if all(name in run.spec and run.spec[name] == value for name, value in like.items())
+        ]
+
+    @read_transaction
+    def cost(self, connection: Connection, table_id: str) -> float:
+        """The dollars that all runs of a table have spent, whatever became of what they found."""
+        runs = schema.runs
+        usages = connection.execute(
+            select(runs.c.usage).where(runs.c.table_no == head(connection, table_id).no)
+        ).scalars()
+        return sum(msgspec.json.decode(usage, type=Usage).cost_usd for usage in usages)
+
+
+def new_run(table_id: str, kind: str, spec: dict[str, Any], owner: str, total: int) -> Run:
+    """Return a run that is not written yet. Its id is made before its transaction, which may be repeated."""
+    return Run(
+        id=new_id("r"),
+        table_id=table_id,
+        kind=kind,
+        status="running",
+        spec=spec,
+        started_at=now(),
+        owner=owner,
+        total=total,
+        person=str(spec.get(PERSON, "")),
     )
+
+
+def write_run(connection: Connection, run: Run, table_no: int) -> None:
+    record = RUNS.write(run, table_no=table_no, person=run.person or owner_of(connection))
+    connection.execute(insert(schema.runs).values(record))
 
 
 def is_there(connection: Connection, run_id: str) -> bool:
@@ -428,23 +392,7 @@ def no_run(run_id: str) -> NotFound:
 
 
 def as_run(record: Record[Any]) -> Run:
-    return Run(
-        id=record.id,
-        table_id=record.table_id or "",
-        kind=record.kind,
-        status=record.status,
-        spec=msgspec.json.decode(record.spec),
-        started_at=record.started_at,
-        finished_at=record.finished_at,
-        usage=msgspec.json.decode(record.usage, type=Usage),
-        error=record.error,
-        owner=record.owner,
-        stopping=bool(record.stop),
-        total=record.total,
-        done=record.done,
-        last_event=record.last_event,
-        person=record.person,
-    )
+    return RUNS.read(record, table_id=record.table_id or "", stopping=bool(record.stop))
 
 
 def seconds_between(start: str, end: str) -> float:

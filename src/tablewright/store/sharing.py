@@ -17,7 +17,7 @@ from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import upsert
 from tablewright.store.ledger import return_bytes
 from tablewright.store.persons import find, owner_of, person_of
@@ -87,58 +87,53 @@ def must_own(connection: Connection, kind: Shareable, id: str) -> None:
         )
 
 
-class Sharing:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def of(self, kind: Shareable, id: str) -> Shared:
+class Sharing(StorePart):
+    @read_transaction
+    def of(self, connection: Connection, kind: Shareable, id: str) -> Shared:
         """Who may see it; for whoever owns it."""
+        must_be_there(connection, kind, id)
+        must_own(connection, kind, id)
+        return read_shared(connection, kind, id)
 
-        def work(connection: Connection) -> Shared:
-            must_be_there(connection, kind, id)
-            must_own(connection, kind, id)
-            return read_shared(connection, kind, id)
-
-        return await self._database.read(work)
-
-    async def share(
-        self, kind: Shareable, id: str, people: Sequence[str] = (), *, everyone: bool = False, only: bool = False
+    @repeatable_transaction
+    def share(
+        self,
+        connection: Connection,
+        kind: Shareable,
+        id: str,
+        people: Sequence[str] = (),
+        *,
+        everyone: bool = False,
+        only: bool = False,
     ) -> Shared:
         """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner."""
+        must_be_there(connection, kind, id)
+        must_own(connection, kind, id)
+        users = [find(connection, name) for name in people] + [EVERYONE] * everyone
+        for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
+            if only:
+                take_back(connection, part_kind, part_id, keep=users)
+            records = [{"kind": part_kind, "thing_id": part_id, "user_id": each, "owns": False} for each in users]
+            if records:
+                connection.execute(upsert(connection, schema.shares).on_conflict_do_nothing(), records)
+        seen = [*people, *["everyone"] * everyone]
+        note(connection, "share", f"{kind} {id}", f"{'only ' * only}with {', '.join(seen) or 'nobody'}")
+        return read_shared(connection, kind, id)
 
-        def work(connection: Connection) -> Shared:
-            must_be_there(connection, kind, id)
-            must_own(connection, kind, id)
-            users = [find(connection, name) for name in people] + [EVERYONE] * everyone
-            for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
-                if only:
-                    take_back(connection, part_kind, part_id, keep=users)
-                records = [{"kind": part_kind, "thing_id": part_id, "user_id": each, "owns": False} for each in users]
-                if records:
-                    connection.execute(upsert(connection, schema.shares).on_conflict_do_nothing(), records)
-            seen = [*people, *["everyone"] * everyone]
-            note(connection, "share", f"{kind} {id}", f"{'only ' * only}with {', '.join(seen) or 'nobody'}")
-            return read_shared(connection, kind, id)
-
-        return await self._database.write(work, repeatable=True)
-
-    async def unshare(self, kind: Shareable, id: str, people: Sequence[str]) -> Shared:
+    @repeatable_transaction
+    def unshare(self, connection: Connection, kind: Shareable, id: str, people: Sequence[str]) -> Shared:
         """These see it no longer. From its owner only an admin takes it: then it is the installation's."""
-
-        def work(connection: Connection) -> Shared:
-            must_be_there(connection, kind, id)
-            must_own(connection, kind, id)
-            users = [find(connection, name) for name in people]
-            for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
-                shares = schema.shares
-                theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
-                taken = theirs if sees_all(connection) else theirs & ~shares.c.owns
-                return_bytes(connection, taken)
-                connection.execute(delete(shares).where(taken))
-            note(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
-            return read_shared(connection, kind, id)
-
-        return await self._database.write(work, repeatable=True)
+        must_be_there(connection, kind, id)
+        must_own(connection, kind, id)
+        users = [find(connection, name) for name in people]
+        for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
+            shares = schema.shares
+            theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
+            taken = theirs if sees_all(connection) else theirs & ~shares.c.owns
+            return_bytes(connection, taken)
+            connection.execute(delete(shares).where(taken))
+        note(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
+        return read_shared(connection, kind, id)
 
 
 def take_back(connection: Connection, kind: Shareable, id: str, *, keep: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from tablewright.domain.shortlist import ShortlistState
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.ledger import octets, set_bytes
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
@@ -23,79 +23,61 @@ OLD = "The conversation is of an earlier version, which kept requirements in ano
 _state = msgspec.json.Decoder(ShortlistState)
 
 
-class Shortlists:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def start(self) -> ShortlistState:
+class Shortlists(StorePart):
+    @write_transaction
+    def start(self, connection: Connection) -> ShortlistState:
         state = ShortlistState(id=new_id("h"), created_at=now(), updated_at=now())
         statement = insert(schema.shortlists).values(
             id=state.id, table_id="", state=to_text(state), created_at=state.created_at, updated_at=state.updated_at
         )
-
-        def work(connection: Connection) -> None:
-            connection.execute(statement)
-            claim(connection, "shortlist", [state.id])
-
-        await self._database.write(work)
+        connection.execute(statement)
+        claim(connection, "shortlist", [state.id])
         return state
 
-    async def get(self, id: str) -> ShortlistState:
+    @read_transaction
+    def get(self, connection: Connection, id: str) -> ShortlistState:
         """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
+        heads = schema.shortlists
+        seen = (heads.c.id == id) & visible(connection, "shortlist")
+        head = connection.execute(select(heads).where(seen)).first()
+        if head is None:
+            raise missing(id)
+        return as_state(head)
 
-        def work(connection: Connection) -> ShortlistState:
-            heads = schema.shortlists
-            seen = (heads.c.id == id) & visible(connection, "shortlist")
-            head = connection.execute(select(heads).where(seen)).first()
-            if head is None:
-                raise missing(id)
-            return as_state(head)
-
-        return await self._database.read(work)
-
-    async def save(self, state: ShortlistState) -> ShortlistState:
+    @write_transaction
+    def save(self, connection: Connection, state: ShortlistState) -> ShortlistState:
         saved = msgspec.structs.replace(state, updated_at=now())
-
-        def work(connection: Connection) -> None:
-            heads, content = schema.shortlists, to_text(saved)
-            seen = (heads.c.id == state.id) & visible(connection, "shortlist")
-            changed = connection.execute(
-                update(heads).where(seen).values(state=content, table_id=saved.table_id, updated_at=saved.updated_at)
-            ).rowcount
-            if not changed:
-                raise missing(state.id)
-            must_own(connection, "shortlist", state.id)
-            if saved.table_id:
-                share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
-            set_bytes(connection, "shortlist", state.id, octets(content))
-
-        await self._database.write(work)
+        heads, content = schema.shortlists, to_text(saved)
+        seen = (heads.c.id == state.id) & visible(connection, "shortlist")
+        changed = connection.execute(
+            update(heads).where(seen).values(state=content, table_id=saved.table_id, updated_at=saved.updated_at)
+        ).rowcount
+        if not changed:
+            raise missing(state.id)
+        must_own(connection, "shortlist", state.id)
+        if saved.table_id:
+            share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
+        set_bytes(connection, "shortlist", state.id, octets(content))
         return saved
 
-    async def all(self) -> list[ShortlistState]:
+    @read_transaction
+    def all(self, connection: Connection) -> list[ShortlistState]:
         """The newest first."""
         query = select(schema.shortlists).order_by(schema.shortlists.c.created_at.desc())
+        seen = query.where(visible(connection, "shortlist"))
+        return [as_state(head) for head in connection.execute(seen)]
 
-        def work(connection: Connection) -> list[ShortlistState]:
-            seen = query.where(visible(connection, "shortlist"))
-            return [as_state(head) for head in connection.execute(seen)]
-
-        return await self._database.read(work)
-
-    async def remove(self, id: str) -> None:
+    @write_transaction
+    def remove(self, connection: Connection, id: str) -> None:
         """The table stays."""
-
-        def work(connection: Connection) -> None:
-            heads = schema.shortlists
-            seen = (heads.c.id == id) & visible(connection, "shortlist")
-            if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
-                raise missing(id)
-            must_own(connection, "shortlist", id)
-            connection.execute(delete(heads).where(heads.c.id == id))
-            release(connection, "shortlist", [id])
-            note(connection, "remove", f"shortlist {id}")
-
-        await self._database.write(work)
+        heads = schema.shortlists
+        seen = (heads.c.id == id) & visible(connection, "shortlist")
+        if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
+            raise missing(id)
+        must_own(connection, "shortlist", id)
+        connection.execute(delete(heads).where(heads.c.id == id))
+        release(connection, "shortlist", [id])
+        note(connection, "remove", f"shortlist {id}")
 
 
 def as_state(head: Record[Any]) -> ShortlistState:

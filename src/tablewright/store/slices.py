@@ -12,18 +12,17 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, insert, select, update
-from sqlalchemy import Row as Record
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.feed import COUNTED, append_events
 from tablewright.store.ledger import SpentSoFar, charge_run, note_spent, octets
 from tablewright.store.operations import CellAt, Operation, add_operations
-from tablewright.store.records import to_text
+from tablewright.store.records import RecordMapper, to_text
 
 NAMED = 5
 """Skipped rows that are named; the others are counted."""
@@ -88,6 +87,9 @@ class Slice(Noun, frozen=True):
         )
 
 
+SLICES = RecordMapper(Slice, schema.run_slices)
+
+
 class Totals(Noun, frozen=True):
     """A run so far."""
 
@@ -96,36 +98,31 @@ class Totals(Noun, frozen=True):
     unfinished: tuple[int, ...] = ()
 
 
-class Slices:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def claim(self, run_id: str, number: int, owner: str) -> Slice:
+class Slices(StorePart):
+    @repeatable_transaction
+    def claim(self, connection: Connection, run_id: str, number: int, owner: str) -> Slice:
         """From now on it is the owner's; whoever had it before writes to it no more. A process that had it until now,
         and neither finished it nor gave it back, was lost with it."""
+        slices = schema.run_slices
+        record = connection.execute(select(slices).where(at(run_id, number)).with_for_update()).one_or_none()
+        if record is None:
+            raise superseded(run_id, number)
+        before = SLICES.read(record)
+        lost = not before.finished and is_of_another(before.owner, owner)
+        claimed = msgspec.structs.replace(before, owner=owner, setbacks=before.setbacks + lost)
+        values = {"owner": owner, "setbacks": claimed.setbacks}
+        connection.execute(update(slices).where(at(run_id, number)).values(values))
+        return claimed
 
-        def work(connection: Connection) -> Slice:
-            slices = schema.run_slices
-            record = connection.execute(select(slices).where(at(run_id, number)).with_for_update()).one_or_none()
-            if record is None:
-                raise superseded(run_id, number)
-            before = as_slice(record)
-            lost = not before.finished and is_of_another(before.owner, owner)
-            claimed = msgspec.structs.replace(before, owner=owner, setbacks=before.setbacks + lost)
-            values = {"owner": owner, "setbacks": claimed.setbacks}
-            connection.execute(update(slices).where(at(run_id, number)).values(values))
-            return claimed
-
-        return await self._database.write(work, repeatable=True)
-
-    async def give_back(self, run_id: str, owner: str = "") -> None:
+    @repeatable_transaction
+    def give_back(self, connection: Connection, run_id: str, owner: str = "") -> None:
         """What is not finished is nobody's from now on: all of a run, or what `owner` has of it."""
-        await self._database.write(
-            lambda connection: give_back_slices(connection, run_id, owner=owner), repeatable=True
-        )
+        give_back_slices(connection, run_id, owner=owner)
 
-    async def keep(
+    @repeatable_transaction
+    def keep(
         self,
+        connection: Connection,
         state: Slice,
         proposal_id: str,
         operations: Sequence[Operation],
@@ -135,72 +132,51 @@ class Slices:
         """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer
         was cut off before knowing so, is not counted or told again. `spent` is noted with the hold of those who pay."""
         done, usage = to_text(state.done), to_text(state.usage)
+        slices = schema.run_slices
+        present = connection.execute(
+            select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
+            .where(at(state.run_id, state.number))
+            .with_for_update()
+        ).one_or_none()
+        if present is None or present.owner != state.owner:
+            raise superseded(state.run_id, state.number)
+        if (present.done, present.usage, present.finished) == (done, usage, state.finished):
+            return
+        before = set(msgspec.json.decode(present.done))
+        new = [event for event in events if event.stage not in COUNTED or event.row_id not in before]
+        connection.execute(
+            update(slices)
+            .where(at(state.run_id, state.number))
+            .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
+        )
+        grown = add_operations(connection, proposal_id, operations)
+        grown += append_events(connection, state.run_id, new, rows=len(state.done) - len(before))
+        note_spent(connection, spent)
+        charge_run(connection, state.run_id, grown)
 
-        def work(connection: Connection) -> None:
-            slices = schema.run_slices
-            present = connection.execute(
-                select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
-                .where(at(state.run_id, state.number))
-                .with_for_update()
-            ).one_or_none()
-            if present is None or present.owner != state.owner:
-                raise superseded(state.run_id, state.number)
-            if (present.done, present.usage, present.finished) == (done, usage, state.finished):
-                return
-            before = set(msgspec.json.decode(present.done))
-            new = [event for event in events if event.stage not in COUNTED or event.row_id not in before]
-            connection.execute(
-                update(slices)
-                .where(at(state.run_id, state.number))
-                .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
-            )
-            grown = add_operations(connection, proposal_id, operations)
-            grown += append_events(connection, state.run_id, new, rows=len(state.done) - len(before))
-            note_spent(connection, spent)
-            charge_run(connection, state.run_id, grown)
+    @read_transaction
+    def totals(self, connection: Connection, run_id: str) -> Totals:
+        slices = schema.run_slices
+        query = select(slices.c.number, slices.c.finished, slices.c.tally, slices.c.usage)
+        records = connection.execute(query.where(slices.c.run_id == run_id).order_by(slices.c.number)).all()
+        return Totals(
+            tally=sum((msgspec.json.decode(record.tally, type=RunTally) for record in records), RunTally()),
+            usage=sum((msgspec.json.decode(record.usage, type=Usage) for record in records), Usage()),
+            unfinished=tuple(record.number for record in records if not record.finished),
+        )
 
-        await self._database.write(work, repeatable=True)
-
-    async def totals(self, run_id: str) -> Totals:
-        def work(connection: Connection) -> Totals:
-            slices = schema.run_slices
-            query = select(slices.c.number, slices.c.finished, slices.c.tally, slices.c.usage)
-            records = connection.execute(query.where(slices.c.run_id == run_id).order_by(slices.c.number)).all()
-            return Totals(
-                tally=sum((msgspec.json.decode(record.tally, type=RunTally) for record in records), RunTally()),
-                usage=sum((msgspec.json.decode(record.usage, type=Usage) for record in records), Usage()),
-                unfinished=tuple(record.number for record in records if not record.finished),
-            )
-
-        return await self._database.read(work)
-
-    async def usage(self, run_id: str) -> Usage:
+    @read_transaction
+    def usage(self, connection: Connection, run_id: str) -> Usage:
         """What all of them took so far, whoever did them."""
-
-        def work(connection: Connection) -> Usage:
-            slices = schema.run_slices
-            usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id)).scalars()
-            return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
-
-        return await self._database.read(work)
+        slices = schema.run_slices
+        usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id)).scalars()
+        return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
 
 def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> int:
     """Return the bytes that they take, once all of their rows are named as done too."""
-    records = [
-        {
-            "run_id": run_id,
-            "number": number,
-            "todo": to_text(todo),
-            "owner": "",
-            "done": "[]",
-            "finished": False,
-            "tally": to_text(RunTally()),
-            "usage": to_text(Usage()),
-            "setbacks": 0,
-        }
-        for number, todo in enumerate(todos, start=1)
-    ]
+    slices = (Slice(run_id=run_id, number=number, todo=todo) for number, todo in enumerate(todos, start=1))
+    records = [SLICES.write(each) for each in slices]
     if records:
         connection.execute(insert(schema.run_slices), records)
     return 2 * sum(octets(str(record["todo"])) for record in records)
@@ -227,17 +203,3 @@ def at(run_id: str, number: int) -> Any:
 
 def superseded(run_id: str, number: int) -> Superseded:
     return Superseded(f"Slice {number} of run {run_id} is done by somebody else now, or was removed with its table.")
-
-
-def as_slice(record: Record[Any]) -> Slice:
-    return Slice(
-        run_id=record.run_id,
-        number=record.number,
-        todo=msgspec.json.decode(record.todo, type=Todo),
-        owner=record.owner,
-        done=msgspec.json.decode(record.done, type=tuple[RowId, ...]),
-        finished=record.finished,
-        tally=msgspec.json.decode(record.tally, type=RunTally),
-        usage=msgspec.json.decode(record.usage, type=Usage),
-        setbacks=record.setbacks,
-    )

@@ -17,11 +17,15 @@ from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
+from tablewright.store.properties import PropertyAt, properties_at
+from tablewright.store.records import RecordMapper
 from tablewright.store.sharing import visible
 from tablewright.store.text_index import K1, Ranked, TextIndex
 from tablewright.store.vectors import Nearest, Target, VectorIndex
-from tablewright.store.words import in_common, weighty_words
+from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
 
+SEGMENTS = RecordMapper(Segment, schema.segments, start="begins", end="ends")
+SUMMARIES = RecordMapper(Summary, schema.summaries)
 _document = msgspec.json.Decoder(Document)
 
 
@@ -147,6 +151,27 @@ class Snapshot:
             query = query.where(segments.c.id <= part_id(no, last))
         return [as_segment(record, self.roster) for record in self.connection.execute(query.order_by(segments.c.id))]
 
+    def summaries_of(self, id: str) -> list[SummaryAt]:
+        summaries = schema.summaries
+        query = select(summaries).where(parts_of(summaries.c.id, [find_one(self.connection, id).no]))
+        return [as_summary(record, self.roster) for record in self.connection.execute(query.order_by(summaries.c.id))]
+
+    def properties(
+        self, of: Collection[tuple[str, str]] | None = None, *, documents: Collection[str] | None = None
+    ) -> list[PropertyAt]:
+        """All of these labels, each with its context, in the order of the documents and their texts."""
+        return list(properties_at(self.connection, self.roster.ids, of, self.roster.among(documents)))
+
+    def with_words(self, words: str, *, documents: Collection[str] | None = None) -> list[SegmentAt]:
+        """Every segment whose text holds all these words in any form ("tire" is in "TIRES"), and what is quoted as it
+        stands. Not cut off; in the order of the documents and their texts."""
+        phrases = phrases_of(words)
+        needed = {word for phrase in phrases for word in phrase}
+        ids = self.text_index.holding(self.connection, needed, self.roster.among(documents)) if needed else []
+        found = read_segments(self.connection, self.roster, ids)
+        texts = {id: words_of(each.segment.text) for id, each in found.items()}
+        return [found[id] for id in ids if id in found and all(holds(texts[id], phrase) for phrase in phrases)]
+
     def find(self, ids: Collection[str]) -> list[Document]:
         """Those that are there, in this order."""
         documents = schema.documents
@@ -206,17 +231,10 @@ def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) ->
 
 
 def as_segment(record: Record[Any], roster: Roster) -> SegmentAt:
-    segment = Segment(
-        number=number_of(record.id),
-        start=record.begins,
-        end=record.ends,
-        text=record.text,
-        page=record.page,
-        heading=record.heading,
-    )
+    segment = SEGMENTS.read(record, number=number_of(record.id))
     return SegmentAt(id=record.id, document_id=roster.ids[document_no(record.id)], segment=segment)
 
 
 def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:
-    summary = Summary(number=number_of(record.id), first=record.first, last=record.last, text=record.text)
+    summary = SUMMARIES.read(record, number=number_of(record.id))
     return SummaryAt(id=record.id, document_id=roster.ids[document_no(record.id)], summary=summary)

@@ -16,11 +16,12 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import audit, schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import insert_many, take_turns, upsert
 from tablewright.store.forget import drop_researches
 from tablewright.store.ledger import charge_acting, charge_bytes, octets, refuse_bytes, room_for_bytes
 from tablewright.store.records import (
+    RecordMapper,
     decode_cell,
     decode_field,
     decode_given,
@@ -57,6 +58,9 @@ class TableSummary(Noun, frozen=True):
     tags: tuple[str, ...] = ()
 
 
+SUMMARIES = RecordMapper(TableSummary, schema.tables, rows="rows", fields="fields", changed_at="changed_at")
+
+
 class TableHead(Noun, frozen=True):
     """A table without its rows, and the numbers the log goes on from."""
 
@@ -79,6 +83,9 @@ class TableHead(Noun, frozen=True):
         return msgspec.structs.replace(self, field_ids=own)
 
 
+HEADS = RecordMapper(TableHead, schema.tables)
+
+
 class TableActivity(Noun, frozen=True):
     """What tells that something has happened to a table: its newest change, the runs, what is proposed."""
 
@@ -95,10 +102,7 @@ class RowWindow(Noun, frozen=True):
     as_of: int
 
 
-class Tables:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class Tables(StorePart):
     async def create(
         self,
         name: str,
@@ -131,82 +135,89 @@ class Tables:
                 self._database.check_open()
             yield row
 
-    async def all(self) -> list[TableSummary]:
-        return await self._database.read(summaries)
+    @read_transaction
+    def all(self, connection: Connection) -> list[TableSummary]:
+        tables, rows, fields, changes = schema.tables, schema.rows, schema.fields, schema.changes
+        rows_of = select(func.count()).where(rows.c.table_no == tables.c.no, ~rows.c.removed).scalar_subquery()
+        fields_of = select(func.count()).where(fields.c.table_no == tables.c.no, ~fields.c.removed).scalar_subquery()
+        changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
+        counts = rows_of.label("rows"), fields_of.label("fields"), changed.label("changed_at")
+        query = select(tables, *counts).where(visible(connection, "table")).order_by(tables.c.no)
+        return [SUMMARIES.read(record) for record in connection.execute(query)]
 
-    async def find(self, name_or_id: str) -> Table:
+    @read_transaction
+    def find(self, connection: Connection, name_or_id: str) -> Table:
         """The table without its rows, by id, or by name where only one has it."""
-        return (await self._database.read(lambda connection: head(connection, name_or_id))).table
+        return head(connection, name_or_id).table
 
-    async def load(self, table_id: str) -> Table:
+    @read_transaction
+    def load(self, connection: Connection, table_id: str) -> Table:
         """The whole table in memory; for small ones. Large ones are read window by window."""
+        found = head(connection, table_id)
+        rows = tuple(row for window in windows(connection, found) for row in window)
+        return Table(
+            id=found.table.id,
+            name=found.table.name,
+            fields=found.table.fields,
+            rows=rows,
+            key_field=found.table.key_field,
+        )
 
-        def work(connection: Connection) -> Table:
-            found = head(connection, table_id)
-            rows = tuple(row for window in windows(connection, found) for row in window)
-            return Table(
-                id=found.table.id,
-                name=found.table.name,
-                fields=found.table.fields,
-                rows=rows,
-                key_field=found.table.key_field,
-            )
-
-        return await self._database.read(work)
-
-    async def activity(self, table_id: str) -> TableActivity:
+    @read_transaction
+    def activity(self, connection: Connection, table_id: str) -> TableActivity:
         """Cheap enough to be asked for several times a second."""
+        record = find_record(connection, table_id, lock=False)
+        runs, proposals = schema.runs, schema.proposals
+        newest = (
+            select(each.c.id, each.c.status).where(each.c.table_no == record.no).order_by(at.desc()).limit(NEWEST)
+            for each, at in ((runs, runs.c.started_at), (proposals, proposals.c.created_at))
+        )
+        begun, proposed = (tuple((id, status) for id, status in connection.execute(query)) for query in newest)
+        return TableActivity(change=record.last_change, runs=begun, proposals=proposed)
 
-        def work(connection: Connection) -> TableActivity:
-            record = find_record(connection, table_id, lock=False)
-            runs, proposals = schema.runs, schema.proposals
-            newest = (
-                select(each.c.id, each.c.status).where(each.c.table_no == record.no).order_by(at.desc()).limit(NEWEST)
-                for each, at in ((runs, runs.c.started_at), (proposals, proposals.c.created_at))
-            )
-            begun, proposed = (tuple((id, status) for id, status in connection.execute(query)) for query in newest)
-            return TableActivity(change=record.last_change, runs=begun, proposals=proposed)
+    @read_transaction
+    def count(self, connection: Connection, table_id: str) -> int:
+        return count_rows(connection, head(connection, table_id).no)
 
-        return await self._database.read(work)
-
-    async def count(self, table_id: str) -> int:
-        return await self._database.read(lambda connection: count_rows(connection, head(connection, table_id).no))
-
-    async def window(
-        self, table_id: str, *, after: RowId = 0, limit: int = BATCH, fields: Collection[str] | None = None
+    @read_transaction
+    def window(
+        self,
+        connection: Connection,
+        table_id: str,
+        *,
+        after: RowId = 0,
+        limit: int = BATCH,
+        fields: Collection[str] | None = None,
     ) -> RowWindow:
         """The next rows after the row `after`, empty at the end; with `fields`, only those cells of them. Long rows
         make a short window, so only an empty one is the end."""
+        found = only_fields(head(connection, table_id), fields)
+        return RowWindow(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
 
-        def work(connection: Connection) -> RowWindow:
-            found = only_fields(head(connection, table_id), fields)
-            return RowWindow(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
-
-        return await self._database.read(work)
-
-    async def rows(
-        self, table_id: str, row_ids: Sequence[RowId], *, fields: Collection[str] | None = None
+    @read_transaction
+    def rows(
+        self, connection: Connection, table_id: str, row_ids: Sequence[RowId], *, fields: Collection[str] | None = None
     ) -> RowWindow:
-        def work(connection: Connection) -> RowWindow:
-            found = only_fields(head(connection, table_id), fields)
-            return RowWindow(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
-
-        return await self._database.read(work)
+        found = only_fields(head(connection, table_id), fields)
+        return RowWindow(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
 
     async def windows_of(self, table_id: str, row_ids: Sequence[RowId]) -> AsyncIterator[list[Row]]:
         """Yield those of the rows that are there, in the order of `row_ids`, a window at a time."""
         rest = [row_id for row_id in row_ids if abs(row_id) <= LARGEST]
-
-        def work(connection: Connection) -> tuple[int, tuple[Row, ...]]:
-            found = head(connection, table_id)
-            count = count_fitting(connection, found, rest[:BATCH])
-            return count, read_rows(connection, found, rest[:count])
-
         while rest:
-            count, rows = await self._database.read(work)
+            count, rows = await self._first_window(table_id, rest[:BATCH])
             by_id = {row.id: row for row in rows}
             yield [by_id[row_id] for row_id in rest[:count] if row_id in by_id]
             rest = rest[count:]
+
+    @read_transaction
+    def _first_window(
+        self, connection: Connection, table_id: str, row_ids: Sequence[RowId]
+    ) -> tuple[int, tuple[Row, ...]]:
+        """Return how many of the rows, from the first, fit into a window, and those of them that are there."""
+        found = head(connection, table_id)
+        count = count_fitting(connection, found, row_ids)
+        return count, read_rows(connection, found, row_ids[:count])
 
     async def refuse_missing(self, table_id: str, row_ids: Sequence[RowId]) -> None:
         """Raises NotFound for the first of them that is not there."""
@@ -228,78 +239,68 @@ class Tables:
 
         await self._database.stream(work)
 
-    async def row_ids(self, table_id: str, *, limit: int | None = None) -> list[RowId]:
+    @read_transaction
+    def row_ids(self, connection: Connection, table_id: str, *, limit: int | None = None) -> list[RowId]:
         """Of its rows, in their order."""
+        rows = schema.rows
+        here = (rows.c.table_no == head(connection, table_id).no) & ~rows.c.removed
+        query = select(rows.c.row_id).where(here).order_by(rows.c.row_id).limit(limit)
+        return list(connection.execute(query).scalars())
 
-        def work(connection: Connection) -> list[RowId]:
-            rows = schema.rows
-            here = (rows.c.table_no == head(connection, table_id).no) & ~rows.c.removed
-            query = select(rows.c.row_id).where(here).order_by(rows.c.row_id).limit(limit)
-            return list(connection.execute(query).scalars())
-
-        return await self._database.read(work)
-
-    async def rename(self, table_id: str, name: str) -> None:
+    @repeatable_transaction
+    def rename(self, connection: Connection, table_id: str, name: str) -> None:
         """The id stays."""
+        no = head(connection, table_id, lock=True).no
+        connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(name=printable(name)))
 
-        def work(connection: Connection) -> None:
-            no = head(connection, table_id, lock=True).no
-            connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(name=printable(name)))
+    @repeatable_transaction
+    def set_tags(self, connection: Connection, table_id: str, tags: Sequence[str]) -> None:
+        no = head(connection, table_id, lock=True).no
+        connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(tags=to_text(list(tags))))
 
-        await self._database.write(work, repeatable=True)
-
-    async def set_tags(self, table_id: str, tags: Sequence[str]) -> None:
-        def work(connection: Connection) -> None:
-            no = head(connection, table_id, lock=True).no
-            connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(tags=to_text(list(tags))))
-
-        await self._database.write(work, repeatable=True)
-
-    async def note_schedule(self, table_id: str) -> None:
+    @repeatable_transaction
+    def note_schedule(self, connection: Connection, table_id: str) -> None:
         """The queue has a schedule for it, which is to go with it."""
         statement = upsert(self._database.engine, schema.scheduled).values(table_id=table_id).on_conflict_do_nothing()
-        await self._database.write(lambda connection: connection.execute(statement), repeatable=True)
+        connection.execute(statement)
 
-    async def remove(self, table_id: str) -> bool:
+    @write_transaction
+    def remove(self, connection: Connection, table_id: str) -> bool:
         """The table and all that belongs to it, for good: its runs, and the researches and shortlists that are about
         it. Its id is never given to another. Whether it had a schedule, which the queue knows of."""
-
-        def work(connection: Connection) -> bool:
-            found = head(connection, table_id, lock=True)
-            must_own(connection, "table", found.table.id)
-            proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
-            connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
-            runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
-            for of_run in (schema.attempts, schema.run_slices, schema.run_events):
-                connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
-            for owned in (
-                schema.imports,
-                schema.kind_tables,
-                schema.kind_rows,
-                schema.listings,
-                schema.views,
-                schema.proposals,
-                schema.runs,
-                schema.edits,
-                schema.changes,
-                schema.cells,
-                schema.rows,
-                schema.fields,
-            ):
-                connection.execute(delete(owned).where(owned.c.table_no == found.no))
-            researches, shortlists = schema.researches, schema.shortlists
-            about = select(researches.c.id).where(researches.c.table_id == found.table.id)
-            drop_researches(connection, list(connection.execute(about).scalars()))
-            talks = select(shortlists.c.id).where(shortlists.c.table_id == found.table.id)
-            release(connection, "shortlist", list(connection.execute(talks).scalars()))
-            connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
-            connection.execute(delete(schema.tables).where(schema.tables.c.no == found.no))
-            release(connection, "table", [found.table.id])
-            audit.note(connection, "remove", f"table {found.table.id}", found.table.name)
-            gone = delete(schema.scheduled).where(schema.scheduled.c.table_id == found.table.id)
-            return bool(connection.execute(gone).rowcount)
-
-        return await self._database.write(work)
+        found = head(connection, table_id, lock=True)
+        must_own(connection, "table", found.table.id)
+        proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
+        connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
+        runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
+        for of_run in (schema.attempts, schema.run_slices, schema.run_events):
+            connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
+        for owned in (
+            schema.imports,
+            schema.kind_tables,
+            schema.kind_rows,
+            schema.listings,
+            schema.views,
+            schema.proposals,
+            schema.runs,
+            schema.edits,
+            schema.changes,
+            schema.cells,
+            schema.rows,
+            schema.fields,
+        ):
+            connection.execute(delete(owned).where(owned.c.table_no == found.no))
+        researches, shortlists = schema.researches, schema.shortlists
+        about = select(researches.c.id).where(researches.c.table_id == found.table.id)
+        drop_researches(connection, list(connection.execute(about).scalars()))
+        talks = select(shortlists.c.id).where(shortlists.c.table_id == found.table.id)
+        release(connection, "shortlist", list(connection.execute(talks).scalars()))
+        connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
+        connection.execute(delete(schema.tables).where(schema.tables.c.no == found.no))
+        release(connection, "table", [found.table.id])
+        audit.note(connection, "remove", f"table {found.table.id}", found.table.name)
+        gone = delete(schema.scheduled).where(schema.scheduled.c.table_id == found.table.id)
+        return bool(connection.execute(gone).rowcount)
 
 
 def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> TableHead:
@@ -316,15 +317,11 @@ def head_of(connection: Connection, record: Record[Any]) -> TableHead:
     ).all()
     specs = [(field_id, decode_field(spec)) for field_id, spec, _ in found]
     table = Table(id=record.id, name=record.name, fields=tuple(field for _, field in specs), key_field=record.key_field)
-    return TableHead(
-        no=record.no,
+    return HEADS.read(
+        record,
         table=table,
         field_ids={field.name: field_id for field_id, field in specs},
         positions=tuple(position for _, _, position in found),
-        last_row=record.last_row,
-        last_field=record.last_field,
-        last_change=record.last_change,
-        last_seq=record.last_seq,
     )
 
 
@@ -468,27 +465,6 @@ def count_rows(connection: Connection, table_no: int) -> int:
     rows = schema.rows
     query = select(func.count()).select_from(rows).where(rows.c.table_no == table_no, ~rows.c.removed)
     return connection.execute(query).scalar_one()
-
-
-def summaries(connection: Connection) -> list[TableSummary]:
-    tables, rows, fields, changes = schema.tables, schema.rows, schema.fields, schema.changes
-    rows_of = select(func.count()).where(rows.c.table_no == tables.c.no, ~rows.c.removed).scalar_subquery()
-    fields_of = select(func.count()).where(fields.c.table_no == tables.c.no, ~fields.c.removed).scalar_subquery()
-    changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
-    query = select(tables.c.id, tables.c.name, rows_of, fields_of, tables.c.created_at, changed, tables.c.tags)
-    query = query.where(visible(connection, "table")).order_by(tables.c.no)
-    return [
-        TableSummary(
-            id=id_,
-            name=name,
-            rows=row_count,
-            fields=field_count,
-            created_at=created,
-            changed_at=at,
-            tags=msgspec.json.decode(tags, type=tuple[str, ...]),
-        )
-        for id_, name, row_count, field_count, created, at, tags in connection.execute(query)
-    ]
 
 
 def free_id(connection: Connection, name: str) -> str:

@@ -4,7 +4,6 @@ And what was answered to a request that must not be done twice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -13,13 +12,13 @@ from tablewright.domain.access import OWNER, Person, Role, Scope
 from tablewright.domain.naming import check_user_name, look_alike
 from tablewright.errors import UsageError
 from tablewright.store import schema
-from tablewright.store.audit import Action, note
+from tablewright.store.audit import note
 from tablewright.store.authority import is_installation, lost_authority
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
-from tablewright.store.tokens import new_secret, put
+from tablewright.store.tokens import add_token
 
 RESERVED = frozenset({"owner", "assistant"})
 REMEMBERED = timedelta(days=2)
@@ -28,184 +27,148 @@ CLAIMED = timedelta(minutes=10)
 """How long a request without an answer counts as under way after its server last said so."""
 
 
-class Users:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class Users(StorePart):
     async def lost_authority(self, user_id: str, table_id: str = "") -> str:
         """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
         if is_installation(user_id):  # nothing is looked up for work that no user is behind
             return ""
-        return await self._database.read(lambda connection: lost_authority(connection, user_id, table_id))
+        return await self._lost_authority(user_id, table_id)
+
+    @read_transaction
+    def _lost_authority(self, connection: Connection, user_id: str, table_id: str) -> str:
+        return lost_authority(connection, user_id, table_id)
 
     async def by_id(self, user_id: str) -> Person:
         """Who began something; one who is a user no longer may do and see nothing of their own any more."""
-        if user_id == OWNER.id:
-            return OWNER
+        return OWNER if user_id == OWNER.id else await self._by_id(user_id)
 
-        def work(connection: Connection) -> Person:
-            record = connection.execute(select(schema.users).where(schema.users.c.id == user_id)).one_or_none()
-            return as_person(connection, record) if record else Person(id=user_id, name="", role="viewer")
+    @read_transaction
+    def _by_id(self, connection: Connection, user_id: str) -> Person:
+        record = connection.execute(select(schema.users).where(schema.users.c.id == user_id)).one_or_none()
+        return as_person(connection, record) if record else Person(id=user_id, name="", role="viewer")
 
-        return await self._database.read(work)
+    @read_transaction
+    def all(self, connection: Connection) -> list[Person]:
+        records = connection.execute(select(schema.users).order_by(schema.users.c.name)).all()
+        return [as_person(connection, record) for record in records]
 
-    async def all(self) -> list[Person]:
-        def work(connection: Connection) -> list[Person]:
-            records = connection.execute(select(schema.users).order_by(schema.users.c.name)).all()
-            return [as_person(connection, record) for record in records]
-
-        return await self._database.read(work)
-
-    async def add(self, name: str, role: Role, *, expires_at: str = "") -> tuple[Person, str]:
+    @write_transaction
+    def add(self, connection: Connection, name: str, role: Role, *, expires_at: str = "") -> tuple[Person, str]:
         """The person, and a token: it is shown once and kept nowhere."""
-        token = new_secret()
+        person = add_user(connection, name, role)
+        _, secret = add_token(connection, person.id, person.name, expires_at=expires_at)
+        return person, secret
 
-        def let_in(connection: Connection, user_id: str, name: str) -> None:
-            put(connection, user_id, name, token, expires_at=expires_at)
-
-        return await self._add(name, role, let_in), token
-
-    async def add_link(self, name: str, link_by: str, *, expires_at: str = "") -> tuple[Person, str]:
+    @write_transaction
+    def add_link(self, connection: Connection, name: str, link_by: str, *, expires_at: str = "") -> tuple[Person, str]:
         """Add the viewer of a share link, whose token only reads; return both. `link_by` is the id of its author."""
-        token = new_secret()
-        scopes: tuple[Scope, ...] = ("read",)
+        person = add_user(connection, name, "viewer", link_by)
+        only_read: tuple[Scope, ...] = ("read",)
+        _, secret = add_token(connection, person.id, person.name, scopes=only_read, expires_at=expires_at)
+        return person, secret
 
-        def let_in(connection: Connection, user_id: str, name: str) -> None:
-            put(connection, user_id, name, token, scopes=scopes, expires_at=expires_at)
-
-        return await self._add(name, "viewer", let_in, link_by), token
-
-    async def add_signed_in(self, name: str, role: Role, issuer: str, subject: str) -> Person:
+    @write_transaction
+    def add_signed_in(self, connection: Connection, name: str, role: Role, issuer: str, subject: str) -> Person:
         """Somebody for whom a provider vouches; they have no token until they make one."""
+        person = add_user(connection, name, role)
+        link(connection, person.id, person.name, issuer, subject)
+        return person
 
-        def let_in(connection: Connection, user_id: str, name: str) -> None:
-            link(connection, user_id, name, issuer, subject)
-
-        return await self._add(name, role, let_in)
-
-    async def _add(
-        self, name: str, role: Role, let_in: Callable[[Connection, str, str], None], link_by: str = ""
-    ) -> Person:
-        name = name.strip()
-        check_user_name(name)
-        if any(look_alike(name, taken) for taken in RESERVED):
-            raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
-
-        def work(connection: Connection) -> Person:
-            users = schema.users
-            take_turns(connection, "tablewright users")  # of two who look alike and come at once, one
-            for taken in connection.execute(select(users.c.name)).scalars():
-                if look_alike(name, taken):
-                    same = "already" if name == taken else f"who would look like {name!r}"
-                    raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
-            user_id = new_id("u")
-            record = {"id": user_id, "name": name, "role": role, "created_at": now(), "link_by": link_by}
-            connection.execute(insert(users).values(record))
-            let_in(connection, user_id, name)
-            note(connection, "user", f"user {name}", f"added as {role}")
-            return Person(id=user_id, name=name, role=role, link_by=link_by)
-
-        return await self._database.write(work)
-
-    async def signed_in(self, issuer: str, subject: str) -> Person | None:
+    @read_transaction
+    def signed_in(self, connection: Connection, issuer: str, subject: str) -> Person | None:
         """Whom a provider vouched for before."""
+        users, known = schema.users, schema.identities
+        wanted = select(users).join(known, known.c.user_id == users.c.id)
+        wanted = wanted.where(known.c.issuer == issuer, known.c.subject == subject)
+        record = connection.execute(wanted).one_or_none()
+        return as_person(connection, record) if record else None
 
-        def work(connection: Connection) -> Person | None:
-            users, known = schema.users, schema.identities
-            wanted = select(users).join(known, known.c.user_id == users.c.id)
-            wanted = wanted.where(known.c.issuer == issuer, known.c.subject == subject)
-            record = connection.execute(wanted).one_or_none()
-            return as_person(connection, record) if record else None
-
-        return await self._database.read(work)
-
-    async def link(self, name: str, issuer: str, subject: str) -> Person | None:
+    @write_transaction
+    def link(self, connection: Connection, name: str, issuer: str, subject: str) -> Person | None:
         """The user of that name, from now on let in by what the provider says; None where there is none, or where they
         are somebody else to this provider."""
+        take_turns(connection, "tablewright users")
+        users, known = schema.users, schema.identities
+        record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+        theirs = (known.c.user_id == record.id) & (known.c.issuer == issuer) if record else None
+        if record is None or record.link_by or theirs is None:
+            return None
+        if connection.execute(select(known).where(theirs)).first():
+            return None
+        link(connection, record.id, name, issuer, subject)
+        return as_person(connection, record)
 
-        def work(connection: Connection) -> Person | None:
-            take_turns(connection, "tablewright users")
-            users, known = schema.users, schema.identities
-            record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-            theirs = (known.c.user_id == record.id) & (known.c.issuer == issuer) if record else None
-            if record is None or record.link_by or theirs is None:
-                return None
-            if connection.execute(select(known).where(theirs)).first():
-                return None
-            link(connection, record.id, name, issuer, subject)
-            return as_person(connection, record)
+    @repeatable_transaction
+    def change_role(self, connection: Connection, name: str, role: Role) -> None:
+        user_id = find(connection, name)
+        link_by = select(schema.users.c.link_by).where(schema.users.c.id == user_id)
+        if connection.execute(link_by).scalar():
+            raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
+        connection.execute(update(schema.users).where(schema.users.c.id == user_id).values(role=role))
+        note(connection, "role", f"user {name}", f"now {role}")
 
-        return await self._database.write(work)
-
-    async def change_role(self, name: str, role: Role) -> None:
-        await self._change(name, "role", f"now {role}", role=role)
-
-    async def remove(self, name: str) -> None:
-        def work(connection: Connection) -> None:
-            user_id = find(connection, name)
-            for theirs in (schema.shares, schema.quotas, schema.spent, schema.holds, schema.tokens, schema.identities):
-                connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
-            connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
-            note(connection, "user", f"user {name}", "removed")
-
-        await self._database.write(work)
-
-    async def _change(self, name: str, action: Action, said: str, **values: str) -> None:
-        def work(connection: Connection) -> None:
-            user_id = find(connection, name)
-            link_by = select(schema.users.c.link_by).where(schema.users.c.id == user_id)
-            if connection.execute(link_by).scalar():
-                raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
-            connection.execute(update(schema.users).where(schema.users.c.id == user_id).values(values))
-            note(connection, action, f"user {name}", said)
-
-        await self._database.write(work, repeatable=True)
+    @write_transaction
+    def remove(self, connection: Connection, name: str) -> None:
+        user_id = find(connection, name)
+        for theirs in (schema.shares, schema.quotas, schema.spent, schema.holds, schema.tokens, schema.identities):
+            connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
+        connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
+        note(connection, "user", f"user {name}", "removed")
 
     # ── requests with a key ──────────────────────────────────────────────────────────────────────────────────────────
 
-    async def begin_request(self, actor: str, key: str, route: str) -> str | None:
+    @write_transaction
+    def begin_request(self, connection: Connection, actor: str, key: str, route: str) -> str | None:
         """None where it is new, and now begun; else what was answered to it, empty while that is not known yet. A key
         that was used for something else is refused. What nobody works on any more is begun anew."""
+        requests = schema.requests
+        connection.execute(delete(requests).where(requests.c.created_at < before(REMEMBERED)))
+        abandoned = (requests.c.answer == "") & (requests.c.created_at < before(CLAIMED))
+        connection.execute(delete(requests).where(abandoned))
+        own = (requests.c.actor == actor) & (requests.c.key == key)
+        record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
+        begin = upsert(connection, requests).values(record).on_conflict_do_nothing()
+        if connection.execute(begin).rowcount:  # of two at the same moment, one
+            return None
+        found = connection.execute(select(requests.c.route, requests.c.answer).where(own)).one()
+        if found.route != route:
+            raise UsageError("This idempotency key was used for another request.", advice="Use a new key.")
+        return str(found.answer)
 
-        def work(connection: Connection) -> str | None:
-            requests = schema.requests
-            connection.execute(delete(requests).where(requests.c.created_at < before(REMEMBERED)))
-            abandoned = (requests.c.answer == "") & (requests.c.created_at < before(CLAIMED))
-            connection.execute(delete(requests).where(abandoned))
-            own = (requests.c.actor == actor) & (requests.c.key == key)
-            record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
-            begin = upsert(connection, requests).values(record).on_conflict_do_nothing()
-            if connection.execute(begin).rowcount:  # of two at the same moment, one
-                return None
-            found = connection.execute(select(requests.c.route, requests.c.answer).where(own)).one()
-            if found.route != route:
-                raise UsageError("This idempotency key was used for another request.", advice="Use a new key.")
-            return str(found.answer)
-
-        return await self._database.write(work)
-
-    async def renew_request(self, actor: str, key: str) -> None:
+    @repeatable_transaction
+    def renew_request(self, connection: Connection, actor: str, key: str) -> None:
         """It is still being worked on."""
+        requests = schema.requests
+        under_way = (requests.c.actor == actor) & (requests.c.key == key) & (requests.c.answer == "")
+        connection.execute(update(requests).where(under_way).values(created_at=now()))
 
-        def work(connection: Connection) -> None:
-            requests = schema.requests
-            under_way = (requests.c.actor == actor) & (requests.c.key == key) & (requests.c.answer == "")
-            connection.execute(update(requests).where(under_way).values(created_at=now()))
-
-        await self._database.write(work, repeatable=True)
-
-    async def answer_request(self, actor: str, key: str, answer: str | None) -> None:
+    @repeatable_transaction
+    def answer_request(self, connection: Connection, actor: str, key: str, answer: str | None) -> None:
         """None: it failed, and may be tried again with the same key."""
+        requests = schema.requests
+        own = (requests.c.actor == actor) & (requests.c.key == key)
+        if answer is None:
+            connection.execute(delete(requests).where(own))
+        else:
+            connection.execute(update(requests).where(own).values(answer=answer))
 
-        def work(connection: Connection) -> None:
-            requests = schema.requests
-            own = (requests.c.actor == actor) & (requests.c.key == key)
-            if answer is None:
-                connection.execute(delete(requests).where(own))
-            else:
-                connection.execute(update(requests).where(own).values(answer=answer))
 
-        await self._database.write(work, repeatable=True)
+def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -> Person:
+    name = name.strip()
+    check_user_name(name)
+    if any(look_alike(name, taken) for taken in RESERVED):
+        raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
+    users = schema.users
+    take_turns(connection, "tablewright users")  # of two who look alike and come at once, one
+    for taken in connection.execute(select(users.c.name)).scalars():
+        if look_alike(name, taken):
+            same = "already" if name == taken else f"who would look like {name!r}"
+            raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
+    person = Person(id=new_id("u"), name=name, role=role, link_by=link_by)
+    record = {"id": person.id, "name": name, "role": role, "created_at": now(), "link_by": link_by}
+    connection.execute(insert(users).values(record))
+    note(connection, "user", f"user {name}", f"added as {role}")
+    return person
 
 
 def link(connection: Connection, user_id: str, name: str, issuer: str, subject: str) -> None:

@@ -19,9 +19,9 @@ from sqlalchemy import ColumnElement, Connection, Double, cast, delete, func, li
 
 from tablewright.domain.model import Noun
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import upsert
-from tablewright.store.records import now
+from tablewright.store.records import RecordMapper, now
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]
 
@@ -51,13 +51,14 @@ class Worker(Noun, frozen=True):
         return self.kind != "command"
 
 
-class Workers:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+WORKERS = RecordMapper(Worker, schema.workers, could_speak="could_speak")
 
-    async def beat(self, worker_id: str, kind: WorkerKind) -> None:
+
+class Workers(StorePart):
+    @repeatable_transaction
+    def beat(self, connection: Connection, worker_id: str, kind: WorkerKind) -> None:
         """A sign of life; the first makes it known."""
-        await self._database.write(lambda connection: write_beat(connection, worker_id, kind), repeatable=True)
+        write_beat(connection, worker_id, kind)
 
     def beat_here(self, worker_id: str, kind: WorkerKind) -> None:
         """As `beat`, in the thread of whoever asks."""
@@ -69,33 +70,18 @@ class Workers:
             lambda connection: connection.execute(delete(workers).where(workers.c.id == worker_id))
         )
 
-    async def leave(self, worker_ids: Collection[str]) -> None:
+    @repeatable_transaction
+    def leave(self, connection: Connection, worker_ids: Collection[str]) -> None:
         workers = schema.workers
-        await self._database.write(
-            lambda connection: connection.execute(delete(workers).where(workers.c.id.in_(list(worker_ids)))),
-            repeatable=True,
-        )
+        connection.execute(delete(workers).where(workers.c.id.in_(list(worker_ids))))
 
-    async def all(self) -> list[Worker]:
-        def work(connection: Connection) -> list[Worker]:
-            workers = schema.workers
-            silent = (clock(connection) - workers.c.beat).label("silent")
-            up = (clock(connection) - started(connection)).label("up")
-            records = connection.execute(select(workers, silent, up).order_by(workers.c.started_at))
-            return [
-                Worker(
-                    id=each.id,
-                    kind=each.kind,
-                    host=each.host,
-                    pid=each.pid,
-                    started_at=each.started_at,
-                    silent=max(0.0, float(each.silent)),
-                    could_speak=float(each.up),
-                )
-                for each in records
-            ]
-
-        return await self._database.read(work)
+    @read_transaction
+    def all(self, connection: Connection) -> list[Worker]:
+        workers = schema.workers
+        silent = (clock(connection) - workers.c.beat).label("silent")
+        up = (clock(connection) - started(connection)).label("could_speak")
+        records = connection.execute(select(workers, silent, up).order_by(workers.c.started_at))
+        return [WORKERS.read(each, silent=max(0.0, each.silent)) for each in records]
 
 
 def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None:
