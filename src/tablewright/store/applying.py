@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, cas
 from tablewright.domain.edits import AddField, ChangeField, Edit
 from tablewright.domain.model import Cell, Noun, RowId
 from tablewright.errors import NotFound, UsageError
-from tablewright.store import schema
 from tablewright.store.dialect import insert_select
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
@@ -30,6 +29,7 @@ from tablewright.store.proposal import (
     unseen_fields,
 )
 from tablewright.store.records import to_text
+from tablewright.store.schema import cells, edits, operations, rows
 from tablewright.store.staleness import Entry, marks_for_outdated
 from tablewright.store.tables import TableHead, chunks, head, possible, read_rows
 
@@ -99,7 +99,6 @@ def apply_operations(
 def decide_operations(
     connection: Connection, proposal_id: str, review: Review, *, actor: str, force: bool, kind: ApplyKind
 ) -> Applied:
-    operations = schema.operations
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     wanted = answers(review)
@@ -157,7 +156,6 @@ class Standing(NamedTuple):
 
 
 def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, Standing]:
-    operations = schema.operations
     query = select(operations.c.row_id, operations.c.field, operations.c.decision, operations.c.status)
     return {
         (row_id, field): Standing(decision, status)
@@ -183,7 +181,6 @@ def write_chosen(
 ) -> Applied:
     """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them; `empties`: what
     was not found takes the place of a value that is there; `unseen`: columns that are added without any cell."""
-    operations = schema.operations
     known = [field.name for field in found.table.fields]
     entries, found = write_fields(connection, found, proposal, chosen, unseen)
     conflicts = 0
@@ -236,7 +233,6 @@ def keep_present_values(
     """Settle the chosen cells that would erase a value as "kept", and return how many there are: that a run found
     nothing says nothing against what somebody else has found or typed. A person may have `EMPTIED` a cell, though.
     `names` are the columns that the table had before: cells of new ones have no value yet."""
-    operations = schema.operations
     unfound = (
         select(operations.c.proposal_id, operations.c.row_id, operations.c.field)
         .where(chosen, operations.c.status == "FAILED", operations.c.decision != EMPTIED)
@@ -277,7 +273,7 @@ def write_fields(
     unseen: Collection[str],
 ) -> tuple[list[Entry], TableHead]:
     """Add or change the proposed fields that the chosen cells belong to, and add those that are `unseen`."""
-    wanted = {*connection.execute(select(schema.operations.c.field).where(chosen).distinct()).scalars(), *unseen}
+    wanted = {*connection.execute(select(operations.c.field).where(chosen).distinct()).scalars(), *unseen}
     missing = wanted - {field.name for field in (*proposal.fields, *found.table.fields)}
     if missing:
         raise NotFound(f"Table {found.table.id} has no field {min(missing)!r} any more.", kept="Nothing was changed.")
@@ -297,7 +293,6 @@ def write_fields(
 
 def write_operations(connection: Connection, found: TableHead, taken: ColumnElement[bool], *, skip: int) -> int:
     """Copies the taken cells into the log, behind `skip` other entries, in SQL: a million cells never enter Python."""
-    operations, cells = schema.operations, schema.cells
     field_id = number_of_field(found)
     before = and_(cells.c.table_no == found.no, cells.c.row_id == operations.c.row_id, cells.c.field_id == field_id)
     seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, operations.c.field))
@@ -308,29 +303,26 @@ def write_operations(connection: Connection, found: TableHead, taken: ColumnElem
         .where(taken)
     )
     columns = ["table_no", "seq", "kind", "row_id", "field_id", "before", "after"]
-    return insert_select(connection, schema.edits, columns, source)
+    return insert_select(connection, edits, columns, source)
 
 
 def as_read(found: TableHead, taken: ColumnElement[bool]) -> Subquery:
     """The taken cells, and where the log stood when the run read their inputs."""
-    operations = schema.operations
     cell = func.coalesce(operations.c.edited, operations.c.cell).label("cell")
     of_field = number_of_field(found).label("field_id")
     return select(operations.c.row_id, of_field, operations.c.as_of, cell).where(taken).subquery()
 
 
 def row_is_gone(found: TableHead) -> ColumnElement[bool]:
-    rows = schema.rows
     gone = select(rows.c.row_id).where(rows.c.table_no == found.no, rows.c.removed)
-    return schema.operations.c.row_id.in_(gone)
+    return operations.c.row_id.in_(gone)
 
 
 def number_of_field(found: TableHead) -> ColumnElement[int]:
-    return case(found.field_ids, value=schema.operations.c.field)
+    return case(found.field_ids, value=operations.c.field)
 
 
 def changed_since(found: TableHead) -> ColumnElement[bool]:
     """Somebody wrote the cell after the run had read its row."""
-    operations = schema.operations
     newest = last_write(found, operations.c.row_id, number_of_field(found))
     return func.coalesce(newest, 0) > operations.c.as_of

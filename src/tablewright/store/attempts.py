@@ -14,6 +14,7 @@ from tablewright.store.database import StorePart, read_transaction, repeatable_t
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import charge_run, octets
 from tablewright.store.records import to_text
+from tablewright.store.schema import attempts, runs
 from tablewright.store.tables import chunks, head, possible
 
 decode_attempt = msgspec.json.Decoder(Attempt).decode
@@ -44,7 +45,7 @@ class Attempts(StorePart):
     @read_transaction
     def of_run(self, connection: Connection, run_id: str) -> dict[RowId, list[Attempt]]:
         """By row, in their order."""
-        kept = schema.attempts
+        kept = attempts
         query = select(kept).where(kept.c.run_id == run_id).order_by(kept.c.row_id, kept.c.number)
         found: dict[RowId, list[Attempt]] = {}
         for record in connection.execute(query):
@@ -63,7 +64,7 @@ class Attempts(StorePart):
     ) -> dict[RowId, list[Attempt]]:
         """By row, the last attempts at it in all runs of the table, the newest last; with `columns` those at any of
         them, with `before` those of runs that began before that run."""
-        kept, runs = schema.attempts, schema.runs
+        kept = schema.attempts
         query = (
             select(kept.c.row_id, kept.c.attempt)
             .join(runs, runs.c.id == kept.c.run_id)

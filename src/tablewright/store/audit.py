@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, insert, select
 
 from tablewright.domain.model import Noun
-from tablewright.store import schema
 from tablewright.store.database import StorePart, acting_in, read_transaction, write_transaction
 from tablewright.store.records import RecordMapper, now, printable
+from tablewright.store.schema import audit
 
 Action: TypeAlias = Literal[
     "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"
@@ -32,13 +32,13 @@ class AuditEntry(Noun, frozen=True):
     detail: str = ""
 
 
-ENTRIES = RecordMapper(AuditEntry, schema.audit, number="no")
+ENTRIES = RecordMapper(AuditEntry, audit, number="no")
 
 
 def note(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
     acting = acting_in(connection)
     connection.execute(
-        insert(schema.audit).values(
+        insert(audit).values(
             at=now(),
             who=printable(who or acting.actor),
             door=acting.door,
@@ -60,7 +60,6 @@ class Audit(StorePart):
         self, connection: Connection, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
     ) -> list[AuditEntry]:
         """The newest first, on from before the one of that number."""
-        audit = schema.audit
         query = select(audit).order_by(audit.c.no.desc()).limit(limit)
         for column, wanted in ((audit.c.action, action), (audit.c.who, who)):
             query = query.where(column == wanted) if wanted else query

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, select
 
 from tablewright.domain.access import EVERYONE, OWNER
-from tablewright.store import schema
+from tablewright.store.schema import shares, users
 
 
 def is_installation(user_id: str) -> bool:
@@ -22,7 +22,6 @@ def lost_authority(connection: Connection, user_id: str, table_id: str = "") -> 
     """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
     if is_installation(user_id):
         return ""
-    users, shares = schema.users, schema.shares
     user = connection.execute(select(users.c.name, users.c.role).where(users.c.id == user_id)).one_or_none()
     if user is None:
         return "the user in whose name it runs was removed"
@@ -40,6 +39,5 @@ def lost_link(connection: Connection, link_by: str) -> str:
     """Return why a share link that this user made lets nobody in any more, or "" if it still does."""
     if is_installation(link_by):
         return ""
-    users = schema.users
     role = connection.execute(select(users.c.role).where(users.c.id == link_by)).scalar()
     return "" if role == "admin" else "This link no longer works: the person who made it may no longer share."

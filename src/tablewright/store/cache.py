@@ -15,16 +15,16 @@ from typing import Any
 from sqlalchemy import Connection, Engine, bindparam, delete, select
 
 from tablewright.errors import OverQuota, StoreError
-from tablewright.store import schema
 from tablewright.store.database import Database, StorePart, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.ledger import charge_bytes
 from tablewright.store.parts import existing
 from tablewright.store.records import now
+from tablewright.store.schema import cache, cache_documents
 
 NO_TIME = timedelta(0)
-FIND = select(schema.cache.c.value, schema.cache.c.created_at).where(
-    schema.cache.c.kind == bindparam("kind"), schema.cache.c.key == bindparam("key")
+FIND = select(cache.c.value, cache.c.created_at).where(
+    cache.c.kind == bindparam("kind"), cache.c.key == bindparam("key")
 )
 
 
@@ -113,7 +113,7 @@ class Cache(StorePart):
             for document in sorted(set(documents))
         ]
         if made_from:
-            connection.execute(upsert(connection, schema.cache_documents).on_conflict_do_nothing(), made_from)
+            connection.execute(upsert(connection, cache_documents).on_conflict_do_nothing(), made_from)
 
     async def clear(self, kind: str) -> int:
         """Forgets all of one kind; how many there were."""
@@ -122,7 +122,7 @@ class Cache(StorePart):
 
     @write_transaction
     def _clear(self, connection: Connection, kind: str) -> int:
-        return connection.execute(delete(schema.cache).where(schema.cache.c.kind == kind)).rowcount
+        return connection.execute(delete(cache).where(cache.c.kind == kind)).rowcount
 
 
 def has_room(connection: Connection, documents: Sequence[str], value: bytes) -> bool:
@@ -138,7 +138,7 @@ def has_room(connection: Connection, documents: Sequence[str], value: bytes) -> 
 
 
 def keeping(engine: Engine) -> Any:
-    statement = upsert(engine, schema.cache)
+    statement = upsert(engine, cache)
     return statement.on_conflict_do_update(
         index_elements=["kind", "key"],
         set_={"value": statement.excluded.value, "created_at": statement.excluded.created_at},

@@ -16,6 +16,7 @@ from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing
 from tablewright.store.records import RecordMapper, new_id, now, to_text
 from tablewright.store.results import drop_results
+from tablewright.store.schema import conversations, turn_documents, turns
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
 
 
@@ -50,7 +51,7 @@ class Conversation(Noun, frozen=True):
     turns: tuple[Turn, ...] = ()
 
 
-HEADS = RecordMapper(Conversation, schema.conversations)
+HEADS = RecordMapper(Conversation, conversations)
 _turn = msgspec.json.Decoder(Turn)
 
 
@@ -58,7 +59,7 @@ class Conversations(StorePart):
     @write_transaction
     def start(self, connection: Connection) -> str:
         conversation_id = new_id("c")
-        statement = insert(schema.conversations).values(id=conversation_id, started_at=now(), summary="", last_turn=0)
+        statement = insert(conversations).values(id=conversation_id, started_at=now(), summary="", last_turn=0)
         connection.execute(statement)
         claim(connection, "conversation", [conversation_id])
         return conversation_id
@@ -66,7 +67,6 @@ class Conversations(StorePart):
     @read_transaction
     def get(self, connection: Connection, id: str) -> Conversation:
         """With the turns that are left: one that quotes a removed document went with it."""
-        conversations, turns = schema.conversations, schema.turns
         mine = (conversations.c.id == id) & visible(connection, "conversation")
         head = connection.execute(select(conversations).where(mine)).first()
         if head is None:
@@ -79,7 +79,6 @@ class Conversations(StorePart):
     def add_turn(self, connection: Connection, id: str, turn: Turn, *, summary: str | None = None) -> int:
         """Its number, from 1. `summary` is what the conversation is about from now on. What quotes a document that was
         removed meanwhile is not kept."""
-        conversations = schema.conversations
         is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
         mine = (conversations.c.id == id) & visible(connection, "conversation")
         number = connection.execute(
@@ -97,12 +96,12 @@ class Conversations(StorePart):
             return int(number)
         kept = msgspec.structs.replace(turn, at=turn.at or now())
         text = to_text(kept)
-        connection.execute(insert(schema.turns).values(conversation_id=id, number=number, turn=text))
+        connection.execute(insert(turns).values(conversation_id=id, number=number, turn=text))
         quoted = [
             {"document_id": document, "conversation_id": id, "number": number}
             for document in dict.fromkeys(turn.documents)
         ]
-        insert_many(connection, insert(schema.turn_documents), quoted)
+        insert_many(connection, insert(turn_documents), quoted)
         if summary is not None:
             connection.execute(update(conversations).where(mine).values(summary=summary))
         charge_bytes(connection, "conversation", id, octets(text))
@@ -111,8 +110,8 @@ class Conversations(StorePart):
     @read_transaction
     def all(self, connection: Connection) -> list[Conversation]:
         """The newest first, without their turns."""
-        heads, turns = schema.conversations, schema.turns
-        others = schema.turns.alias()
+        heads = schema.conversations
+        others = turns.alias()
         first = select(func.min(others.c.number)).where(others.c.conversation_id == heads.c.id).scalar_subquery()
         joined = heads.outerjoin(turns, (turns.c.conversation_id == heads.c.id) & (turns.c.number == first))
         query = select(heads, turns.c.turn).select_from(joined).order_by(heads.c.started_at.desc())
@@ -124,7 +123,7 @@ class Conversations(StorePart):
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
         """With the rows of its answers."""
-        heads, turns = schema.conversations, schema.turns
+        heads = schema.conversations
         seen = (heads.c.id == id) & visible(connection, "conversation")
         if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
             raise missing(id)
@@ -132,7 +131,7 @@ class Conversations(StorePart):
         told = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
         results = [each for turn in told if (each := _turn.decode(turn).result_id)]
         drop_results(connection, results)
-        for column in (turns.c.conversation_id, schema.turn_documents.c.conversation_id, heads.c.id):
+        for column in (turns.c.conversation_id, turn_documents.c.conversation_id, heads.c.id):
             connection.execute(delete(column.table).where(column == id))
         release(connection, "conversation", [id])
         note(connection, "remove", f"conversation {id}")

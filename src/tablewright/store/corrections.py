@@ -12,10 +12,10 @@ from sqlalchemy import ColumnElement, Connection, and_, or_, select
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Noun, RowId, Value, given
 from tablewright.domain.text import shortened, show
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction
 from tablewright.store.operations import CellAt
 from tablewright.store.records import decode_cell, decode_given
+from tablewright.store.schema import cells, changes, edits, operations, proposals, rows
 from tablewright.store.tables import TableHead, chunks, head, only_fields, possible, read_window
 
 EXAMPLES, LONGEST = 5, 200
@@ -67,12 +67,11 @@ class Corrections(StorePart):
 def examples(connection: Connection, found: TableHead, names: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     found = only_fields(found, names)
     by_kind: dict[str, list[ColumnElement[bool]]] = {"edit": [], "apply": []}
-    changes = schema.changes
     query = select(changes).where(changes.c.table_no == found.no, changes.c.kind.in_(by_kind))
     for change in connection.execute(query.order_by(changes.c.change.desc()).limit(CHANGES)):
-        by_kind[change.kind].append(schema.edits.c.seq.between(change.first_seq, change.last_seq))
+        by_kind[change.kind].append(edits.c.seq.between(change.first_seq, change.last_seq))
     applied, all_by_hand = by_kind["apply"], [*by_kind["edit"], *by_kind["apply"]]
-    has_evidence = schema.edits.c.after.like(HAS_EVIDENCE)
+    has_evidence = edits.c.after.like(HAS_EVIDENCE)
     rows = read_window(connection, found, 0, LOOKED_AT)
     for name, field_id in found.field_ids.items():
         typed = values_written(connection, found, field_id, all_by_hand, ~has_evidence)
@@ -93,7 +92,6 @@ def values_written(
     """Values that these parts of the log wrote into a column, and that still stand there; the newest first."""
     if not within:
         return []
-    edits, cells, rows = schema.edits, schema.cells, schema.rows
     the_cell = and_(
         cells.c.table_no == edits.c.table_no, cells.c.row_id == edits.c.row_id, cells.c.field_id == edits.c.field_id
     )
@@ -116,7 +114,6 @@ def remarks(
     asked = only_fields(found, names)
     if found.last_change < 2 or not asked.field_ids:  # nobody has touched it since it was made
         return {}
-    edits, rows = schema.edits, schema.rows
     the_row = and_(rows.c.table_no == edits.c.table_no, rows.c.row_id == edits.c.row_id)
     query = (
         select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, rows.c.given)
@@ -139,7 +136,6 @@ def remarks(
 def refused(
     connection: Connection, found: TableHead, row_ids: Sequence[RowId], names: Collection[str]
 ) -> dict[CellAt, list[Remark]]:
-    operations, proposals = schema.operations, schema.proposals
     query = (
         select(operations.c.row_id, operations.c.field, operations.c.cell)
         .join(proposals, proposals.c.id == operations.c.proposal_id)
@@ -175,7 +171,6 @@ def as_cell(text: str | None, entry: Any) -> Cell:
 
 def kinds(connection: Connection, found: TableHead) -> Callable[[int], str]:
     """Says of an entry of the log which kind of change it belongs to."""
-    changes = schema.changes
     query = select(changes.c.first_seq, changes.c.kind).where(changes.c.table_no == found.no)
     known = connection.execute(query.order_by(changes.c.change)).all()
     firsts = [first for first, _ in known]

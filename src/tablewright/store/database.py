@@ -34,7 +34,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from tablewright.domain.access import Acting, Metered
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.secrets import masked
-from tablewright.store import schema
 from tablewright.store.dialect import upsert
 from tablewright.store.failures import (
     BUSY_SECONDS,
@@ -52,6 +51,7 @@ from tablewright.store.failures import (
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
 from tablewright.store.records import now
+from tablewright.store.schema import commits
 
 log = logging.getLogger(__name__)
 
@@ -357,17 +357,15 @@ class Undone(Exception):
 def leave_receipt(connection: Connection, receipt: str) -> bool:
     """Note that this transaction was committed, if it will be. Return False if an attempt before was: the server waits
     with the answer for one that is still being committed."""
-    statement = upsert(connection, schema.commits).values(receipt=receipt, at=now())
-    return (
-        connection.execute(statement.on_conflict_do_nothing().returning(schema.commits.c.receipt)).first() is not None
-    )
+    statement = upsert(connection, commits).values(receipt=receipt, at=now())
+    return connection.execute(statement.on_conflict_do_nothing().returning(commits.c.receipt)).first() is not None
 
 
 def forget_receipts(connection: Connection) -> None:
     """Delete those that no transaction can still ask for."""
     if connection.dialect.name == "postgresql":
         before = (datetime.now(UTC) - RECEIPTS_KEPT).isoformat()
-        connection.execute(delete(schema.commits).where(schema.commits.c.at < before))
+        connection.execute(delete(commits).where(commits.c.at < before))
 
 
 def prepare_tables(connection: Connection) -> None:

@@ -33,6 +33,7 @@ from tablewright.store.properties import (
     keep_annotations,
 )
 from tablewright.store.records import RecordMapper, now, printable, to_text
+from tablewright.store.schema import corpus, document_texts, documents, summaries, texts, vectors, words
 from tablewright.store.sharing import claim, must_own, sees_all, visible
 from tablewright.store.snapshot import (
     SEGMENTS,
@@ -48,7 +49,7 @@ from tablewright.store.vectors import Half, Target, VectorIndex, add_vectors, ke
 T = TypeVar("T")
 P = ParamSpec("P")
 
-DOCUMENTS = RecordMapper(Document, schema.documents)
+DOCUMENTS = RecordMapper(Document, documents)
 _document = msgspec.json.Decoder(Document)
 
 
@@ -115,7 +116,7 @@ class Documents(StorePart):
         self, connection: Connection, id: str, annotations: Sequence[Annotation], vectors: Half, embedder: str
     ) -> None:
         next_version(connection)
-        documents, found = schema.documents, find_one(connection, id)
+        found = find_one(connection, id)
         no = found.no
         facts = sum(annotation.shape == "fact" for annotation in annotations)
         before = connection.execute(select(documents.c.facts, documents.c.rows).where(documents.c.no == no)).one()
@@ -173,14 +174,12 @@ class Documents(StorePart):
     @read_transaction
     def known(self, connection: Connection) -> dict[str, tuple[str, str]]:
         """The id and the hash of the file, by path."""
-        documents = schema.documents
         query = select(documents.c.path, documents.c.id, documents.c.file_hash)
         found = seen(connection, query)
         return {record.path: (record.id, record.file_hash) for record in found}
 
     @read_transaction
     def all(self, connection: Connection, *, readable: bool | None = None) -> list[Document]:
-        documents = schema.documents
         query = select(documents.c.document).order_by(documents.c.path)
         if readable is not None:
             query = query.where(documents.c.readable == readable)
@@ -189,7 +188,6 @@ class Documents(StorePart):
     @read_transaction
     def with_long_segments(self, connection: Connection, characters: int) -> set[str]:
         """The ids of documents whose segments have more characters than that, on average."""
-        documents = schema.documents
         found = seen(connection, select(documents.c.document, documents.c.segments).where(documents.c.segments > 0))
         read = [(_document.decode(record.document), record.segments) for record in found]
         return {document.id for document, segments in read if document.characters > characters * segments}
@@ -218,7 +216,7 @@ class Documents(StorePart):
     @read_transaction
     def _with_text(self, connection: Connection, id: str) -> tuple[Document, bytes | None]:
         document = _document.decode(find_one(connection, id).document)
-        query = select(schema.texts.c.text).where(schema.texts.c.content_hash == document.text_hash)
+        query = select(texts.c.text).where(texts.c.content_hash == document.text_hash)
         return document, connection.execute(query).scalar()
 
     @read_transaction
@@ -228,7 +226,6 @@ class Documents(StorePart):
     @read_transaction
     def facts(self, connection: Connection) -> dict[str, int]:
         """How many facts and rows were read from each document, by its id."""
-        documents = schema.documents
         found = seen(connection, select(documents.c.id, documents.c.facts, documents.c.rows))
         return {record.id: record.facts + record.rows for record in found}
 
@@ -236,12 +233,12 @@ class Documents(StorePart):
     def at_once(self, connection: Connection, work: Callable[[Snapshot], T]) -> T:
         """Each of the questions below is one of these; several together are best asked in one."""
         see_one_state(connection)
-        version = connection.execute(select(schema.corpus.c.version)).scalar_one()
+        version = connection.execute(select(corpus.c.version)).scalar_one()
         roster = self._newest.roster
         if roster is None or roster.version != version:
             roster = self._newest.roster = read_roster(connection, version)
         if not sees_all(connection):
-            own = select(schema.documents.c.no).where(visible(connection, "document"))
+            own = select(documents.c.no).where(visible(connection, "document"))
             roster = roster.only(set(connection.execute(own).scalars()))
         return work(
             Snapshot(connection=connection, roster=roster, text_index=self._text_index, vector_index=self._vector_index)
@@ -265,11 +262,10 @@ def seen(connection: Connection, query: Select[Any]) -> Sequence[Record[Any]]:
 
 
 def next_version(connection: Connection) -> None:
-    connection.execute(update(schema.corpus).values(version=schema.corpus.c.version + 1))
+    connection.execute(update(corpus).values(version=corpus.c.version + 1))
 
 
 def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
-    documents = schema.documents
     return {
         record.id: record.no
         for batch in in_batches(ids)
@@ -282,7 +278,6 @@ def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
 def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
     """Return its id, and its bytes: of the file, and of all that was made of it."""
     document, text = as_kept(read)
-    documents = schema.documents
     same = or_(documents.c.path == document.path, documents.c.id == document.id)
     known = connection.execute(select(documents.c.no, documents.c.id, documents.c.path).where(same)).all()
     for record in known:
@@ -308,7 +303,7 @@ def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
         return document.id, document.size
     keep_text(connection, Retrieved(origin=document.id, text=text, content_hash=document.text_hash))
     version = {"document_id": document.id, "content_hash": document.text_hash}
-    connection.execute(upsert(connection, schema.document_texts).values(version).on_conflict_do_nothing())
+    connection.execute(upsert(connection, document_texts).values(version).on_conflict_do_nothing())
     index_size = keep_segments(connection, no, read.segments, document.title)
     keep_summaries(connection, no, read.summaries)
     keep_annotations(connection, no, read.annotations)
@@ -323,7 +318,6 @@ def bytes_of_parts(read: IngestedDocument) -> int:
 
 
 def bytes_of_summaries(connection: Connection, no: int) -> int:
-    summaries, vectors = schema.summaries, schema.vectors
     texts = select(func.sum(octet_length(connection, summaries.c.text))).where(parts_of(summaries.c.id, [no]))
     own = (vectors.c.document_no == no) & (vectors.c.target == "summary")
     matrix = select(func.length(vectors.c.matrix)).where(own)
@@ -362,7 +356,7 @@ def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], 
     if not segments:
         return 0
     postings, lengths = postings_of(segments, title)
-    connection.execute(insert(schema.words).values(document_no=no, postings=postings, lengths=lengths))
+    connection.execute(insert(words).values(document_no=no, postings=postings, lengths=lengths))
     return len(postings) + len(lengths)
 
 

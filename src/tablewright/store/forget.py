@@ -13,6 +13,32 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.parts import in_batches, parts_of
 from tablewright.store.records import FORGOTTEN, split_given, to_text
+from tablewright.store.schema import (
+    annotated,
+    attempts,
+    cache,
+    cells,
+    conversations,
+    documents,
+    edits,
+    kind_rows,
+    listings,
+    operations,
+    pages,
+    properties,
+    research_documents,
+    research_rounds,
+    researches,
+    result_rows,
+    rows,
+    run_events,
+    segments,
+    summaries,
+    texts,
+    turns,
+    vectors,
+    words,
+)
 from tablewright.store.sharing import release
 
 AT_ONCE = 200
@@ -44,15 +70,15 @@ def forget_parts(connection: Connection, document_nos: Sequence[int]) -> None:
     """The documents and their parts; what was said about them, and their texts, stay."""
     for nos in in_batches(document_nos, AT_ONCE):
         for column in (
-            schema.segments.c.id,
-            schema.summaries.c.id,
-            schema.annotated.c.id,
-            schema.properties.c.annotation_id,
+            segments.c.id,
+            summaries.c.id,
+            annotated.c.id,
+            properties.c.annotation_id,
         ):
             connection.execute(delete(column.table).where(parts_of(column, nos)))
-        connection.execute(delete(schema.words).where(schema.words.c.document_no.in_(nos)))
-        connection.execute(delete(schema.vectors).where(schema.vectors.c.document_no.in_(nos)))
-        connection.execute(delete(schema.documents).where(schema.documents.c.no.in_(nos)))
+        connection.execute(delete(words).where(words.c.document_no.in_(nos)))
+        connection.execute(delete(vectors).where(vectors.c.document_no.in_(nos)))
+        connection.execute(delete(documents).where(documents.c.no.in_(nos)))
 
 
 def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
@@ -64,12 +90,12 @@ def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
         forget_research(connection, batch)
         forget_kind_rows(connection, batch)
         forget_listings(connection, batch)
-        connection.execute(delete(schema.result_rows).where(schema.result_rows.c.document_id.in_(batch)))
+        connection.execute(delete(result_rows).where(result_rows.c.document_id.in_(batch)))
         release(connection, "document", batch)
 
 
 def forget_texts(connection: Connection, ids: Sequence[str]) -> None:
-    texts, versions, pages = schema.texts, schema.document_texts, schema.pages
+    versions = schema.document_texts
     theirs = versions.c.document_id.in_(ids)
     hashes = list(connection.execute(select(versions.c.content_hash).where(theirs).distinct()).scalars())
     connection.execute(delete(versions).where(theirs))
@@ -85,7 +111,7 @@ def forget_texts(connection: Connection, ids: Sequence[str]) -> None:
 
 def forget_turns(connection: Connection, ids: Sequence[str]) -> None:
     """With the summary of their conversations, which may repeat what they said."""
-    turns, quoting, conversations = schema.turns, schema.turn_documents, schema.conversations
+    quoting = schema.turn_documents
     theirs = quoting.c.document_id.in_(ids)
     found = connection.execute(select(quoting.c.conversation_id, quoting.c.number).where(theirs).distinct()).all()
     for some in in_batches([(record.conversation_id, record.number) for record in found], AT_ONCE):
@@ -97,7 +123,7 @@ def forget_turns(connection: Connection, ids: Sequence[str]) -> None:
 
 def forget_research(connection: Connection, ids: Sequence[str]) -> None:
     """All of it: a report without some of its sources would not be the one that was written."""
-    quoting = schema.research_documents
+    quoting = research_documents
     found = select(quoting.c.research_id).where(quoting.c.document_id.in_(ids)).distinct()
     drop_researches(connection, list(connection.execute(found).scalars()))
 
@@ -105,9 +131,9 @@ def forget_research(connection: Connection, ids: Sequence[str]) -> None:
 def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches(ids, AT_ONCE):
         for column in (
-            schema.researches.c.id,
-            schema.research_rounds.c.research_id,
-            schema.research_documents.c.research_id,
+            researches.c.id,
+            research_rounds.c.research_id,
+            research_documents.c.research_id,
         ):
             connection.execute(delete(column.table).where(column.in_(some)))
         release(connection, "research", some)
@@ -116,12 +142,11 @@ def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
 def forget_kind_rows(connection: Connection, ids: Sequence[str]) -> None:
     """The rows of these documents in the tables of their kinds. The log keeps its count of entries, and nothing that
     they said."""
-    owned = schema.kind_rows
+    owned = kind_rows
     found = connection.execute(select(owned.c.table_no, owned.c.row_id).where(owned.c.document_id.in_(ids))).all()
     connection.execute(delete(owned).where(owned.c.document_id.in_(ids)))
     for table_no in {record.table_no for record in found}:
         row_ids = [record.row_id for record in found if record.table_no == table_no]
-        edits, rows, cells = schema.edits, schema.rows, schema.cells
         connection.execute(
             update(edits)
             .where(edits.c.table_no == table_no, edits.c.row_id.in_(row_ids))
@@ -135,16 +160,16 @@ def forget_kind_rows(connection: Connection, ids: Sequence[str]) -> None:
         )
         proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == table_no)
         runs = select(schema.runs.c.id).where(schema.runs.c.table_no == table_no)
-        of_proposals, of_runs = schema.operations, schema.attempts
+        of_proposals, of_runs = operations, attempts
         connection.execute(
             delete(of_proposals).where(of_proposals.c.proposal_id.in_(proposals), of_proposals.c.row_id.in_(row_ids))
         )
         connection.execute(delete(of_runs).where(of_runs.c.run_id.in_(runs), of_runs.c.row_id.in_(row_ids)))
-        connection.execute(delete(schema.run_events).where(schema.run_events.c.run_id.in_(runs)))
+        connection.execute(delete(run_events).where(run_events.c.run_id.in_(runs)))
 
 
 def forget_answers(connection: Connection, ids: Sequence[str]) -> None:
-    cache, about = schema.cache, schema.cache_documents
+    about = schema.cache_documents
     found = connection.execute(select(about.c.kind, about.c.key).where(about.c.document_id.in_(ids)).distinct()).all()
     for some in in_batches([(record.kind, record.key) for record in found], AT_ONCE):
         connection.execute(delete(cache).where(tuple_(cache.c.kind, cache.c.key).in_(some)))
@@ -153,7 +178,6 @@ def forget_answers(connection: Connection, ids: Sequence[str]) -> None:
 
 def forget_listings(connection: Connection, ids: Sequence[str]) -> None:
     """What a search for rows took from these documents: the pages it read are forgotten with all that they list."""
-    listings = schema.listings
     for id in ids:
         found = connection.execute(select(listings).where(listings.c.content.contains(id, autoescape=True))).all()
         for record in found:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Connection, select
 
 from tablewright.domain.model import Noun
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import put
 from tablewright.store.records import RecordMapper, now
+from tablewright.store.schema import imports, rows, tables
 from tablewright.store.sharing import visible
 from tablewright.store.tables import head
 
@@ -24,19 +24,18 @@ class ImportedFile(Noun, frozen=True):
     reading: str = ""
 
 
-IMPORTS = RecordMapper(ImportedFile, schema.imports)
+IMPORTS = RecordMapper(ImportedFile, imports)
 
 
 class Imports(StorePart):
     @repeatable_transaction
     def keep(self, connection: Connection, table_id: str, file: ImportedFile) -> None:
         """The file as it is now."""
-        put(connection, schema.imports, IMPORTS.write(file, table_no=head(connection, table_id).no, at=now()))
+        put(connection, imports, IMPORTS.write(file, table_no=head(connection, table_id).no, at=now()))
 
     @read_transaction
     def find(self, connection: Connection, path: str, reading: str | None = None) -> tuple[str, ImportedFile] | None:
         """The table that came last from that path, read in that way if one is said, and the file as it was then."""
-        imports, tables = schema.imports, schema.tables
         query = (
             select(tables.c.id, imports)
             .join(tables, tables.c.no == imports.c.table_no)
@@ -52,13 +51,12 @@ class Imports(StorePart):
     @read_transaction
     def is_sample(self, connection: Connection, table_id: str) -> bool:
         """Whether it came with Tablewright: what it is about is found in the sample web alone."""
-        query = select(schema.imports.c.path).where(schema.imports.c.table_no == head(connection, table_id).no)
+        query = select(imports.c.path).where(imports.c.table_no == head(connection, table_id).no)
         return str(connection.execute(query).scalar_one_or_none() or "").startswith(SAMPLE)
 
     @read_transaction
     def keys(self, connection: Connection, table_id: str) -> set[str]:
         """Of all rows that the table ever had: what somebody removed does not come back."""
-        rows = schema.rows
         return set(
             connection.execute(select(rows.c.key).where(rows.c.table_no == head(connection, table_id).no)).scalars()
         )

@@ -20,6 +20,7 @@ from tablewright.store.log import append, close_change, overlay_texts
 from tablewright.store.parts import in_batches
 from tablewright.store.persons import owner_of
 from tablewright.store.records import RecordMapper, decode_cell, to_text
+from tablewright.store.schema import documents, kind_rows, tables
 from tablewright.store.sharing import must_own, visible
 from tablewright.store.staleness import is_found, mark
 from tablewright.store.tables import head, head_of
@@ -34,7 +35,7 @@ class KindRow(Noun, frozen=True):
     text_hash: str
 
 
-ROWS = RecordMapper(KindRow, schema.kind_rows)
+ROWS = RecordMapper(KindRow, kind_rows)
 
 
 class Kinds(StorePart):
@@ -47,7 +48,6 @@ class Kinds(StorePart):
     @write_transaction
     def _set_kinds(self, connection: Connection, kinds: Mapping[str, str], by: KindBy) -> int:
         next_version(connection)
-        documents = schema.documents
         count = 0
         for batch in in_batches(list(kinds)):
             is_guess = by not in ("model", "person")
@@ -66,7 +66,7 @@ class Kinds(StorePart):
     @read_transaction
     def tables(self, connection: Connection) -> dict[str, str]:
         """The ids of one's own tables, by kind."""
-        kinds, tables = schema.kind_tables, schema.tables
+        kinds = schema.kind_tables
         query = select(kinds.c.kind, tables.c.id).join(tables, tables.c.no == kinds.c.table_no).order_by(kinds.c.kind)
         mine = query.where(kinds.c.owner == owner_of(connection))
         return {record.kind: record.id for record in connection.execute(mine)}
@@ -74,7 +74,7 @@ class Kinds(StorePart):
     @repeatable_transaction
     def keep_table(self, connection: Connection, kind: str, table_id: str) -> str:
         """The table of the kind from now on; the id of another one, if somebody else has just kept it."""
-        kinds, tables = schema.kind_tables, schema.tables
+        kinds = schema.kind_tables
         mine = {"owner": owner_of(connection), "kind": kind}
         values = {**mine, "table_no": head(connection, table_id).no}
         is_gone = kinds.c.table_no.not_in(select(tables.c.no))
@@ -89,7 +89,7 @@ class Kinds(StorePart):
     @read_transaction
     def rows(self, connection: Connection, table_id: str) -> dict[str, KindRow]:
         """By document."""
-        owned = schema.kind_rows
+        owned = kind_rows
         query = select(owned).where(owned.c.table_no == head(connection, table_id).no)
         return {record.document_id: ROWS.read(record) for record in connection.execute(query)}
 
@@ -101,14 +101,14 @@ class Kinds(StorePart):
     def _keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
         no = head(connection, table_id).no
         for document_id, row in rows.items():
-            put(connection, schema.kind_rows, ROWS.write(row, table_no=no, document_id=document_id))
+            put(connection, kind_rows, ROWS.write(row, table_no=no, document_id=document_id))
 
     @write_transaction
     def mark_changed(self, connection: Connection) -> int:
         """Whatever was read from a document that has another text now becomes stale, in everybody's tables; how many
         cells did."""
         take_turns(connection, "tablewright kinds")  # it charges several owners, in the order of their tables
-        owned, documents = schema.kind_rows, schema.documents
+        owned = schema.kind_rows
         is_other = (documents.c.id == owned.c.document_id) & (documents.c.text_hash != owned.c.text_hash)
         query = select(owned, documents.c.text_hash.label("now")).join(documents, is_other)
         changed: dict[int, list[Any]] = {}
@@ -119,14 +119,14 @@ class Kinds(StorePart):
     @write_transaction
     def drop_rows(self, connection: Connection, table_id: str, document_ids: Collection[str]) -> None:
         """The documents are of another kind now; what their old rows say stays in the history of that table."""
-        owned, no = schema.kind_rows, head(connection, table_id).no
+        owned, no = kind_rows, head(connection, table_id).no
         for batch in in_batches(list(document_ids)):
             connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
 
 
 def mark_rows(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:
     """The found cells of the rows of these documents as stale, in one change of the table."""
-    tables, owned = schema.tables, schema.kind_rows
+    owned = schema.kind_rows
     found = head_of(
         connection, connection.execute(select(tables).where(tables.c.no == table_no).with_for_update()).one()
     )

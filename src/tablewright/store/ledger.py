@@ -38,6 +38,7 @@ from tablewright.store.database import StorePart, limits_in, read_transaction, r
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import find, owner_of
 from tablewright.store.records import RecordMapper
+from tablewright.store.schema import holds, quotas, runs, shares, spent, tables, users
 
 MEGABYTE = 1_000_000
 WORDS: dict[Metered, str] = {
@@ -82,7 +83,7 @@ class DollarHold(Noun, frozen=True):
     month: str
 
 
-HOLDS = RecordMapper(DollarHold, schema.holds)
+HOLDS = RecordMapper(DollarHold, holds)
 
 
 class SpendingLedger(StorePart):
@@ -116,7 +117,7 @@ class SpendingLedger(StorePart):
         line = open_line(connection, hold.user_id, "dollars", hold.month)
         used, held = amounts_of(connection, hold.user_id, "dollars", hold.month)
         usual = min(max(HOLD_USD, HOLD_REQUESTS * needed), HOLD_SHARE * (most - used - held))
-        lines, holds = schema.spent, schema.holds
+        lines = schema.spent
         for amount in dict.fromkeys((max(needed, usual), needed)):
             room = lines.c.amount + lines.c.held + amount <= most + ROUNDING
             if connection.execute(update(lines).where(line, room).values(held=lines.c.held + amount)).rowcount:
@@ -131,7 +132,6 @@ class SpendingLedger(StorePart):
     def settle_dollars(self, connection: Connection, hold: DollarHold, spent: float) -> None:
         """Count what the work has spent, and release the rest of its hold."""
         take_turns(connection, f"holds of {hold.user_id}")
-        holds = schema.holds
         gone = delete(holds).where(holds.c.id == hold.id).returning(holds.c.amount, holds.c.spent, holds.c.owner)
         found = connection.execute(gone).one_or_none()
         counted = found.spent if found is not None and found.owner == RELEASED else 0.0
@@ -142,7 +142,6 @@ class SpendingLedger(StorePart):
     @read_transaction
     def holders(self, connection: Connection, user: str) -> list[str]:
         """Return the processes that hold dollars of a user."""
-        holds = schema.holds
         query = select(holds.c.owner).where(holds.c.user_id == user, holds.c.owner != RELEASED).distinct()
         return list(connection.execute(query).scalars())
 
@@ -151,7 +150,6 @@ class SpendingLedger(StorePart):
         """Release what processes that have died held; what they had spent by then, as far as it is written, counts.
         That is kept for the month, so that one that was alive after all is not counted twice."""
         take_turns(connection, f"holds of {user}")
-        holds = schema.holds
         theirs = (holds.c.user_id == user) & holds.c.owner.in_(list(owners))
         for record in connection.execute(select(holds).where(theirs)).all():
             this = update(holds).where(holds.c.id == record.id)
@@ -182,7 +180,7 @@ class SpendingLedger(StorePart):
     @repeatable_transaction
     def limit(self, connection: Connection, name: str, limits: Mapping[Metered, float | None]) -> None:
         """Set limits of their own for a user; None: as the settings say for everybody."""
-        quotas, user = schema.quotas, find(connection, name)
+        user = find(connection, name)
         for what, most in limits.items():
             connection.execute(delete(quotas).where(quotas.c.user_id == user, quotas.c.what == what))
             if most is not None:
@@ -204,7 +202,6 @@ def charge_bytes(connection: Connection, kind: Shareable, id: str, grown: int, *
     written, such as how a run ended."""
     if not grown:
         return
-    shares = schema.shares
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & shares.c.owns
     for user in connection.execute(select(shares.c.user_id).where(own).order_by(shares.c.user_id)).scalars().all():
         if not take_amount(connection, user, "disk", grown, even_above=even_above):
@@ -214,7 +211,6 @@ def charge_bytes(connection: Connection, kind: Shareable, id: str, grown: int, *
 
 def set_bytes(connection: Connection, kind: Shareable, id: str, size: int) -> None:
     """As `charge_bytes`, where the thing was written anew and now has that size."""
-    shares = schema.shares
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & shares.c.owns
     charge_bytes(connection, kind, id, size - (connection.execute(select(shares.c.bytes).where(own)).scalar() or 0))
 
@@ -222,7 +218,7 @@ def set_bytes(connection: Connection, kind: Shareable, id: str, size: int) -> No
 def charge_table(connection: Connection, table_no: int, grown: int, *, even_above: bool = False) -> None:
     """As `charge_bytes`, for the table of that number; what is about no table is nobody's."""
     if grown:
-        id = connection.execute(select(schema.tables.c.id).where(schema.tables.c.no == table_no)).scalar()
+        id = connection.execute(select(tables.c.id).where(tables.c.no == table_no)).scalar()
         if id is not None:
             charge_bytes(connection, "table", id, grown, even_above=even_above)
 
@@ -230,14 +226,13 @@ def charge_table(connection: Connection, table_no: int, grown: int, *, even_abov
 def charge_run(connection: Connection, run_id: str, grown: int, *, even_above: bool = False) -> None:
     """As `charge_bytes`, for what a run writes beside its table."""
     if grown:
-        table_no = connection.execute(select(schema.runs.c.table_no).where(schema.runs.c.id == run_id)).scalar()
+        table_no = connection.execute(select(runs.c.table_no).where(runs.c.id == run_id)).scalar()
         if table_no is not None:
             charge_table(connection, table_no, grown, even_above=even_above)
 
 
 def return_bytes(connection: Connection, gone: ColumnElement[bool]) -> None:
     """Give back what the owners of things were charged for them; `gone` are the shares that end."""
-    shares = schema.shares
     total = func.sum(shares.c.bytes)
     owned = select(shares.c.user_id, total.label("total")).where(gone, shares.c.owns, shares.c.bytes > 0)
     for record in connection.execute(owned.group_by(shares.c.user_id).order_by(shares.c.user_id)).all():
@@ -259,14 +254,13 @@ def refuse_bytes(connection: Connection, grown: int) -> None:
 def note_spent(connection: Connection, spent: SpentSoFar | None) -> None:
     """Note with a hold what was spent of it so far, so that it counts even if its process dies."""
     if spent is not None:
-        holds = schema.holds
         open_hold = (holds.c.id == spent[0]) & (holds.c.owner != RELEASED)
         connection.execute(update(holds).where(open_hold).values(spent=spent[1]))
 
 
 def take_amount(connection: Connection, user: str, what: Metered, amount: float, *, even_above: bool = False) -> bool:
     """Add to what a user has used, unless that passes their limit; whether it was added. Giving back always works."""
-    lines = schema.spent
+    lines = spent
     line = open_line(connection, user, what)
     most = limit_of(connection, user, what) if amount > 0 and not even_above else None
     room: ColumnElement[bool] = true()
@@ -288,7 +282,7 @@ def close_hold(connection: Connection, user: str, month: str, held: float, spent
 
 def open_line(connection: Connection, user: str, what: Metered, month: str | None = None) -> ColumnElement[bool]:
     """Return the condition of a user's line, which is there from now on."""
-    lines, when = schema.spent, month_of(what) if month is None else month
+    lines, when = spent, month_of(what) if month is None else month
     own = (lines.c.user_id == user) & (lines.c.month == when) & (lines.c.what == what)
     if connection.execute(select(lines.c.user_id).where(own)).scalar() is None:
         values = {"user_id": user, "month": when, "what": what, "amount": 0.0, "held": 0.0}
@@ -298,7 +292,7 @@ def open_line(connection: Connection, user: str, what: Metered, month: str | Non
 
 def amounts_of(connection: Connection, user: str, what: Metered, month: str | None = None) -> tuple[float, float]:
     """Return what is used and what is held, as it is now."""
-    lines, when = schema.spent, month_of(what) if month is None else month
+    lines, when = spent, month_of(what) if month is None else month
     own = (lines.c.user_id == user) & (lines.c.month == when) & (lines.c.what == what)
     found = connection.execute(select(lines.c.amount, lines.c.held).where(own)).one_or_none()
     return (0.0, 0.0) if found is None else (float(found.amount), float(found.held))
@@ -306,7 +300,6 @@ def amounts_of(connection: Connection, user: str, what: Metered, month: str | No
 
 def limit_of(connection: Connection, user: str, what: Metered) -> float | None:
     """Return the most that a user may use, their own or that of the settings; None for admins and without a limit."""
-    users, quotas = schema.users, schema.quotas
     own = (quotas.c.user_id == users.c.id) & (quotas.c.what == what)
     query = select(users.c.role, quotas.c.most).outerjoin(quotas, own).where(users.c.id == user)
     found = connection.execute(query).one_or_none()

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Double, Engine, bindparam, cast, delete, extract, func
 
-from tablewright.store import schema
 from tablewright.store.database import Database, StorePart, repeatable_transaction
 from tablewright.store.dialect import upsert
+from tablewright.store.schema import limits
 from tablewright.store.workers import clock
 
 
@@ -39,8 +39,8 @@ class SharedLimits(StorePart):
     @repeatable_transaction
     def forget(self, connection: Connection, seconds: float) -> None:
         """The keys that nobody asked for in so many seconds; they are as good as new."""
-        free_at = schema.limits.c.free_at
-        connection.execute(delete(schema.limits).where(free_at < clock(connection) - seconds))
+        free_at = limits.c.free_at
+        connection.execute(delete(limits).where(free_at < clock(connection) - seconds))
 
 
 def taking(engine: Engine) -> Any:
@@ -50,8 +50,8 @@ def taking(engine: Engine) -> Any:
     now = bindparam("now", type_=Double) if sqlite else cast(extract("epoch", func.clock_timestamp()), Double)
     later = func.max if sqlite else func.greatest
     interval, refund, credit = (bindparam(name, type_=Double) for name in ("interval", "refund", "credit"))
-    free_at = schema.limits.c.free_at
-    statement = upsert(engine, schema.limits).values(key=bindparam("name"), free_at=now - credit + interval)
+    free_at = limits.c.free_at
+    statement = upsert(engine, limits).values(key=bindparam("name"), free_at=now - credit + interval)
     return statement.on_conflict_do_update(
         index_elements=["key"], set_={"free_at": later(free_at - refund, now - credit) + interval}
     ).returning(free_at - interval - now)

@@ -7,11 +7,11 @@ from sqlalchemy import Connection, select
 
 from tablewright.domain.listing import Listing
 from tablewright.errors import NotFound
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import put
 from tablewright.store.ledger import charge_table, octet_length, octets
 from tablewright.store.records import now, to_text
+from tablewright.store.schema import listings
 from tablewright.store.tables import head
 
 _listing = msgspec.json.Decoder(Listing)
@@ -22,7 +22,6 @@ class Listings(StorePart):
     def get(self, connection: Connection, table_id: str) -> Listing:
         """Raises NotFound for a table whose rows came another way."""
         found = head(connection, table_id)
-        listings = schema.listings
         content = connection.execute(
             select(listings.c.content).where(listings.c.table_no == found.no)
         ).scalar_one_or_none()
@@ -38,8 +37,8 @@ class Listings(StorePart):
         """As it is now; whoever may not change the table may not change how it was found."""
         kept = msgspec.structs.replace(listing, updated_at=now())
         no, content = head(connection, listing.table_id, lock=True).no, to_text(kept)
-        size = octet_length(connection, schema.listings.c.content)
-        before = connection.execute(select(size).where(schema.listings.c.table_no == no)).scalar() or 0
-        put(connection, schema.listings, {"table_no": no, "content": content})
+        size = octet_length(connection, listings.c.content)
+        before = connection.execute(select(size).where(listings.c.table_no == no)).scalar() or 0
+        put(connection, listings, {"table_no": no, "content": content})
         charge_table(connection, no, octets(content) - before)
         return kept

@@ -29,6 +29,7 @@ from tablewright.store.database import StorePart, read_transaction, write_transa
 from tablewright.store.dialect import insert_many, put, upsert
 from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
 from tablewright.store.records import RecordMapper, decode_cell, decode_given, now, printable, split_given, to_text
+from tablewright.store.schema import cells, changes, edits, fields, rows, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
 from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
 
@@ -66,8 +67,8 @@ class LoggedEdit(Noun, frozen=True):
     cell: Cell | None = None
 
 
-CHANGES = RecordMapper(Change, schema.changes, number="change")
-VERSIONS = RecordMapper(CellVersion, schema.changes)
+CHANGES = RecordMapper(Change, changes, number="change")
+VERSIONS = RecordMapper(CellVersion, changes)
 
 
 class Log(StorePart):
@@ -108,7 +109,6 @@ class Log(StorePart):
     @read_transaction
     def changes(self, connection: Connection, table_id: str, limit: int = 50) -> list[Change]:
         """The newest first."""
-        changes = schema.changes
         found = head(connection, table_id)
         query = select(changes).where(changes.c.table_no == found.no).order_by(changes.c.change.desc()).limit(limit)
         return [
@@ -124,7 +124,7 @@ class Log(StorePart):
     def since(self, connection: Connection, table_id: str, seq: int, limit: int = 1_000) -> list[LoggedEdit]:
         """The log after entry `seq`: the feed that everyone who watches a table reads."""
         found = head(connection, table_id)
-        names, edits = found.names, schema.edits
+        names = found.names
         query = (
             select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.after)
             .where(edits.c.table_no == found.no, edits.c.seq > seq)
@@ -198,7 +198,6 @@ class EditWriter:
 
     def finish(self) -> None:
         """Writes what is left to write once all edits are in."""
-        tables = schema.tables
         key_field = self._draft.table().key_field
         self._connection.execute(
             update(tables)
@@ -219,7 +218,7 @@ class EditWriter:
         given_text = to_text(own)
         self.grown += octets(given_text)
         row = {"table_no": self._no, "row_id": row_id, "key": edit.key, "given": given_text, "removed": False}
-        put(self._connection, schema.rows, row)
+        put(self._connection, rows, row)
         stored = schema.cells
         self._connection.execute(delete(stored).where(stored.c.table_no == self._no, stored.c.row_id == row_id))
         if others:
@@ -234,7 +233,7 @@ class EditWriter:
         self._last_field += 1
         field_id = self._field_ids[edit.field.name] = self._last_field
         self._connection.execute(
-            insert(schema.fields).values(
+            insert(fields).values(
                 table_no=self._no,
                 field_id=field_id,
                 position=self._free_position(edit.position),
@@ -268,7 +267,7 @@ def append(connection: Connection, found: TableHead, entries: Sequence[Entry], s
     blank: Entry = {"row_id": None, "field_id": None, "before": None, "after": None}
     first = found.last_seq + skip + 1
     records = [{"table_no": found.no, "seq": seq, **blank, **entry} for seq, entry in enumerate(entries, start=first)]
-    insert_many(connection, insert(schema.edits), records)
+    insert_many(connection, insert(edits), records)
 
 
 def close_change(
@@ -301,8 +300,7 @@ def close_change(
         edits=count,
     )
     record = CHANGES.write(change, table_no=found.no, first_seq=first, last_seq=last)
-    connection.execute(insert(schema.changes).values(record))
-    tables = schema.tables
+    connection.execute(insert(changes).values(record))
     counters = {"last_change": change.number, "last_seq": last}
     connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
     charge_bytes(connection, "table", found.table.id, grown + bytes_of_edits(connection, found.no, first, last))
@@ -311,7 +309,6 @@ def close_change(
 
 def bytes_of_edits(connection: Connection, table_no: int, first: int, last: int) -> int:
     """Return what these log entries take, and by how much they make the cells larger."""
-    edits = schema.edits
     before, after = (octet_length(connection, column) for column in (edits.c.before, edits.c.after))
     in_cells = case((edits.c.kind.in_(CELL_KINDS), after - before), else_=0)
     here = (edits.c.table_no == table_no) & edits.c.seq.between(first, last)
@@ -320,7 +317,6 @@ def bytes_of_edits(connection: Connection, table_no: int, first: int, last: int)
 
 def write_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:
     """Brings `cells` up to the log entries `first` to `last`; of several for one cell, the last counts."""
-    edits, cells = schema.edits, schema.cells
     here = [edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind.in_(CELL_KINDS)]
     if not each_cell_once:
         here.append(
@@ -368,7 +364,6 @@ def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: s
     found = head(connection, table_id)
     name = Draft(found.table).field(field).name
     field_id = found.field_ids[name]
-    edits, changes, rows = schema.edits, schema.changes, schema.rows
     record = connection.execute(
         select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id.in_(possible([row_id])))
     ).one_or_none()
@@ -398,7 +393,6 @@ def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: s
 
 def inconsistencies(connection: Connection, table_id: str) -> list[str]:
     found = head(connection, table_id)
-    edits, cells = schema.edits, schema.cells
     here = (edits.c.table_no == found.no, edits.c.kind.in_(CELL_KINDS))
     latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
     differing = connection.execute(
@@ -425,7 +419,6 @@ def inconsistencies(connection: Connection, table_id: str) -> list[str]:
 
 
 def overlay_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId]) -> dict[tuple[RowId, int], str]:
-    cells = schema.cells
     texts: dict[tuple[RowId, int], str] = {}
     for start in range(0, len(row_ids), 500):
         query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
@@ -436,12 +429,10 @@ def overlay_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId
 
 
 def mark_row(connection: Connection, table_no: int, row_id: RowId, *, removed: bool) -> None:
-    rows = schema.rows
     connection.execute(update(rows).where(rows.c.table_no == table_no, rows.c.row_id == row_id).values(removed=removed))
 
 
 def set_field(connection: Connection, table_no: int, field_id: int, **values: object) -> None:
-    fields = schema.fields
     connection.execute(
         update(fields).where(fields.c.table_no == table_no, fields.c.field_id == field_id).values(values)
     )

@@ -12,6 +12,7 @@ from tablewright.store import schema
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import octet_length, octets
 from tablewright.store.records import RecordMapper, new_id, now, to_text
+from tablewright.store.schema import operations, proposals
 
 Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
 """Of a `kept` one nothing was found, and the value that the cell has stayed."""
@@ -34,13 +35,13 @@ class Operation(Noun, frozen=True):
     edited: Cell | None = None
 
 
-OPERATIONS = RecordMapper(Operation, schema.operations)
+OPERATIONS = RecordMapper(Operation, operations)
 
 
 def create_proposal(connection: Connection, table_no: int, run_id: str, fields: Sequence[Field]) -> str:
     proposal_id = new_id("p")
     connection.execute(
-        insert(schema.proposals).values(
+        insert(proposals).values(
             id=proposal_id,
             table_no=table_no,
             run_id=run_id,
@@ -84,7 +85,7 @@ def add_operations(connection: Connection, proposal_id: str, operations: Sequenc
 
 def bytes_added(connection: Connection, proposal_id: str, records: Sequence[dict[str, Any]]) -> int:
     """Return by how much the proposal will grow: a later attempt replaces an earlier one, the same changes nothing."""
-    kept = schema.operations
+    kept = operations
     rows = [record["row_id"] for record in records]
     size = octet_length(connection, kept.c.cell) + octet_length(connection, kept.c.steps)
     there = select(kept.c.row_id, kept.c.field, kept.c.attempt, size.label("size")).where(

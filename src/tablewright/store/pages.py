@@ -12,10 +12,10 @@ from sqlalchemy import Row as Record
 
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved, content_hash
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import put, upsert
 from tablewright.store.records import RecordMapper, now, printable, to_text
+from tablewright.store.schema import pages, texts
 
 
 class Extra(Noun, frozen=True):
@@ -32,16 +32,15 @@ class StoredPage(Noun, frozen=True):
     last_modified: str = ""
 
 
-PAGES = RecordMapper(Retrieved, schema.pages, origin="final_url")
+PAGES = RecordMapper(Retrieved, pages, origin="final_url")
 
 
 class Pages(StorePart):
     @read_transaction
     def newest(self, connection: Connection, url: str) -> StoredPage | None:
-        pages = schema.pages
         query = (
-            select(pages, schema.texts.c.text)
-            .join(schema.texts, schema.texts.c.content_hash == pages.c.content_hash)
+            select(pages, texts.c.text)
+            .join(texts, texts.c.content_hash == pages.c.content_hash)
             .where(pages.c.url == url)
             .order_by(pages.c.checked_at.desc())
             .limit(1)
@@ -55,7 +54,6 @@ class Pages(StorePart):
     @read_transaction
     def version(self, connection: Connection, origin: str, hash: str) -> Retrieved | None:
         """The page as it was when it had that text."""
-        pages, texts = schema.pages, schema.texts
         query = select(pages, texts.c.text).join(texts, texts.c.content_hash == pages.c.content_hash)
         query = query.where(pages.c.content_hash == hash, pages.c.final_url == origin).limit(1)
         found = connection.execute(query).first()
@@ -64,20 +62,20 @@ class Pages(StorePart):
     @read_transaction
     def text(self, connection: Connection, hash: str) -> str | None:
         """The stored text that evidence points to."""
-        query = select(schema.texts.c.text).where(schema.texts.c.content_hash == hash)
+        query = select(texts.c.text).where(texts.c.content_hash == hash)
         found = connection.execute(query).scalar()
         return None if found is None else zlib.decompress(found).decode()
 
     @read_transaction
     def hashes(self, connection: Connection) -> set[str]:
         """Of all texts that are pages; evidence of another text was read in a search result or a document."""
-        query = select(schema.pages.c.content_hash).distinct()
+        query = select(pages.c.content_hash).distinct()
         return set(connection.execute(query).scalars())
 
     @read_transaction
     def text_hashes(self, connection: Connection) -> set[str]:
         """Of all texts that are kept, pages and others."""
-        query = select(schema.texts.c.content_hash)
+        query = select(texts.c.content_hash)
         return set(connection.execute(query).scalars())
 
     @repeatable_transaction
@@ -92,7 +90,7 @@ class Pages(StorePart):
         extra = to_text(Extra(page_starts=kept.page_starts, links=kept.links))
         keep_text(connection, kept)
         record = PAGES.write(kept, url=url, checked_at=at, etag=etag, last_modified=last_modified, extra=extra)
-        put(connection, schema.pages, record)
+        put(connection, pages, record)
         return kept
 
     @repeatable_transaction
@@ -106,14 +104,13 @@ class Pages(StorePart):
     @repeatable_transaction
     def unchanged(self, connection: Connection, url: str, hash: str) -> None:
         """Its server says that the page is still the same."""
-        pages = schema.pages
         statement = update(pages).where(pages.c.url == url, pages.c.content_hash == hash).values(checked_at=now())
         connection.execute(statement)
 
 
 def keep_text(connection: Connection, kept: Retrieved) -> None:
     body = {"content_hash": kept.content_hash, "text": zlib.compress(kept.text.encode(), 6)}
-    connection.execute(upsert(connection, schema.texts).values(body).on_conflict_do_nothing())
+    connection.execute(upsert(connection, texts).values(body).on_conflict_do_nothing())
 
 
 def as_page(found: Record[Any]) -> Retrieved:

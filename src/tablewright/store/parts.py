@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, false, or_, select
 
-from tablewright.store import schema
+from tablewright.store.schema import documents
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ def existing(connection: Connection, ids: Collection[str]) -> set[str]:
     """Those of the documents that are there, and stay until this is written: nothing about one may outlive it."""
     found: set[str] = set()
     for some in in_batches(sorted(set(ids))):
-        query = select(schema.documents.c.id).where(schema.documents.c.id.in_(some)).with_for_update(read=True)
+        query = select(documents.c.id).where(documents.c.id.in_(some)).with_for_update(read=True)
         found.update(connection.execute(query).scalars())
     return found
 

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, select
 
 from tablewright.domain.access import EVERY_SCOPE, EVERYONE, OWNER, Person, Token
 from tablewright.errors import NotFound
-from tablewright.store import schema
 from tablewright.store.database import acting_in
+from tablewright.store.schema import shares, users
 
 
 def person_of(connection: Connection) -> Person | None:
@@ -25,7 +25,7 @@ def owner_of(connection: Connection) -> str:
 
 
 def find(connection: Connection, name: str) -> str:
-    user_id = connection.execute(select(schema.users.c.id).where(schema.users.c.name == name)).scalar()
+    user_id = connection.execute(select(users.c.id).where(users.c.name == name)).scalar()
     if user_id is None:
         raise NotFound(f"There is no user {name!r}.")
     return str(user_id)
@@ -33,7 +33,6 @@ def find(connection: Connection, name: str) -> str:
 
 def as_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
     """Who came by a token may do no more than it allows, and no longer."""
-    shares = schema.shares
     theirs = shares.c.user_id.in_((record.id, EVERYONE))
     tables = connection.execute(select(shares.c.thing_id).where(shares.c.kind == "table", theirs)).scalars()
     return Person(

@@ -15,6 +15,7 @@ from tablewright.store import schema
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import document_no, part_id, parts_of
 from tablewright.store.records import RecordMapper, printable
+from tablewright.store.schema import annotated, properties
 
 
 class PropertyAt(Noun, frozen=True):
@@ -31,12 +32,12 @@ class PropertyAt(Noun, frozen=True):
     end: int
 
 
-ANNOTATIONS = RecordMapper(Annotation, schema.annotated, start="begins", end="ends", by="found_by", table="grid")
-PROPERTIES = RecordMapper(Property, schema.properties, start="begins", end="ends")
-VALUES = RecordMapper(Typed, schema.properties)
+ANNOTATIONS = RecordMapper(Annotation, annotated, start="begins", end="ends", by="found_by", table="grid")
+PROPERTIES = RecordMapper(Property, properties, start="begins", end="ends")
+VALUES = RecordMapper(Typed, properties)
 FOUND = RecordMapper(
     PropertyAt,
-    schema.annotated,
+    annotated,
     annotation_id="annotation_id",
     start="passage_begins",
     end="passage_ends",
@@ -54,7 +55,7 @@ def keep_annotations(connection: Connection, no: int, annotations: Sequence[Anno
         properties += [
             property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
         ]
-    insert_many(connection, insert(schema.annotated), records)
+    insert_many(connection, insert(annotated), records)
     insert_many(connection, insert(schema.properties), properties)
 
 
@@ -68,7 +69,6 @@ def as_property(record: Record[Any]) -> Property:
 
 
 def annotations_of(connection: Connection, no: int) -> list[Annotation]:
-    annotated, properties = schema.annotated, schema.properties
     of: dict[int, list[Property]] = {}
     query = select(properties).where(parts_of(properties.c.annotation_id, [no]))
     for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
@@ -84,7 +84,6 @@ def properties_at(
     documents: Collection[int] | None,
 ) -> Iterable[PropertyAt]:
     """In the order of the documents and their texts. `ids` are those of the documents, by number."""
-    annotated, properties = schema.annotated, schema.properties
     query = select(
         properties,
         annotated.c.shape,

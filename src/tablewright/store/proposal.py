@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, exists, func, select, update
 
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.errors import NotFound, UsageError
-from tablewright.store import schema
 from tablewright.store.operations import CellAt
 from tablewright.store.records import RecordMapper, decode_field, decode_fields, now
+from tablewright.store.schema import fields, operations, proposals, tables
 from tablewright.store.sharing import visible
 from tablewright.store.tables import possible
 
@@ -30,7 +30,7 @@ class ProposalHead(Noun, frozen=True):
     decided_at: str | None = None
 
 
-HEADS = RecordMapper(ProposalHead, schema.proposals, table_id="table_id")
+HEADS = RecordMapper(ProposalHead, proposals, table_id="table_id")
 
 
 class Selection(Noun, frozen=True):
@@ -47,11 +47,10 @@ EVERYTHING = Selection()
 
 
 def choose(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
-    return matching(connection, proposal.id, selection) & (schema.operations.c.decision == "open")
+    return matching(connection, proposal.id, selection) & (operations.c.decision == "open")
 
 
 def matching(connection: Connection, proposal_id: str, selection: Selection) -> ColumnElement[bool]:
-    operations = schema.operations
     meant = operations.c.proposal_id == proposal_id
     if selection.rows:
         meant = meant & operations.c.row_id.in_(possible(selection.rows))
@@ -66,7 +65,7 @@ def matching(connection: Connection, proposal_id: str, selection: Selection) -> 
 
 def proposed_names(connection: Connection, proposal_id: str, wanted: Sequence[str]) -> list[str]:
     names = connection.scalars(
-        select(schema.operations.c.field).where(schema.operations.c.proposal_id == proposal_id).distinct()
+        select(operations.c.field).where(operations.c.proposal_id == proposal_id).distinct()
     ).all()
     by_key = {column_key(name): name for name in names} | {name: name for name in names}
     found = [by_key.get(name) or by_key.get(column_key(name)) for name in wanted]
@@ -100,7 +99,7 @@ def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool
 
 def is_empty(connection: Connection, proposal_id: str) -> bool:
     """Whether the run had nothing to propose: then there is nothing to decide either."""
-    return not connection.execute(select(exists().where(schema.operations.c.proposal_id == proposal_id))).scalar()
+    return not connection.execute(select(exists().where(operations.c.proposal_id == proposal_id))).scalar()
 
 
 def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> None:
@@ -108,7 +107,6 @@ def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> 
 
     A new column for which no cell was looked at, because the run was stopped, would vanish with it. So such a proposal
     stays open until it is applied or rejected as a `whole`."""
-    operations = schema.operations
     own = operations.c.proposal_id == proposal_id
     if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
         return
@@ -120,13 +118,11 @@ def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> 
 
 
 def close(connection: Connection, proposal_id: str, status: ProposalStatus) -> None:
-    proposals = schema.proposals
     connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
 
 
 def unseen_fields(connection: Connection, proposal_id: str) -> set[str]:
     """Return the proposed columns that the table does not have and that no operation is about."""
-    proposals, operations, fields = schema.proposals, schema.operations, schema.fields
     own = connection.execute(
         select(proposals.c.table_no, proposals.c.fields).where(proposals.c.id == proposal_id)
     ).one()
@@ -140,7 +136,7 @@ def unseen_fields(connection: Connection, proposal_id: str) -> set[str]:
 
 
 def read_head(connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
-    heads = read_heads(connection, schema.proposals.c.id == proposal_id, counted=counted)
+    heads = read_heads(connection, proposals.c.id == proposal_id, counted=counted)
     if not heads:
         raise NotFound(f"There is no proposal {proposal_id!r}.", advice="`tablewright proposals list` shows them.")
     return heads[0]
@@ -148,7 +144,6 @@ def read_head(connection: Connection, proposal_id: str, *, counted: bool = True)
 
 def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: bool = True) -> list[ProposalHead]:
     """`counted` fills in `counts`, for which all operations are looked at."""
-    proposals, tables = schema.proposals, schema.tables
     records = connection.execute(
         select(proposals, tables.c.id.label("table_id"))
         .join(tables, tables.c.no == proposals.c.table_no)
@@ -161,7 +156,6 @@ def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: 
 
 def decision_counts(connection: Connection, proposal_ids: Sequence[str]) -> dict[str, dict[str, int]]:
     """For each proposal: operations by decision, and how many propose a value or say why there is none."""
-    operations = schema.operations
     counts: dict[str, dict[str, int]] = {proposal_id: {} for proposal_id in proposal_ids}
     query = (
         select(operations.c.proposal_id, operations.c.decision, operations.c.status, func.count())

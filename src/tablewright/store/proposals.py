@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, Connection, exists, select, true, update
 
 from tablewright.domain.model import Field, RowId
 from tablewright.errors import NotFound, UsageError
-from tablewright.store import schema
 from tablewright.store.applying import Applied, ApplyKind, Review, apply_operations, decide_operations
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import charge_table
@@ -26,6 +25,7 @@ from tablewright.store.proposal import (
     unknown_cell,
 )
 from tablewright.store.records import decode_cell
+from tablewright.store.schema import operations, proposals
 from tablewright.store.sharing import sees_all
 from tablewright.store.tables import head
 
@@ -44,13 +44,13 @@ class Proposals(StorePart):
     @repeatable_transaction
     def _add(self, connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> None:
         grown = add_operations(connection, proposal_id, operations)
-        of_run = select(schema.proposals.c.table_no).where(schema.proposals.c.id == proposal_id)
+        of_run = select(proposals.c.table_no).where(proposals.c.id == proposal_id)
         charge_table(connection, connection.execute(of_run).scalar_one(), grown)
 
     @read_transaction
     def of_run(self, connection: Connection, run_id: str) -> str:
         """The id of what a run proposes."""
-        query = select(schema.proposals.c.id).where(schema.proposals.c.run_id == run_id)
+        query = select(proposals.c.id).where(proposals.c.run_id == run_id)
         found = connection.execute(query).scalar()
         if found is None:
             raise NotFound(f"There is no proposal of run {run_id!r}.")
@@ -59,7 +59,6 @@ class Proposals(StorePart):
     @read_transaction
     def reasons(self, connection: Connection, proposal_id: str) -> dict[str, int]:
         """How many cells stayed empty for which reason; without a reason, how many have a value."""
-        operations = schema.operations
         query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
         counts: dict[str, int] = {}
         for status, cell in connection.execute(query):
@@ -70,7 +69,6 @@ class Proposals(StorePart):
     @repeatable_transaction
     def reopen(self, connection: Connection, proposal_id: str) -> None:
         """Its run goes on. What somebody has decided on already is not added to."""
-        operations, proposals = schema.operations, schema.proposals
         decided = exists().where(operations.c.proposal_id == proposal_id, operations.c.decision != "open")
         if connection.execute(select(decided)).scalar():
             raise UsageError(
@@ -84,7 +82,6 @@ class Proposals(StorePart):
     @repeatable_transaction
     def finish(self, connection: Connection, proposal_id: str, reasoning: str) -> None:
         """The run is over: the proposal can be reviewed. One that says nothing, and has no new column, is closed."""
-        proposals = schema.proposals
         connection.execute(
             update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
         )
@@ -97,9 +94,9 @@ class Proposals(StorePart):
         """The newest first."""
         wanted: ColumnElement[bool] = true()
         if table_id is not None:
-            wanted = schema.proposals.c.table_no == head(connection, table_id).no
+            wanted = proposals.c.table_no == head(connection, table_id).no
         if only_open:
-            wanted = wanted & (schema.proposals.c.status == "open")
+            wanted = wanted & (proposals.c.status == "open")
         return read_heads(connection, wanted)
 
     @read_transaction
@@ -120,7 +117,6 @@ class Proposals(StorePart):
     ) -> list[Operation]:
         """In the order of rows, page by page; `failed` keeps only those with, or without, a value, `row_ids` and
         `field` those of these rows and of this column."""
-        operations = schema.operations
         row_id, name = after
         if not sees_all(connection):
             read_head(connection, proposal_id, counted=False)
@@ -145,7 +141,7 @@ class Proposals(StorePart):
     def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> Operation:
         read_head(connection, proposal_id, counted=False)
         meant = matching(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
-        record = connection.execute(select(schema.operations).where(meant)).one_or_none()
+        record = connection.execute(select(operations).where(meant)).one_or_none()
         if record is None:
             raise unknown_cell(proposal_id, (row_id, field))
         return OPERATIONS.read(record)
@@ -161,7 +157,6 @@ class Proposals(StorePart):
         even_unfinished: bool = False,
     ) -> list[CellAt]:
         """What waits for a decision, in the order of rows; `failed` keeps only those without, or with, a value."""
-        operations = schema.operations
         proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
         query = select(operations.c.row_id, operations.c.field).where(choose(connection, proposal, selection))
         if failed is not None:
@@ -208,6 +203,6 @@ class Proposals(StorePart):
         proposal = open_head(connection, proposal_id, even_unfinished=True)
         head(connection, proposal.table_id, lock=True)
         chosen = choose(connection, proposal, selection)
-        refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
+        refused = connection.execute(update(operations).where(chosen).values(decision="refused")).rowcount
         settle(connection, proposal_id, whole=selection == EVERYTHING)
         return refused

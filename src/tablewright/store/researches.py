@@ -14,16 +14,17 @@ from sqlalchemy import Connection, insert, literal, null, select, update
 from tablewright.domain.research import AnsweredFollowUp, Brief, Report, Research, ResearchStatus, Round
 from tablewright.domain.retrieved import is_document
 from tablewright.errors import NotFound
-from tablewright.store import audit, schema
+from tablewright.store import audit
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many, put
 from tablewright.store.forget import drop_researches
 from tablewright.store.ledger import charge_bytes, octet_length, octets
 from tablewright.store.parts import existing
 from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
+from tablewright.store.schema import research_documents, research_rounds, researches
 from tablewright.store.sharing import claim, must_own, visible
 
-HEADS = RecordMapper(Research, schema.researches)
+HEADS = RecordMapper(Research, researches)
 _round = msgspec.json.Decoder(Round)
 _answered = msgspec.json.Decoder(tuple[AnsweredFollowUp, ...])
 
@@ -35,19 +36,19 @@ class Researches(StorePart):
             id=new_id("d"), brief=brief, table_id=table_id, max_tasks=max_tasks, created_at=now(), updated_at=now()
         )
         record = HEADS.write(research, question=printable(brief.question))
-        connection.execute(insert(schema.researches).values(record))
+        connection.execute(insert(researches).values(record))
         claim(connection, "research", [research.id])
         charge_bytes(connection, "research", research.id, octets(record["brief"], record["answered"]))
         return research
 
     @read_transaction
     def get(self, connection: Connection, id: str) -> Research:
-        heads = schema.researches
+        heads = researches
         seen = (heads.c.id == id) & visible(connection, "research")
         head = connection.execute(select(heads).where(seen)).first()
         if head is None:
             raise missing(id)
-        rounds = schema.research_rounds
+        rounds = research_rounds
         found = connection.execute(
             select(rounds.c.content).where(rounds.c.research_id == id).order_by(rounds.c.number)
         ).scalars()
@@ -56,7 +57,7 @@ class Researches(StorePart):
     @read_transaction
     def all(self, connection: Connection) -> list[Research]:
         """Without their rounds, reports and answers, the newest first."""
-        heads = schema.researches
+        heads = researches
         unread: list[Any] = [null().label("report"), literal("[]").label("answered")]
         columns = [each for each in heads.c if each.name not in ("report", "answered")] + unread
         query = select(*columns).order_by(heads.c.created_at.desc())
@@ -67,7 +68,7 @@ class Researches(StorePart):
     def keep_round(self, connection: Connection, id: str, round: Round) -> None:
         """Once more changes nothing: the round of that number is as it is now."""
         touch(connection, id)
-        rounds, content = schema.research_rounds, to_text(round)
+        rounds, content = research_rounds, to_text(round)
         this = (rounds.c.research_id == id) & (rounds.c.number == round.index)
         before = connection.execute(select(octet_length(connection, rounds.c.content)).where(this)).scalar() or 0
         put(connection, rounds, {"research_id": id, "number": round.index, "content": content})
@@ -81,7 +82,7 @@ class Researches(StorePart):
 
     @write_transaction
     def finish(self, connection: Connection, id: str, status: ResearchStatus, report: Report) -> None:
-        heads, content = schema.researches, to_text(report)
+        heads, content = researches, to_text(report)
         query = select(octet_length(connection, heads.c.report)).where(heads.c.id == id)
         before = connection.execute(query).scalar() or 0
         touch(connection, id, status=status, report=content)
@@ -90,7 +91,7 @@ class Researches(StorePart):
 
     @write_transaction
     def add_answer(self, connection: Connection, id: str, answered: AnsweredFollowUp) -> None:
-        heads = schema.researches
+        heads = researches
         seen = (heads.c.id == id) & visible(connection, "research")
         present = connection.execute(select(heads.c.answered).where(seen)).scalar()
         if present is None:
@@ -108,7 +109,7 @@ class Researches(StorePart):
 
 
 def touch(connection: Connection, id: str, **values: object) -> None:
-    heads = schema.researches
+    heads = researches
     seen = (heads.c.id == id) & visible(connection, "research")
     changed = connection.execute(update(heads).where(seen).values(updated_at=now(), **values)).rowcount
     if not changed:
@@ -126,7 +127,7 @@ def quoted_in(round: Round) -> Iterator[str]:
 
 def note_documents(connection: Connection, id: str, origins: Sequence[str]) -> None:
     """Which of the user's documents it quotes, so that it goes with them."""
-    documents = schema.research_documents
+    documents = research_documents
     wanted = dict.fromkeys(origin for origin in origins if is_document(origin))
     known = set(connection.execute(select(documents.c.document_id).where(documents.c.research_id == id)).scalars())
     there = existing(connection, list(wanted))

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Select, delete, func, insert, select
 from tablewright.domain.corpus import Truth
 from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing, in_batches
 from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
+from tablewright.store.schema import result_rows, results
 from tablewright.store.sharing import claim, release, visible
 
 
@@ -41,8 +41,8 @@ class ResultSet(Noun, frozen=True):
     rows: tuple[ResultRow, ...]
 
 
-ROWS = RecordMapper(ResultRow, schema.result_rows, start="begins", end="ends", values="content")
-SETS = RecordMapper(ResultSet, schema.results)
+ROWS = RecordMapper(ResultRow, result_rows, start="begins", end="ends", values="content")
+SETS = RecordMapper(ResultSet, results)
 
 
 class Results(StorePart):
@@ -56,25 +56,25 @@ class Results(StorePart):
             for position, row in enumerate(rows)
         ]
         connection.execute(
-            insert(schema.results).values(
+            insert(results).values(
                 id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
             )
         )
         claim(connection, "result", [result_id])
         there = existing(connection, [row.document_id for row in rows])
         kept = [record for record in records if record["document_id"] in there]
-        insert_many(connection, insert(schema.result_rows), kept)
+        insert_many(connection, insert(result_rows), kept)
         charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
         return result_id
 
     @read_transaction
     def page(self, connection: Connection, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
         """The rows from `offset` on, all of them without a `limit`."""
-        seen = (schema.results.c.id == id) & visible(connection, "result")
-        head = connection.execute(select(schema.results).where(seen)).first()
+        seen = (results.c.id == id) & visible(connection, "result")
+        head = connection.execute(select(results).where(seen)).first()
         if head is None:
             raise NotFound(f"There is no result set {id!r}.", advice="Ask the question again.")
-        rows = schema.result_rows
+        rows = result_rows
         theirs = rows.c.result_id == id
         query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
         found = connection.execute(query if limit is None else query.limit(limit))
@@ -88,6 +88,6 @@ class Results(StorePart):
 
 def drop_results(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches(ids):
-        connection.execute(delete(schema.result_rows).where(schema.result_rows.c.result_id.in_(some)))
-        connection.execute(delete(schema.results).where(schema.results.c.id.in_(some)))
+        connection.execute(delete(result_rows).where(result_rows.c.result_id.in_(some)))
+        connection.execute(delete(results).where(results.c.id.in_(some)))
         release(connection, "result", some)

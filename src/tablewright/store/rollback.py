@@ -17,6 +17,7 @@ from tablewright.store.database import StorePart, write_transaction
 from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, append, close_change, last_write, mark_row, set_field
 from tablewright.store.records import FORGOTTEN, decode_field
+from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
 from tablewright.store.tables import TableHead, head
 
@@ -42,7 +43,6 @@ class UndoLog(StorePart):
     @write_transaction
     def undo_run(self, connection: Connection, table_id: str, run_id: str, *, actor: str = "") -> Rollback:
         found = head(connection, table_id, lock=True)
-        changes = schema.changes
         of_run = (changes.c.table_no == found.no) & (changes.c.run_id == run_id) & (changes.c.kind != "rollback")
         if not connection.execute(select(exists().where(of_run))).scalar():
             raise NotFound(
@@ -55,7 +55,6 @@ class UndoLog(StorePart):
     def undo_change(self, connection: Connection, table_id: str, number: int, *, actor: str = "") -> Rollback:
         found = head(connection, table_id, lock=True)
         refuse_bad_change(found, number, lowest=2)
-        changes = schema.changes
         this = (changes.c.table_no == found.no) & (changes.c.change == number)
         return undo(connection, found, this, actor=actor, note=f"undid change {number}")
 
@@ -71,7 +70,6 @@ class UndoLog(StorePart):
     ) -> Rollback:
         """To the table as it was after change number `change`, or at the time `at` (ISO 8601, UTC)."""
         found = head(connection, table_id, lock=True)
-        changes = schema.changes
         target = change
         if at is not None:
             query = select(func.max(changes.c.change)).where(changes.c.table_no == found.no, changes.c.at <= at)
@@ -102,7 +100,6 @@ def undo(
     note: str,
     run_id: str | None = None,
 ) -> Rollback:
-    edits, changes = schema.edits, schema.changes
     in_scope = exists().where(of_changes, edits.c.seq.between(changes.c.first_seq, changes.c.last_seq))
     touched = touched_cells(found, in_scope)
     cells, kept_cells = undo_cells(connection, found, touched)
@@ -129,7 +126,6 @@ def undo(
 
 def touched_cells(found: TableHead, in_scope: ColumnElement[bool]) -> Subquery:
     """The first and the last entry in scope of each cell, and the last that wrote it rather than marked it as stale."""
-    edits = schema.edits
     return (
         select(
             edits.c.row_id,
@@ -146,7 +142,6 @@ def touched_cells(found: TableHead, in_scope: ColumnElement[bool]) -> Subquery:
 
 def undo_cells(connection: Connection, found: TableHead, touched: Subquery) -> tuple[int, int]:
     """Puts into the log, for every touched cell that was not changed since, what it was before; (undone, kept)."""
-    edits, cells = schema.edits, schema.cells
     first = edits.alias()
     changed_since = is_changed_since(found, touched)
     kept = connection.execute(select(func.count()).select_from(touched).where(changed_since)).scalar_one()
@@ -194,7 +189,7 @@ def is_changed_since(found: TableHead, touched: Subquery) -> ColumnElement[bool]
 def brought_back(found: TableHead, touched: Subquery) -> Subquery:
     """The found cells that the undo has just put into the log, as they stood before the change that has the first entry
     in scope."""
-    undone, changes = schema.edits.alias(), schema.changes.alias()
+    undone, changes = edits.alias(), schema.changes.alias()
     as_of = (changes.c.first_seq - 1).label("as_of")
     in_change = touched.c.first.between(changes.c.first_seq, changes.c.last_seq)
     return (
@@ -212,7 +207,6 @@ def undo_rows_and_fields(
     connection: Connection, found: TableHead, in_scope: ColumnElement[bool]
 ) -> tuple[list[Entry], list[str]]:
     """The newest first: rows and fields that came go, those that went come back, changed definitions are restored."""
-    edits = schema.edits
     query = (
         select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
         .where(edits.c.table_no == found.no, edits.c.kind.not_in((*CELL_KINDS, FORGOTTEN)), in_scope)
@@ -244,7 +238,6 @@ def undo_rows_and_fields(
 
 def touched_by_others(connection: Connection, found: TableHead, edit: Any, in_scope: ColumnElement[bool]) -> bool:
     """Whether the row or field holds cells that somebody wrote outside what is being undone."""
-    edits, cells = schema.edits, schema.cells
     column = edits.c.row_id if edit.kind == "add_row" else edits.c.field_id
     number = edit.row_id if edit.kind == "add_row" else edit.field_id
     still_there = exists().where(
@@ -258,7 +251,6 @@ def touched_by_others(connection: Connection, found: TableHead, edit: Any, in_sc
 
 def restore_definition(connection: Connection, found: TableHead, edit: Any) -> bool:
     """Whether the field got its old definition back; not if somebody changed it since or took its old name."""
-    fields, tables = schema.fields, schema.tables
     this = (fields.c.table_no == found.no) & (fields.c.field_id == edit.field_id)
     now = connection.execute(select(fields.c.spec).where(this)).scalar_one()
     before, after = decode_field(edit.before).name, decode_field(edit.after).name
@@ -272,7 +264,6 @@ def restore_definition(connection: Connection, found: TableHead, edit: Any) -> b
 
 def name_is_taken(connection: Connection, found: TableHead, field_id: int, name: str | None = None) -> bool:
     """A field cannot come back, or take `name`, while another one has that name."""
-    fields = schema.fields
     specs = connection.execute(
         select(fields.c.field_id, fields.c.spec).where(
             fields.c.table_no == found.no, (fields.c.field_id == field_id) | ~fields.c.removed

@@ -27,6 +27,7 @@ from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_
 from tablewright.store.operations import create_proposal
 from tablewright.store.persons import owner_of
 from tablewright.store.records import RecordMapper, new_id, now, to_text
+from tablewright.store.schema import runs, tables
 from tablewright.store.sharing import visible
 from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
@@ -100,7 +101,7 @@ class Run(Noun, frozen=True):
         return round(self.since.seconds + seconds_between(self.since.at, until or now()), 3)
 
 
-RUNS = RecordMapper(Run, schema.runs)
+RUNS = RecordMapper(Run, runs)
 
 
 class Runs(StorePart):
@@ -148,7 +149,6 @@ class Runs(StorePart):
     ) -> None:
         """`spec` is what it turned out to be, where that is more than was known at the start; `news` is the last that
         is told. What has ended already stays as it is, and with `owner` or `holder` what is somebody else's by now."""
-        runs = schema.runs
         running = (runs.c.id == run_id) & (runs.c.status == "running")
         if owner:
             running &= runs.c.owner == owner
@@ -165,7 +165,7 @@ class Runs(StorePart):
     def hold(self, connection: Connection, run_id: str, holder: str) -> int:
         """From now on `holder`, PROCESS/NAME, does a run that is done as a whole. Who did so before, and was asleep
         when others thought it dead, learns it with the next that it tells. How often a process was lost with it."""
-        spec = spec_of(connection, schema.runs.c.id == run_id) or {}
+        spec = spec_of(connection, runs.c.id == run_id) or {}
         setbacks = int(spec.get(SETBACKS, 0)) + is_of_another(spec.get(HOLDER, ""), holder)
         write_spec(connection, run_id, spec | {HOLDER: holder, SETBACKS: setbacks})
         return setbacks
@@ -173,7 +173,7 @@ class Runs(StorePart):
     @repeatable_transaction
     def let_go(self, connection: Connection, run_id: str, holder: str) -> None:
         """Whoever comes next goes on with it, and nothing was lost."""
-        spec = spec_of(connection, schema.runs.c.id == run_id)
+        spec = spec_of(connection, runs.c.id == run_id)
         if spec is not None and spec.get(HOLDER) == holder:
             write_spec(connection, run_id, spec | {HOLDER: ""})
 
@@ -192,7 +192,6 @@ class Runs(StorePart):
 
         def work(connection: Connection) -> bool:
             nonlocal before
-            runs = schema.runs
             running = (runs.c.id == run_id) & (runs.c.status == "running")
             if not is_held(connection, running, holder):
                 return False
@@ -225,7 +224,7 @@ class Runs(StorePart):
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
         faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run. It goes
         on in the name of `by`, who resumes it, if the person who began it may no longer do it."""
-        runs, events = schema.runs, schema.run_events
+        events = schema.run_events
         record = connection.execute(with_table().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
         present = as_run(record) if record else None
         if present is None or (present.owner, present.status) != (run.owner, run.status):
@@ -254,7 +253,6 @@ class Runs(StorePart):
     @repeatable_transaction
     def ask_to_stop(self, connection: Connection, run_id: str) -> None:
         """Whoever works on it sees it within a second."""
-        runs = schema.runs
         status = one_run(connection, run_id).status
         if status != "running":
             raise RunEnded(
@@ -266,7 +264,6 @@ class Runs(StorePart):
     @read_transaction
     def stopping(self, connection: Connection, run_ids: Collection[str]) -> set[str]:
         """Those of them that somebody asked to stop, that have ended, or that are gone with their table."""
-        runs = schema.runs
         going_on = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.stop == "", runs.c.status == "running")
         return set(run_ids) - set(connection.execute(going_on).scalars())
 
@@ -285,7 +282,6 @@ class Runs(StorePart):
         before: tuple[str, str] | None = None,
     ) -> list[Run]:
         """The newest first, on from the one that began and is named as `before` says."""
-        runs = schema.runs
         query = (
             with_table().where(is_seen(connection)).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
         )
@@ -300,7 +296,6 @@ class Runs(StorePart):
     @read_transaction
     def alike(self, connection: Connection, kind: str, like: Mapping[str, Any]) -> list[Run]:
         """Runs that came to an end and whose spec says all that `like` says, of whatever table, the newest first."""
-        runs = schema.runs
         records = connection.execute(
             with_table()
             .where(runs.c.kind == kind, runs.c.status.in_(ENDED))
@@ -316,7 +311,6 @@ class Runs(StorePart):
     @read_transaction
     def cost(self, connection: Connection, table_id: str) -> float:
         """The dollars that all runs of a table have spent, whatever became of what they found."""
-        runs = schema.runs
         usages = connection.execute(
             select(runs.c.usage).where(runs.c.table_no == head(connection, table_id).no)
         ).scalars()
@@ -340,15 +334,15 @@ def new_run(table_id: str, kind: str, spec: dict[str, Any], owner: str, total: i
 
 def write_run(connection: Connection, run: Run, table_no: int) -> None:
     record = RUNS.write(run, table_no=table_no, person=run.person or owner_of(connection))
-    connection.execute(insert(schema.runs).values(record))
+    connection.execute(insert(runs).values(record))
 
 
 def is_there(connection: Connection, run_id: str) -> bool:
-    return connection.execute(select(schema.runs.c.id).where(schema.runs.c.id == run_id)).scalar() is not None
+    return connection.execute(select(runs.c.id).where(runs.c.id == run_id)).scalar() is not None
 
 
 def one_run(connection: Connection, run_id: str) -> Run:
-    query = with_table().where(schema.runs.c.id == run_id, is_seen(connection))
+    query = with_table().where(runs.c.id == run_id, is_seen(connection))
     record = connection.execute(query).one_or_none()
     if record is None:
         raise no_run(run_id)
@@ -357,7 +351,6 @@ def one_run(connection: Connection, run_id: str) -> Run:
 
 def is_seen(connection: Connection) -> ColumnElement[bool]:
     """Of `with_table`: the runs of tables that somebody sees, and what they began themselves that is about none."""
-    runs = schema.runs
     own = (runs.c.table_no == NO_TABLE) & (runs.c.person == owner_of(connection))
     return or_(visible(connection, "table"), own)
 
@@ -370,12 +363,12 @@ def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bo
 
 def spec_of(connection: Connection, run: ColumnElement[bool]) -> dict[str, Any] | None:
     """Nobody changes it before the transaction is over."""
-    spec = connection.execute(select(schema.runs.c.spec).where(run).with_for_update()).scalar()
+    spec = connection.execute(select(runs.c.spec).where(run).with_for_update()).scalar()
     return None if spec is None else msgspec.json.decode(spec, type=dict[str, Any])
 
 
 def write_spec(connection: Connection, run_id: str, spec: Mapping[str, Any]) -> None:
-    connection.execute(update(schema.runs).where(schema.runs.c.id == run_id).values(spec=to_text(spec)))
+    connection.execute(update(runs).where(runs.c.id == run_id).values(spec=to_text(spec)))
 
 
 def table_no(connection: Connection, table_id: str) -> int:
@@ -383,7 +376,6 @@ def table_no(connection: Connection, table_id: str) -> int:
 
 
 def with_table() -> Select[Any]:
-    runs, tables = schema.runs, schema.tables
     return select(runs, tables.c.id.label("table_id")).outerjoin(tables, tables.c.no == runs.c.table_no)
 
 

@@ -15,20 +15,30 @@ from sqlalchemy import ColumnElement, Connection, delete, literal, select, true
 
 from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
-from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import upsert
 from tablewright.store.ledger import return_bytes
 from tablewright.store.persons import find, owner_of, person_of
+from tablewright.store.schema import (
+    conversations,
+    documents,
+    researches,
+    results,
+    shares,
+    shortlists,
+    tables,
+    turns,
+    users,
+)
 
 KEYS: dict[Shareable, ColumnElement[Any]] = {
-    "table": schema.tables.c.id,
-    "document": schema.documents.c.id,
-    "conversation": schema.conversations.c.id,
-    "result": schema.results.c.id,
-    "research": schema.researches.c.id,
-    "shortlist": schema.shortlists.c.id,
+    "table": tables.c.id,
+    "document": documents.c.id,
+    "conversation": conversations.c.id,
+    "result": results.c.id,
+    "research": researches.c.id,
+    "shortlist": shortlists.c.id,
 }
 
 
@@ -43,7 +53,6 @@ def visible(
     """The condition that a thing is there for whoever asks, or with `owned` is their own; `column` has its id."""
     if sees_all(connection):
         return true()
-    shares = schema.shares
     theirs = shares.c.user_id.in_((owner_of(connection), EVERYONE))
     return (KEYS[kind] if column is None else column).in_(
         select(shares.c.thing_id).where(shares.c.kind == kind, theirs, shares.c.owns if owned else true())
@@ -55,12 +64,11 @@ def claim(connection: Connection, kind: Shareable, ids: Collection[str], *, owns
     owner = owner_of(connection)
     records = [{"kind": kind, "thing_id": id, "user_id": owner, "owns": owns} for id in ids] if owner else []
     if records:
-        connection.execute(upsert(connection, schema.shares).on_conflict_do_nothing(), records)
+        connection.execute(upsert(connection, shares).on_conflict_do_nothing(), records)
 
 
 def release(connection: Connection, kind: Shareable, ids: Collection[str]) -> None:
     """What is removed is nobody's, and takes up no room."""
-    shares = schema.shares
     gone = (shares.c.kind == kind) & shares.c.thing_id.in_(list(ids))
     return_bytes(connection, gone)
     connection.execute(delete(shares).where(gone))
@@ -68,7 +76,6 @@ def release(connection: Connection, kind: Shareable, ids: Collection[str]) -> No
 
 def share_alike(connection: Connection, of: tuple[Shareable, str], with_it: tuple[Shareable, str]) -> None:
     """What is part of something is seen by whoever sees that: the table of a research, the rows of an answer."""
-    shares = schema.shares
     own = (shares.c.kind == of[0]) & (shares.c.thing_id == of[1])
     rows = select(literal(with_it[0]), literal(with_it[1]), shares.c.user_id, shares.c.owns).where(own)
     columns = ["kind", "thing_id", "user_id", "owns"]
@@ -79,7 +86,6 @@ def must_own(connection: Connection, kind: Shareable, id: str) -> None:
     """Before whatever removes or shares it, or goes on with it. Whoever may not even see it is told nothing."""
     if sees_all(connection):
         return
-    shares = schema.shares
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & (shares.c.user_id == owner_of(connection))
     if not connection.execute(select(shares.c.owns).where(own)).scalar():
         raise Forbidden(
@@ -115,7 +121,7 @@ class Sharing(StorePart):
                 take_back(connection, part_kind, part_id, keep=users)
             records = [{"kind": part_kind, "thing_id": part_id, "user_id": each, "owns": False} for each in users]
             if records:
-                connection.execute(upsert(connection, schema.shares).on_conflict_do_nothing(), records)
+                connection.execute(upsert(connection, shares).on_conflict_do_nothing(), records)
         seen = [*people, *["everyone"] * everyone]
         note(connection, "share", f"{kind} {id}", f"{'only ' * only}with {', '.join(seen) or 'nobody'}")
         return read_shared(connection, kind, id)
@@ -127,7 +133,6 @@ class Sharing(StorePart):
         must_own(connection, kind, id)
         users = [find(connection, name) for name in people]
         for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
-            shares = schema.shares
             theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
             taken = theirs if sees_all(connection) else theirs & ~shares.c.owns
             return_bytes(connection, taken)
@@ -137,7 +142,6 @@ class Sharing(StorePart):
 
 
 def take_back(connection: Connection, kind: Shareable, id: str, *, keep: Collection[str]) -> None:
-    shares = schema.shares
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & ~shares.c.owns
     connection.execute(delete(shares).where(own, shares.c.user_id.not_in(list(keep))))
 
@@ -151,18 +155,16 @@ def must_be_there(connection: Connection, kind: Shareable, id: str) -> None:
 def parts_of(connection: Connection, kind: Shareable, id: str) -> list[tuple[Shareable, str]]:
     """What is shared with it, because it cannot be read without."""
     if kind in ("research", "shortlist"):
-        head = schema.researches if kind == "research" else schema.shortlists
+        head = researches if kind == "research" else shortlists
         table_id = connection.execute(select(head.c.table_id).where(head.c.id == id)).scalar()
         return [("table", table_id)] if table_id else []
     if kind == "conversation":
-        turns = schema.turns
         kept = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
         return [("result", each) for turn in kept if (each := msgspec.json.decode(turn).get("result_id"))]
     return []
 
 
 def read_shared(connection: Connection, kind: Shareable, id: str) -> Shared:
-    shares, users = schema.shares, schema.users
     found = connection.execute(
         select(shares.c.user_id, shares.c.owns, users.c.name)
         .outerjoin(users, users.c.id == shares.c.user_id)

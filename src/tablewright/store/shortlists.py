@@ -10,11 +10,11 @@ from sqlalchemy import Row as Record
 
 from tablewright.domain.shortlist import ShortlistState
 from tablewright.errors import NotFound
-from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.ledger import octets, set_bytes
 from tablewright.store.records import new_id, now, to_text
+from tablewright.store.schema import shortlists
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
 
 BROKEN = "The conversation could not be read any more, so it starts afresh."
@@ -27,7 +27,7 @@ class Shortlists(StorePart):
     @write_transaction
     def start(self, connection: Connection) -> ShortlistState:
         state = ShortlistState(id=new_id("h"), created_at=now(), updated_at=now())
-        statement = insert(schema.shortlists).values(
+        statement = insert(shortlists).values(
             id=state.id, table_id="", state=to_text(state), created_at=state.created_at, updated_at=state.updated_at
         )
         connection.execute(statement)
@@ -37,7 +37,7 @@ class Shortlists(StorePart):
     @read_transaction
     def get(self, connection: Connection, id: str) -> ShortlistState:
         """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
-        heads = schema.shortlists
+        heads = shortlists
         seen = (heads.c.id == id) & visible(connection, "shortlist")
         head = connection.execute(select(heads).where(seen)).first()
         if head is None:
@@ -47,7 +47,7 @@ class Shortlists(StorePart):
     @write_transaction
     def save(self, connection: Connection, state: ShortlistState) -> ShortlistState:
         saved = msgspec.structs.replace(state, updated_at=now())
-        heads, content = schema.shortlists, to_text(saved)
+        heads, content = shortlists, to_text(saved)
         seen = (heads.c.id == state.id) & visible(connection, "shortlist")
         changed = connection.execute(
             update(heads).where(seen).values(state=content, table_id=saved.table_id, updated_at=saved.updated_at)
@@ -63,14 +63,14 @@ class Shortlists(StorePart):
     @read_transaction
     def all(self, connection: Connection) -> list[ShortlistState]:
         """The newest first."""
-        query = select(schema.shortlists).order_by(schema.shortlists.c.created_at.desc())
+        query = select(shortlists).order_by(shortlists.c.created_at.desc())
         seen = query.where(visible(connection, "shortlist"))
         return [as_state(head) for head in connection.execute(seen)]
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
         """The table stays."""
-        heads = schema.shortlists
+        heads = shortlists
         seen = (heads.c.id == id) & visible(connection, "shortlist")
         if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
             raise missing(id)

@@ -17,12 +17,12 @@ from tablewright.domain.feed import Progress
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.feed import COUNTED, append_events
 from tablewright.store.ledger import SpentSoFar, charge_run, note_spent, octets
 from tablewright.store.operations import CellAt, Operation, add_operations
 from tablewright.store.records import RecordMapper, to_text
+from tablewright.store.schema import run_slices
 
 NAMED = 5
 """Skipped rows that are named; the others are counted."""
@@ -87,7 +87,7 @@ class Slice(Noun, frozen=True):
         )
 
 
-SLICES = RecordMapper(Slice, schema.run_slices)
+SLICES = RecordMapper(Slice, run_slices)
 
 
 class Totals(Noun, frozen=True):
@@ -103,7 +103,7 @@ class Slices(StorePart):
     def claim(self, connection: Connection, run_id: str, number: int, owner: str) -> Slice:
         """From now on it is the owner's; whoever had it before writes to it no more. A process that had it until now,
         and neither finished it nor gave it back, was lost with it."""
-        slices = schema.run_slices
+        slices = run_slices
         record = connection.execute(select(slices).where(at(run_id, number)).with_for_update()).one_or_none()
         if record is None:
             raise superseded(run_id, number)
@@ -132,7 +132,7 @@ class Slices(StorePart):
         """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer
         was cut off before knowing so, is not counted or told again. `spent` is noted with the hold of those who pay."""
         done, usage = to_text(state.done), to_text(state.usage)
-        slices = schema.run_slices
+        slices = run_slices
         present = connection.execute(
             select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
             .where(at(state.run_id, state.number))
@@ -156,7 +156,7 @@ class Slices(StorePart):
 
     @read_transaction
     def totals(self, connection: Connection, run_id: str) -> Totals:
-        slices = schema.run_slices
+        slices = run_slices
         query = select(slices.c.number, slices.c.finished, slices.c.tally, slices.c.usage)
         records = connection.execute(query.where(slices.c.run_id == run_id).order_by(slices.c.number)).all()
         return Totals(
@@ -168,7 +168,7 @@ class Slices(StorePart):
     @read_transaction
     def usage(self, connection: Connection, run_id: str) -> Usage:
         """What all of them took so far, whoever did them."""
-        slices = schema.run_slices
+        slices = run_slices
         usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id)).scalars()
         return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
@@ -178,13 +178,13 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
     slices = (Slice(run_id=run_id, number=number, todo=todo) for number, todo in enumerate(todos, start=1))
     records = [SLICES.write(each) for each in slices]
     if records:
-        connection.execute(insert(schema.run_slices), records)
+        connection.execute(insert(run_slices), records)
     return 2 * sum(octets(str(record["todo"])) for record in records)
 
 
 def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", anew: bool = False) -> None:
     """`anew`: whatever was lost with them before no longer counts."""
-    slices = schema.run_slices
+    slices = run_slices
     unfinished = (slices.c.run_id == run_id) & slices.c.finished.is_(False)
     if owner:
         unfinished &= slices.c.owner == owner
@@ -198,7 +198,7 @@ def is_of_another(before: str, now: str) -> bool:
 
 
 def at(run_id: str, number: int) -> Any:
-    return (schema.run_slices.c.run_id == run_id) & (schema.run_slices.c.number == number)
+    return (run_slices.c.run_id == run_id) & (run_slices.c.number == number)
 
 
 def superseded(run_id: str, number: int) -> Superseded:

@@ -19,13 +19,14 @@ from tablewright.store import schema
 from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
 from tablewright.store.properties import PropertyAt, properties_at
 from tablewright.store.records import RecordMapper
+from tablewright.store.schema import documents, segments, summaries
 from tablewright.store.sharing import visible
 from tablewright.store.text_index import K1, Ranked, TextIndex
 from tablewright.store.vectors import Nearest, Target, VectorIndex
 from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
 
-SEGMENTS = RecordMapper(Segment, schema.segments, start="begins", end="ends")
-SUMMARIES = RecordMapper(Summary, schema.summaries)
+SEGMENTS = RecordMapper(Segment, segments, start="begins", end="ends")
+SUMMARIES = RecordMapper(Summary, summaries)
 _document = msgspec.json.Decoder(Document)
 
 
@@ -134,7 +135,6 @@ class Snapshot:
 
     def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
         """Those that are there, in this order."""
-        summaries = schema.summaries
         found = {
             record.id: as_summary(record, self.roster)
             for batch in in_batches(ids)
@@ -145,14 +145,13 @@ class Snapshot:
 
     def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
         """The segments of a document, from one number to another: the children of a summary."""
-        segments, no = schema.segments, find_one(self.connection, id).no
+        no = find_one(self.connection, id).no
         query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
         if last is not None:
             query = query.where(segments.c.id <= part_id(no, last))
         return [as_segment(record, self.roster) for record in self.connection.execute(query.order_by(segments.c.id))]
 
     def summaries_of(self, id: str) -> list[SummaryAt]:
-        summaries = schema.summaries
         query = select(summaries).where(parts_of(summaries.c.id, [find_one(self.connection, id).no]))
         return [as_summary(record, self.roster) for record in self.connection.execute(query.order_by(summaries.c.id))]
 
@@ -174,7 +173,6 @@ class Snapshot:
 
     def find(self, ids: Collection[str]) -> list[Document]:
         """Those that are there, in this order."""
-        documents = schema.documents
         found = {
             record.id: _document.decode(record.document)
             for batch in in_batches([id for id in ids if id in self.roster.numbers])
@@ -197,7 +195,6 @@ def read_roster(connection: Connection, version: int) -> Roster:
 
 
 def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
-    documents = schema.documents
     query = select(documents.c.no, documents.c.id, documents.c.path, documents.c.document)
     query = query.where(visible(connection, "document"))
     found = connection.execute(query.where(or_(documents.c.id == wanted, documents.c.path == wanted))).first()
@@ -221,7 +218,6 @@ def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
 
 
 def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) -> dict[int, SegmentAt]:
-    segments = schema.segments
     return {
         record.id: as_segment(record, roster)
         for batch in in_batches(ids)

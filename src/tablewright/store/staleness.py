@@ -14,8 +14,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from tablewright.domain.model import Cell, Noun, RowId, given
-from tablewright.store import schema
 from tablewright.store.records import GivenRow, decode_cell, decode_given, to_text
+from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, chunks
 
 Place: TypeAlias = tuple[RowId, int]
@@ -25,7 +25,7 @@ Entry: TypeAlias = dict[str, Any]
 CELL_KINDS = ("cell", "stale")
 """The entries of the log that say what a cell is now: its value, or only that it is stale."""
 BATCH = 2_000
-entry_number = schema.edits.c.seq + 0
+entry_number = edits.c.seq + 0
 """Where the entries of some cells are wanted: by the bare number a database may look for them in the whole log."""
 MARKED = '%"stale":true%'
 """In an encoded cell; quotes inside its strings are escaped, so only the key itself can match."""
@@ -65,7 +65,6 @@ def marks_for(connection: Connection, found: TableHead, first: int, last: int) -
     dependents = dependents_of(found)
     if not dependents:
         return
-    edits, cells = schema.edits, schema.cells
     reachable = sorted({field_id for ids in dependents.values() for field_id in ids})
     of_row = (cells.c.table_no == found.no, cells.c.row_id == edits.c.row_id, cells.c.field_id.in_(reachable))
     # As EXISTS it is a join to PostgreSQL, which without statistics compares every row with every other.
@@ -119,7 +118,6 @@ def marks_for_outdated(
     where an input is not what it was then, and for those that are written beside them and depend on them. `written` has
     row_id, field_id, cell and as_of. `standing` are the entries that are not being undone: where there are none since,
     an input becomes what it was."""
-    edits = schema.edits
     marks: dict[Place, Entry] = {}
     for field_id, inputs in inputs_of(found).items():
         later = [
@@ -154,7 +152,7 @@ def spans_since(
     """What became of the inputs of the written cells since their `as_of`, in these rows, and the texts of the cells.
 
     An undo brings inputs back, which counts; an input that is applied together with the cell fits to it."""
-    entries = schema.edits.alias()
+    entries = edits.alias()
     # By the bare number a database may look for the entries in the whole log.
     since = (written.c.row_id == entries.c.row_id) & (entries.c.seq + 0 > written.c.as_of)
     query = (
@@ -219,7 +217,6 @@ def changed_cells(connection: Connection, found: TableHead, records: Sequence[An
 
 
 def given_values(connection: Connection, found: TableHead, row_ids: Collection[RowId]) -> dict[RowId, GivenRow]:
-    rows = schema.rows
     query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
     return {
         row_id: decode_given(text)
@@ -232,7 +229,6 @@ def untouched_texts(
     connection: Connection, found: TableHead, row_ids: Collection[RowId], fields: list[int]
 ) -> dict[Place, str]:
     """The cells of these rows that the change has neither written nor marked yet."""
-    edits, cells = schema.edits, schema.cells
     of_cell = (edits.c.table_no == found.no, edits.c.row_id == cells.c.row_id, edits.c.field_id == cells.c.field_id)
     newest = select(func.max(entry_number)).where(*of_cell).scalar_subquery()
     query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
@@ -269,7 +265,6 @@ def stale_cells(connection: Connection, found: TableHead) -> list[StaleCell]:
     inputs, names = inputs_of(found), found.names
     if not inputs:
         return []
-    cells, rows = schema.cells, schema.rows
     query = (
         select(cells.c.row_id, cells.c.field_id, cells.c.cell)
         .join(rows, (rows.c.table_no == cells.c.table_no) & (rows.c.row_id == cells.c.row_id))

@@ -32,6 +32,29 @@ from tablewright.store.records import (
     split_given,
     to_text,
 )
+from tablewright.store.schema import (
+    attempts,
+    cells,
+    changes,
+    edits,
+    fields,
+    imports,
+    kind_rows,
+    kind_tables,
+    listings,
+    operations,
+    proposals,
+    researches,
+    rows,
+    run_events,
+    run_slices,
+    runs,
+    scheduled,
+    shortlists,
+    table_ids,
+    tables,
+    views,
+)
 from tablewright.store.sharing import claim, must_own, release, sees_all, visible
 
 BATCH = 2_000
@@ -58,7 +81,7 @@ class TableSummary(Noun, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-SUMMARIES = RecordMapper(TableSummary, schema.tables, rows="rows", fields="fields", changed_at="changed_at")
+SUMMARIES = RecordMapper(TableSummary, tables, rows="rows", fields="fields", changed_at="changed_at")
 
 
 class TableHead(Noun, frozen=True):
@@ -83,7 +106,7 @@ class TableHead(Noun, frozen=True):
         return msgspec.structs.replace(self, field_ids=own)
 
 
-HEADS = RecordMapper(TableHead, schema.tables)
+HEADS = RecordMapper(TableHead, tables)
 
 
 class TableActivity(Noun, frozen=True):
@@ -137,7 +160,6 @@ class Tables(StorePart):
 
     @read_transaction
     def all(self, connection: Connection) -> list[TableSummary]:
-        tables, rows, fields, changes = schema.tables, schema.rows, schema.fields, schema.changes
         rows_of = select(func.count()).where(rows.c.table_no == tables.c.no, ~rows.c.removed).scalar_subquery()
         fields_of = select(func.count()).where(fields.c.table_no == tables.c.no, ~fields.c.removed).scalar_subquery()
         changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
@@ -167,7 +189,6 @@ class Tables(StorePart):
     def activity(self, connection: Connection, table_id: str) -> TableActivity:
         """Cheap enough to be asked for several times a second."""
         record = find_record(connection, table_id, lock=False)
-        runs, proposals = schema.runs, schema.proposals
         newest = (
             select(each.c.id, each.c.status).where(each.c.table_no == record.no).order_by(at.desc()).limit(NEWEST)
             for each, at in ((runs, runs.c.started_at), (proposals, proposals.c.created_at))
@@ -242,7 +263,6 @@ class Tables(StorePart):
     @read_transaction
     def row_ids(self, connection: Connection, table_id: str, *, limit: int | None = None) -> list[RowId]:
         """Of its rows, in their order."""
-        rows = schema.rows
         here = (rows.c.table_no == head(connection, table_id).no) & ~rows.c.removed
         query = select(rows.c.row_id).where(here).order_by(rows.c.row_id).limit(limit)
         return list(connection.execute(query).scalars())
@@ -251,17 +271,17 @@ class Tables(StorePart):
     def rename(self, connection: Connection, table_id: str, name: str) -> None:
         """The id stays."""
         no = head(connection, table_id, lock=True).no
-        connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(name=printable(name)))
+        connection.execute(update(tables).where(tables.c.no == no).values(name=printable(name)))
 
     @repeatable_transaction
     def set_tags(self, connection: Connection, table_id: str, tags: Sequence[str]) -> None:
         no = head(connection, table_id, lock=True).no
-        connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(tags=to_text(list(tags))))
+        connection.execute(update(tables).where(tables.c.no == no).values(tags=to_text(list(tags))))
 
     @repeatable_transaction
     def note_schedule(self, connection: Connection, table_id: str) -> None:
         """The queue has a schedule for it, which is to go with it."""
-        statement = upsert(self._database.engine, schema.scheduled).values(table_id=table_id).on_conflict_do_nothing()
+        statement = upsert(self._database.engine, scheduled).values(table_id=table_id).on_conflict_do_nothing()
         connection.execute(statement)
 
     @write_transaction
@@ -271,35 +291,34 @@ class Tables(StorePart):
         found = head(connection, table_id, lock=True)
         must_own(connection, "table", found.table.id)
         proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
-        connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
+        connection.execute(delete(operations).where(operations.c.proposal_id.in_(proposals)))
         runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
-        for of_run in (schema.attempts, schema.run_slices, schema.run_events):
+        for of_run in (attempts, run_slices, run_events):
             connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
         for owned in (
-            schema.imports,
-            schema.kind_tables,
-            schema.kind_rows,
-            schema.listings,
-            schema.views,
+            imports,
+            kind_tables,
+            kind_rows,
+            listings,
+            views,
             schema.proposals,
             schema.runs,
-            schema.edits,
-            schema.changes,
-            schema.cells,
-            schema.rows,
-            schema.fields,
+            edits,
+            changes,
+            cells,
+            rows,
+            fields,
         ):
             connection.execute(delete(owned).where(owned.c.table_no == found.no))
-        researches, shortlists = schema.researches, schema.shortlists
         about = select(researches.c.id).where(researches.c.table_id == found.table.id)
         drop_researches(connection, list(connection.execute(about).scalars()))
         talks = select(shortlists.c.id).where(shortlists.c.table_id == found.table.id)
         release(connection, "shortlist", list(connection.execute(talks).scalars()))
         connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
-        connection.execute(delete(schema.tables).where(schema.tables.c.no == found.no))
+        connection.execute(delete(tables).where(tables.c.no == found.no))
         release(connection, "table", [found.table.id])
         audit.note(connection, "remove", f"table {found.table.id}", found.table.name)
-        gone = delete(schema.scheduled).where(schema.scheduled.c.table_id == found.table.id)
+        gone = delete(scheduled).where(scheduled.c.table_id == found.table.id)
         return bool(connection.execute(gone).rowcount)
 
 
@@ -309,7 +328,6 @@ def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Tabl
 
 
 def head_of(connection: Connection, record: Record[Any]) -> TableHead:
-    fields = schema.fields
     found = connection.execute(
         select(fields.c.field_id, fields.c.spec, fields.c.position)
         .where(fields.c.table_no == record.no, ~fields.c.removed)
@@ -333,7 +351,6 @@ def only_fields(found: TableHead, fields: Collection[str] | None) -> TableHead:
 
 
 def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Record[Any]:
-    tables = schema.tables
     query = select(tables).where(visible(connection, "table"))
     query = query.with_for_update() if lock else query
     record = connection.execute(query.where(tables.c.id == name_or_id)).one_or_none()
@@ -360,7 +377,6 @@ def windows(connection: Connection, found: TableHead) -> Iterator[tuple[Row, ...
 
 
 def read_window(connection: Connection, found: TableHead, after: RowId, limit: int) -> tuple[Row, ...]:
-    rows, cells = schema.rows, schema.cells
     here = (rows.c.table_no == found.no, rows.c.row_id > after, ~rows.c.removed)
     row_ids = (
         connection.execute(select(rows.c.row_id).where(*here).order_by(rows.c.row_id).limit(limit)).scalars().all()
@@ -384,7 +400,6 @@ def read_window(connection: Connection, found: TableHead, after: RowId, limit: i
 
 def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> int:
     """Return how many of these rows, from the first, fit into a window; at least one, if there are any."""
-    rows, cells = schema.rows, schema.cells
     size = count = 0
     for chunk in chunks(row_ids, WEIGHED_AT_ONCE):
         ordered = possible(chunk)
@@ -409,7 +424,6 @@ def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[Ro
 
 
 def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
-    rows, cells = schema.rows, schema.cells
     result: list[Row] = []
     for chunk in chunks(possible(row_ids), 500):
         records = connection.execute(
@@ -462,7 +476,6 @@ def chunks(items: Iterable[RowId], size: int) -> Iterator[list[RowId]]:
 
 
 def count_rows(connection: Connection, table_no: int) -> int:
-    rows = schema.rows
     query = select(func.count()).select_from(rows).where(rows.c.table_no == table_no, ~rows.c.removed)
     return connection.execute(query).scalar_one()
 
@@ -472,7 +485,7 @@ def free_id(connection: Connection, name: str) -> str:
     that no id is given twice, nor tells of a table that somebody does not see."""
     start = slug(name)
     take_turns(connection, f"table id {start}")
-    ids = schema.table_ids
+    ids = table_ids
     free = start if sees_all(connection) else new_id(f"{start}-")
     while connection.execute(select(ids.c.id).where(ids.c.id == free)).scalar():
         free = new_id(f"{start}-")
@@ -482,7 +495,7 @@ def free_id(connection: Connection, name: str) -> str:
 
 def insert_head(connection: Connection, table: Table) -> int:
     inserted = connection.execute(
-        insert(schema.tables).values(
+        insert(tables).values(
             id=table.id,
             name=table.name,
             key_field=table.key_field,
@@ -496,7 +509,7 @@ def insert_head(connection: Connection, table: Table) -> int:
     table_no = int(inserted.inserted_primary_key[0])  # type: ignore[index]  # a single-row INSERT always has one
     if table.fields:
         connection.execute(
-            insert(schema.fields),
+            insert(fields),
             [
                 {
                     "table_no": table_no,
@@ -539,7 +552,7 @@ def insert_rows(
         if size > room:  # a large file is refused as soon as it is too large, not once it is all written
             refuse_bytes(connection, size)
         insert_many(connection, insert(schema.rows), records)
-        insert_many(connection, insert(schema.cells), carried)
+        insert_many(connection, insert(cells), carried)
         count += len(batch)
         if progress:
             progress(count)
@@ -557,10 +570,9 @@ def cell_record(table_no: int, row_id: RowId, field_id: int, cell: Cell) -> dict
 
 
 def finish_creation(connection: Connection, table_no: int, count: int, *, actor: str, note: str) -> None:
-    tables = schema.tables
     connection.execute(tables.update().where(tables.c.no == table_no).values(last_row=count, last_change=1))
     connection.execute(
-        insert(schema.changes).values(
+        insert(changes).values(
             table_no=table_no, change=1, at=now(), actor=actor, kind="create", note=note, first_seq=1, last_seq=0
         )
     )

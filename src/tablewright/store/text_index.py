@@ -18,8 +18,8 @@ from sqlalchemy import Connection, select
 
 from tablewright.arrays import NDArray, np
 from tablewright.domain.corpus import Segment
-from tablewright.store import schema
 from tablewright.store.parts import SHIFT, grown, in_batches
+from tablewright.store.schema import corpus, words
 from tablewright.store.words import code_of, words_of
 
 K1 = 1.2
@@ -150,7 +150,7 @@ class TextIndex:
         return sorted(int(segment) for segments in found for segment in segments)
 
     def _fresh(self, connection: Connection) -> tuple[IndexBlock, ...]:
-        version = connection.execute(select(schema.corpus.c.version)).scalar_one()
+        version = connection.execute(select(corpus.c.version)).scalar_one()
         with self._lock:
             if version != self._version:
                 self._update(connection)
@@ -158,7 +158,7 @@ class TextIndex:
             return self._blocks
 
     def _update(self, connection: Connection) -> None:
-        present = set(connection.execute(select(schema.words.c.document_no)).scalars())
+        present = set(connection.execute(select(words.c.document_no)).scalars())
         if gone := self._documents - present:
             kept = (without(block, gone) for block in self._blocks)
             self._blocks = tuple(block for block in kept if block.size)
@@ -188,7 +188,6 @@ def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
 
 
 def read_block(connection: Connection, documents: Sequence[int]) -> IndexBlock:
-    words = schema.words
     keys = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
     lengths: list[NDArray[np.uint32]] = []
     segments: list[Positions] = []

@@ -13,17 +13,17 @@ from tablewright.domain.access import SCOPES, Holder, Scope, Token
 from tablewright.domain.naming import check_name
 from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, UsageError
-from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.authority import lost_link
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import RecordMapper, new_id, now
+from tablewright.store.schema import tokens, users
 
 LONGEST_NAME = 80
 MOST = 100
 """Tokens of one person."""
-TOKENS = RecordMapper(Token, schema.tokens, scopes="")
+TOKENS = RecordMapper(Token, tokens, scopes="")
 
 
 class Tokens(StorePart):
@@ -32,11 +32,9 @@ class Tokens(StorePart):
         """Whose token it is, also of one that has expired. What is compared are hashes, in a time that tells nothing
         of them."""
         wanted = content_hash(secret)
-        tokens = schema.tokens
         record = connection.execute(select(tokens).where(tokens.c.hash == wanted)).one_or_none()
         if record is None or not hmac.compare_digest(record.hash, wanted):
             return None
-        users = schema.users
         user = connection.execute(select(users).where(users.c.id == record.user_id)).one()
         token = as_token(record, user.name)
         ended = lost_link(connection, user.link_by)
@@ -45,7 +43,6 @@ class Tokens(StorePart):
     @read_transaction
     def all(self, connection: Connection, user: str = "") -> list[Token]:
         """Those of a user, or of all; the newest last."""
-        tokens, users = schema.tokens, schema.users
         wanted = select(tokens, users.c.name.label("user")).join(users, users.c.id == tokens.c.user_id)
         if user:
             wanted = wanted.where(tokens.c.user_id == find(connection, user))
@@ -68,7 +65,7 @@ class Tokens(StorePart):
         if len(name) > LONGEST_NAME:
             raise UsageError(f"The name of a token has at most {LONGEST_NAME} characters.")
         user_id = find(connection, user)
-        theirs = select(schema.tokens.c.id).where(schema.tokens.c.user_id == user_id)
+        theirs = select(tokens.c.id).where(tokens.c.user_id == user_id)
         if len(connection.execute(theirs).all()) >= MOST:
             raise UsageError(f"{user} has {MOST} tokens already.", advice="Remove those that nobody uses.")
         token, secret = add_token(connection, user_id, user, name=name, scopes=scopes, expires_at=expires_at)
@@ -78,7 +75,6 @@ class Tokens(StorePart):
     @repeatable_transaction
     def remove(self, connection: Connection, token_id: str, user: str = "") -> None:
         """It is worth nothing from now on. With `user`, only if it is theirs."""
-        tokens, users = schema.tokens, schema.users
         wanted = select(users.c.name).join(tokens, users.c.id == tokens.c.user_id).where(tokens.c.id == token_id)
         owner = connection.execute(wanted).scalar()
         if owner is None or (user and owner != user):
@@ -90,13 +86,12 @@ class Tokens(StorePart):
     def renew(self, connection: Connection, user: str, *, expires_at: str = "") -> tuple[Token, str]:
         """One new token for all that the user has; those are worth nothing from now on."""
         user_id = find(connection, user)
-        connection.execute(delete(schema.tokens).where(schema.tokens.c.user_id == user_id))
+        connection.execute(delete(tokens).where(tokens.c.user_id == user_id))
         note(connection, "token", f"user {user}", "renewed")
         return add_token(connection, user_id, user, expires_at=expires_at)
 
     @repeatable_transaction
     def used(self, connection: Connection, token_id: str) -> None:
-        tokens = schema.tokens
         connection.execute(update(tokens).where(tokens.c.id == token_id).values(last_used_at=now()))
 
 
@@ -115,9 +110,8 @@ def add_token(
     token = Token(
         id=new_id("k"), user=user, name=name, scopes=kept, created_at=now(), expires_at=expires_at, last_used_at=""
     )
-    # Tokens are long and random, so a plain hash is enough.
     record = TOKENS.write(token, user_id=user_id, hash=content_hash(secret), scopes=" ".join(kept))
-    connection.execute(insert(schema.tokens).values(record))
+    connection.execute(insert(tokens).values(record))
     return token, secret
 
 

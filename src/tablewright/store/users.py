@@ -18,6 +18,7 @@ from tablewright.store.database import StorePart, read_transaction, repeatable_t
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
+from tablewright.store.schema import holds, identities, quotas, requests, shares, spent, tokens, users
 from tablewright.store.tokens import add_token
 
 RESERVED = frozenset({"owner", "assistant"})
@@ -44,12 +45,12 @@ class Users(StorePart):
 
     @read_transaction
     def _by_id(self, connection: Connection, user_id: str) -> Person:
-        record = connection.execute(select(schema.users).where(schema.users.c.id == user_id)).one_or_none()
+        record = connection.execute(select(users).where(users.c.id == user_id)).one_or_none()
         return as_person(connection, record) if record else Person(id=user_id, name="", role="viewer")
 
     @read_transaction
     def all(self, connection: Connection) -> list[Person]:
-        records = connection.execute(select(schema.users).order_by(schema.users.c.name)).all()
+        records = connection.execute(select(users).order_by(users.c.name)).all()
         return [as_person(connection, record) for record in records]
 
     @write_transaction
@@ -77,7 +78,7 @@ class Users(StorePart):
     @read_transaction
     def signed_in(self, connection: Connection, issuer: str, subject: str) -> Person | None:
         """Whom a provider vouched for before."""
-        users, known = schema.users, schema.identities
+        known = schema.identities
         wanted = select(users).join(known, known.c.user_id == users.c.id)
         wanted = wanted.where(known.c.issuer == issuer, known.c.subject == subject)
         record = connection.execute(wanted).one_or_none()
@@ -88,7 +89,7 @@ class Users(StorePart):
         """The user of that name, from now on let in by what the provider says; None where there is none, or where they
         are somebody else to this provider."""
         take_turns(connection, "tablewright users")
-        users, known = schema.users, schema.identities
+        known = schema.identities
         record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
         theirs = (known.c.user_id == record.id) & (known.c.issuer == issuer) if record else None
         if record is None or record.link_by or theirs is None:
@@ -101,18 +102,18 @@ class Users(StorePart):
     @repeatable_transaction
     def change_role(self, connection: Connection, name: str, role: Role) -> None:
         user_id = find(connection, name)
-        link_by = select(schema.users.c.link_by).where(schema.users.c.id == user_id)
+        link_by = select(users.c.link_by).where(users.c.id == user_id)
         if connection.execute(link_by).scalar():
             raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
-        connection.execute(update(schema.users).where(schema.users.c.id == user_id).values(role=role))
+        connection.execute(update(users).where(users.c.id == user_id).values(role=role))
         note(connection, "role", f"user {name}", f"now {role}")
 
     @write_transaction
     def remove(self, connection: Connection, name: str) -> None:
         user_id = find(connection, name)
-        for theirs in (schema.shares, schema.quotas, schema.spent, schema.holds, schema.tokens, schema.identities):
+        for theirs in (shares, quotas, spent, holds, tokens, identities):
             connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
-        connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
+        connection.execute(delete(users).where(users.c.id == user_id))
         note(connection, "user", f"user {name}", "removed")
 
     # ── requests with a key ──────────────────────────────────────────────────────────────────────────────────────────
@@ -121,7 +122,6 @@ class Users(StorePart):
     def begin_request(self, connection: Connection, actor: str, key: str, route: str) -> str | None:
         """None where it is new, and now begun; else what was answered to it, empty while that is not known yet. A key
         that was used for something else is refused. What nobody works on any more is begun anew."""
-        requests = schema.requests
         connection.execute(delete(requests).where(requests.c.created_at < before(REMEMBERED)))
         abandoned = (requests.c.answer == "") & (requests.c.created_at < before(CLAIMED))
         connection.execute(delete(requests).where(abandoned))
@@ -138,14 +138,12 @@ class Users(StorePart):
     @repeatable_transaction
     def renew_request(self, connection: Connection, actor: str, key: str) -> None:
         """It is still being worked on."""
-        requests = schema.requests
         under_way = (requests.c.actor == actor) & (requests.c.key == key) & (requests.c.answer == "")
         connection.execute(update(requests).where(under_way).values(created_at=now()))
 
     @repeatable_transaction
     def answer_request(self, connection: Connection, actor: str, key: str, answer: str | None) -> None:
         """None: it failed, and may be tried again with the same key."""
-        requests = schema.requests
         own = (requests.c.actor == actor) & (requests.c.key == key)
         if answer is None:
             connection.execute(delete(requests).where(own))
@@ -158,7 +156,6 @@ def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -
     check_user_name(name)
     if any(look_alike(name, taken) for taken in RESERVED):
         raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
-    users = schema.users
     take_turns(connection, "tablewright users")  # of two who look alike and come at once, one
     for taken in connection.execute(select(users.c.name)).scalars():
         if look_alike(name, taken):
@@ -172,7 +169,7 @@ def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -
 
 
 def link(connection: Connection, user_id: str, name: str, issuer: str, subject: str) -> None:
-    connection.execute(insert(schema.identities).values(issuer=issuer, subject=subject, user_id=user_id))
+    connection.execute(insert(identities).values(issuer=issuer, subject=subject, user_id=user_id))
     note(connection, "user", f"user {name}", f"signs in with {issuer}")
 
 

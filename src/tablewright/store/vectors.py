@@ -15,6 +15,7 @@ from tablewright.arrays import NDArray, np
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import SHIFT, grown, in_batches
+from tablewright.store.schema import corpus, vectors
 from tablewright.store.text_index import Positions, Ranked, best, is_among
 
 Target: TypeAlias = Literal["segment", "summary", "fact"]
@@ -97,7 +98,7 @@ class VectorIndex:
                 del self._of[known]
 
     def _fresh(self, connection: Connection, target: Target, embedder: str) -> tuple[VectorBlock, ...]:
-        version = connection.execute(select(schema.corpus.c.version)).scalar_one()
+        version = connection.execute(select(corpus.c.version)).scalar_one()
         with self._lock:
             gathered = self._of.setdefault((target, embedder), Gathered())
             if version != gathered.version:
@@ -116,7 +117,6 @@ class Gathered:
         """Of each document's matrix, in bytes: facts are added later."""
 
     def update(self, connection: Connection, target: Target, embedder: str) -> None:
-        vectors = schema.vectors
         query = select(vectors.c.document_no, func.length(vectors.c.matrix).label("size"))
         found = connection.execute(query.where(vectors.c.target == target, vectors.c.embedder == embedder))
         present = {record.document_no: int(record.size) for record in found}
@@ -200,7 +200,6 @@ def prepared(block: VectorBlock, *, compare_all: bool) -> VectorBlock:
 
 
 def read_block(connection: Connection, target: Target, documents: Sequence[int]) -> VectorBlock:
-    vectors = schema.vectors
     ids: list[Positions] = []
     matrix = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
     dimensions = 1
@@ -246,7 +245,6 @@ def keep_vectors(connection: Connection, document_no: int, vectors: Mapping[Targ
 
 def add_vectors(connection: Connection, document_no: int, target: Target, known: int, new: Half, embedder: str) -> None:
     """Behind those of the `known` parts. Where these have none of this embedder, theirs are near to nothing."""
-    vectors = schema.vectors
     mine = (vectors.c.document_no == document_no, vectors.c.target == target)
     found = connection.execute(select(vectors.c.matrix, vectors.c.embedder).where(*mine)).first()
     if found is not None and found.embedder == embedder:

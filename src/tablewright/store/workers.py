@@ -18,10 +18,10 @@ from typing import Literal, TypeAlias
 from sqlalchemy import ColumnElement, Connection, Double, cast, delete, func, literal, select
 
 from tablewright.domain.model import Noun
-from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import upsert
 from tablewright.store.records import RecordMapper, now
+from tablewright.store.schema import workers
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]
 
@@ -51,7 +51,7 @@ class Worker(Noun, frozen=True):
         return self.kind != "command"
 
 
-WORKERS = RecordMapper(Worker, schema.workers, could_speak="could_speak")
+WORKERS = RecordMapper(Worker, workers, could_speak="could_speak")
 
 
 class Workers(StorePart):
@@ -65,19 +65,16 @@ class Workers(StorePart):
         self._database.write_here(lambda connection: write_beat(connection, worker_id, kind))
 
     def leave_here(self, worker_id: str) -> None:
-        workers = schema.workers
         self._database.write_here(
             lambda connection: connection.execute(delete(workers).where(workers.c.id == worker_id))
         )
 
     @repeatable_transaction
     def leave(self, connection: Connection, worker_ids: Collection[str]) -> None:
-        workers = schema.workers
         connection.execute(delete(workers).where(workers.c.id.in_(list(worker_ids))))
 
     @read_transaction
     def all(self, connection: Connection) -> list[Worker]:
-        workers = schema.workers
         silent = (clock(connection) - workers.c.beat).label("silent")
         up = (clock(connection) - started(connection)).label("could_speak")
         records = connection.execute(select(workers, silent, up).order_by(workers.c.started_at))
@@ -85,7 +82,7 @@ class Workers(StorePart):
 
 
 def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None:
-    statement = upsert(connection, schema.workers).values(
+    statement = upsert(connection, workers).values(
         id=worker_id,
         kind=kind,
         host=socket.gethostname(),
