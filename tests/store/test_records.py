@@ -11,12 +11,12 @@ from tablewright.domain.model import Cell, Evidence, Step
 from tablewright.domain.research import Angle, Brief, Research
 from tablewright.domain.usage import Usage
 from tablewright.store import schema
-from tablewright.store.operations import OPERATIONS, Operation
-from tablewright.store.properties import ANNOTATIONS, PROPERTIES, VALUES
+from tablewright.store.operations import Operation, operation_records
+from tablewright.store.properties import annotation_records, property_records, value_records
 from tablewright.store.records import RecordMapper
-from tablewright.store.researches import HEADS as RESEARCHES
-from tablewright.store.runs import RUNS, Run
-from tablewright.store.slices import SLICES, RunTally, Slice, Todo
+from tablewright.store.researches import research_records
+from tablewright.store.runs import Run, run_records
+from tablewright.store.slices import RunTally, Slice, Todo, slice_records
 from tablewright.store.store import Store
 
 CELL = Cell(
@@ -30,36 +30,36 @@ TYPED = Typed(raw="3 to 4 kg", number=3.0, high=4.0, unit="kg", si=3.0, si_high=
 STATED = Property(label="weight", context="Box", start=3, end=12, value=TYPED)
 RUN = Run(id="r1", table_id="", kind="enrich", status="running", spec={"a": [1, None]}, started_at="2026", owner="x")
 CASES: tuple[tuple[RecordMapper[Any], Any, dict[str, Any], dict[str, Any]], ...] = (
-    (RUNS, RUN, {"table_no": 0}, {"table_id": ""}),
-    (RUNS, msgspec.structs.replace(RUN, error="e", usage=Usage(llm_calls=2)), {"table_no": 0}, {"table_id": ""}),
+    (run_records, RUN, {"table_no": 0}, {"table_id": ""}),
+    (run_records, msgspec.structs.replace(RUN, error="e", usage=Usage(llm_calls=2)), {"table_no": 0}, {"table_id": ""}),
     (
-        SLICES,
+        slice_records,
         Slice(run_id="r1", number=2, todo=Todo(row_ids=(1, 2), only=((1, "A"),)), done=(1,), tally=RunTally(rows=1)),
         {},
         {},
     ),
     (
-        OPERATIONS,
+        operation_records,
         Operation(row_id=1, field="A", cell=CELL, steps=(Step(type="search", detail="x"),), edited=Cell(value=1)),
         {"proposal_id": "p1", "attempt": 1, "status": "ENRICHED", "confidence": 0.5},
         {},
     ),
     (
-        OPERATIONS,
+        operation_records,
         Operation(row_id=1, field="A", cell=Cell()),
         {"proposal_id": "p1", "attempt": 1, "status": "FAILED", "confidence": 0.0},
         {},
     ),
     (
-        RESEARCHES,
+        research_records,
         Research(id="d1", brief=BRIEF, table_id="t", max_tasks=3, created_at="2026", updated_at="2026"),
         {"question": "Why?"},
         {},
     ),
-    (VALUES, TYPED, PROPERTIES.write(STATED, annotation_id=1, position=0), {}),
-    (PROPERTIES, STATED, VALUES.write(TYPED, annotation_id=1, position=0), {"value": TYPED}),
+    (value_records, TYPED, property_records.write(STATED, annotation_id=1, position=0), {}),
+    (property_records, STATED, value_records.write(TYPED, annotation_id=1, position=0), {"value": TYPED}),
     (
-        ANNOTATIONS,
+        annotation_records,
         Annotation(shape="row", properties=(STATED,), start=1, end=20, page=None, by="table", table=2),
         {"id": 1},
         {"properties": (STATED,)},

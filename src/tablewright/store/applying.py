@@ -184,7 +184,7 @@ def write_chosen(
     known = [field.name for field in found.table.fields]
     entries, found = write_fields(connection, found, proposal, chosen, unseen)
     conflicts = 0
-    read_first = connection.execute(select(func.min(operations.c.as_of)).where(chosen)).scalar()
+    read_first = connection.scalar(select(func.min(operations.c.as_of)).where(chosen))
     if not force and read_first is not None and read_first < found.last_seq:
         later = changed_since(found)
         conflicts = connection.execute(select(func.count()).select_from(operations).where(chosen, later)).scalar_one()
@@ -273,7 +273,7 @@ def write_fields(
     unseen: Collection[str],
 ) -> tuple[list[Entry], TableHead]:
     """Add or change the proposed fields that the chosen cells belong to, and add those that are `unseen`."""
-    wanted = {*connection.execute(select(operations.c.field).where(chosen).distinct()).scalars(), *unseen}
+    wanted = {*connection.scalars(select(operations.c.field).where(chosen).distinct()), *unseen}
     missing = wanted - {field.name for field in (*proposal.fields, *found.table.fields)}
     if missing:
         raise NotFound(f"Table {found.table.id} has no field {min(missing)!r} any more.", kept="Nothing was changed.")

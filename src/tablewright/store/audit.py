@@ -32,7 +32,7 @@ class AuditEntry(Noun, frozen=True):
     detail: str = ""
 
 
-ENTRIES = RecordMapper(AuditEntry, audit, number="no")
+audit_records = RecordMapper(AuditEntry, audit, number="no")
 
 
 def note(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
@@ -65,4 +65,4 @@ class Audit(StorePart):
             query = query.where(column == wanted) if wanted else query
         if before is not None:
             query = query.where(audit.c.no < before)
-        return [ENTRIES.read(each) for each in connection.execute(query)]
+        return [audit_records.read(each) for each in connection.execute(query)]

@@ -39,5 +39,5 @@ def lost_link(connection: Connection, link_by: str) -> str:
     """Return why a share link that this user made lets nobody in any more, or "" if it still does."""
     if is_installation(link_by):
         return ""
-    role = connection.execute(select(users.c.role).where(users.c.id == link_by)).scalar()
+    role = connection.scalar(select(users.c.role).where(users.c.id == link_by))
     return "" if role == "admin" else "This link no longer works: the person who made it may no longer share."

@@ -7,7 +7,6 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tablewright.domain.corpus import Completeness
 from tablewright.domain.model import Noun
-from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import StorePart, read_transaction, write_transaction
@@ -17,7 +16,16 @@ from tablewright.store.parts import existing
 from tablewright.store.records import RecordMapper, new_id, now, to_text
 from tablewright.store.results import drop_results
 from tablewright.store.schema import conversations, turn_documents, turns
-from tablewright.store.sharing import claim, must_own, release, share_alike, visible
+from tablewright.store.sharing import (
+    claim,
+    find_owned,
+    find_visible,
+    must_own,
+    not_there,
+    release,
+    share_alike,
+    visible,
+)
 
 
 class Turn(Noun, frozen=True):
@@ -51,29 +59,25 @@ class Conversation(Noun, frozen=True):
     turns: tuple[Turn, ...] = ()
 
 
-HEADS = RecordMapper(Conversation, conversations)
+conversation_records = RecordMapper(Conversation, conversations)
 _turn = msgspec.json.Decoder(Turn)
 
 
 class Conversations(StorePart):
     @write_transaction
     def start(self, connection: Connection) -> str:
-        conversation_id = new_id("c")
-        statement = insert(conversations).values(id=conversation_id, started_at=now(), summary="", last_turn=0)
-        connection.execute(statement)
-        claim(connection, "conversation", [conversation_id])
-        return conversation_id
+        new = Conversation(id=new_id("c"), started_at=now())
+        connection.execute(insert(conversations).values(conversation_records.write(new, last_turn=0)))
+        claim(connection, "conversation", [new.id])
+        return new.id
 
     @read_transaction
     def get(self, connection: Connection, id: str) -> Conversation:
         """With the turns that are left: one that quotes a removed document went with it."""
-        mine = (conversations.c.id == id) & visible(connection, "conversation")
-        head = connection.execute(select(conversations).where(mine)).first()
-        if head is None:
-            raise missing(id)
+        head = find_visible(connection, "conversation", id)
         query = select(turns.c.turn).where(turns.c.conversation_id == id).order_by(turns.c.number)
-        told = tuple(map(_turn.decode, connection.execute(query).scalars()))
-        return HEADS.read(head, title=told[0].question if told else "", turns=told)
+        told = tuple(map(_turn.decode, connection.scalars(query)))
+        return conversation_records.read(head, title=told[0].question if told else "", turns=told)
 
     @write_transaction
     def add_turn(self, connection: Connection, id: str, turn: Turn, *, summary: str | None = None) -> int:
@@ -81,14 +85,14 @@ class Conversations(StorePart):
         removed meanwhile is not kept."""
         is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
         mine = (conversations.c.id == id) & visible(connection, "conversation")
-        number = connection.execute(
+        number = connection.scalar(
             update(conversations)
             .where(mine)
             .values(last_turn=conversations.c.last_turn + 1)
             .returning(conversations.c.last_turn)
-        ).scalar()
+        )
         if number is None:
-            raise missing(id)
+            raise not_there("conversation", id)
         must_own(connection, "conversation", id)
         if turn.result_id:
             share_alike(connection, ("conversation", id), ("result", turn.result_id))
@@ -116,26 +120,17 @@ class Conversations(StorePart):
         joined = heads.outerjoin(turns, (turns.c.conversation_id == heads.c.id) & (turns.c.number == first))
         query = select(heads, turns.c.turn).select_from(joined).order_by(heads.c.started_at.desc())
         return [
-            HEADS.read(head, title=_turn.decode(head.turn).question if head.turn else "")
+            conversation_records.read(head, title=_turn.decode(head.turn).question if head.turn else "")
             for head in connection.execute(query.where(visible(connection, "conversation")))
         ]
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
         """With the rows of its answers."""
-        heads = schema.conversations
-        seen = (heads.c.id == id) & visible(connection, "conversation")
-        if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
-            raise missing(id)
-        must_own(connection, "conversation", id)
-        told = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
-        results = [each for turn in told if (each := _turn.decode(turn).result_id)]
-        drop_results(connection, results)
-        for column in (turns.c.conversation_id, turn_documents.c.conversation_id, heads.c.id):
+        find_owned(connection, "conversation", id)
+        told = connection.scalars(select(turns.c.turn).where(turns.c.conversation_id == id))
+        drop_results(connection, [each for turn in told if (each := _turn.decode(turn).result_id)])
+        for column in (turns.c.conversation_id, turn_documents.c.conversation_id, conversations.c.id):
             connection.execute(delete(column.table).where(column == id))
         release(connection, "conversation", [id])
         note(connection, "remove", f"conversation {id}")
-
-
-def missing(id: str) -> NotFound:
-    return NotFound(f"There is no conversation {id!r}.", advice="Start a new one.")

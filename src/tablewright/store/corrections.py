@@ -105,7 +105,7 @@ def values_written(
         .order_by(edits.c.seq.desc())
         .limit(LOOKED_AT)
     )
-    return [decode_cell(text).value for text in connection.execute(query).scalars()]
+    return [decode_cell(text).value for text in connection.scalars(query)]
 
 
 def remarks(

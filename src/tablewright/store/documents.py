@@ -36,12 +36,12 @@ from tablewright.store.records import RecordMapper, now, printable, to_text
 from tablewright.store.schema import corpus, document_texts, documents, summaries, texts, vectors, words
 from tablewright.store.sharing import claim, must_own, sees_all, visible
 from tablewright.store.snapshot import (
-    SEGMENTS,
-    SUMMARIES,
     Newest,
     Snapshot,
     find_one,
     read_roster,
+    segment_records,
+    summary_records,
 )
 from tablewright.store.text_index import TextIndex, postings_of
 from tablewright.store.vectors import Half, Target, VectorIndex, add_vectors, keep_vectors
@@ -49,7 +49,7 @@ from tablewright.store.vectors import Half, Target, VectorIndex, add_vectors, ke
 T = TypeVar("T")
 P = ParamSpec("P")
 
-DOCUMENTS = RecordMapper(Document, documents)
+document_records = RecordMapper(Document, documents)
 _document = msgspec.json.Decoder(Document)
 
 
@@ -217,7 +217,7 @@ class Documents(StorePart):
     def _with_text(self, connection: Connection, id: str) -> tuple[Document, bytes | None]:
         document = _document.decode(find_one(connection, id).document)
         query = select(texts.c.text).where(texts.c.content_hash == document.text_hash)
-        return document, connection.execute(query).scalar()
+        return document, connection.scalar(query)
 
     @read_transaction
     def annotations(self, connection: Connection, id: str) -> list[Annotation]:
@@ -239,7 +239,7 @@ class Documents(StorePart):
             roster = self._newest.roster = read_roster(connection, version)
         if not sees_all(connection):
             own = select(documents.c.no).where(visible(connection, "document"))
-            roster = roster.only(set(connection.execute(own).scalars()))
+            roster = roster.only(set(connection.scalars(own)))
         return work(
             Snapshot(connection=connection, roster=roster, text_index=self._text_index, vector_index=self._vector_index)
         )
@@ -288,7 +288,7 @@ def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
     claim(connection, "document", [document.id], owns=not known)
     inserted = connection.execute(
         insert(documents).values(
-            DOCUMENTS.write(
+            document_records.write(
                 document,
                 readable=not document.problem,
                 segments=len(read.segments),
@@ -321,7 +321,7 @@ def bytes_of_summaries(connection: Connection, no: int) -> int:
     texts = select(func.sum(octet_length(connection, summaries.c.text))).where(parts_of(summaries.c.id, [no]))
     own = (vectors.c.document_no == no) & (vectors.c.target == "summary")
     matrix = select(func.length(vectors.c.matrix)).where(own)
-    return sum(int(connection.execute(query).scalar() or 0) for query in (texts, matrix))
+    return sum(int(connection.scalar(query) or 0) for query in (texts, matrix))
 
 
 def bytes_of_annotations(annotations: Sequence[Annotation]) -> int:
@@ -347,7 +347,7 @@ def as_kept(read: IngestedDocument) -> tuple[Document, str]:
 def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], title: str) -> int:
     """Return the bytes of the index of their words."""
     records = [
-        SEGMENTS.write(
+        segment_records.write(
             segment, id=part_id(no, number), heading=printable(segment.heading), text=printable(segment.text)
         )
         for number, segment in enumerate(segments)
@@ -362,7 +362,7 @@ def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], 
 
 def keep_summaries(connection: Connection, no: int, summaries: Sequence[Summary]) -> None:
     records = [
-        SUMMARIES.write(summary, id=part_id(no, number), text=printable(summary.text))
+        summary_records.write(summary, id=part_id(no, number), text=printable(summary.text))
         for number, summary in enumerate(summaries)
     ]
     insert_many(connection, insert(schema.summaries), records)

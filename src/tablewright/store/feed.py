@@ -19,7 +19,7 @@ MOST = 1_000
 COUNTED = ("row_done", "row_skipped")
 
 
-EVENTS = RecordMapper(Event, run_events, progress="event")
+event_records = RecordMapper(Event, run_events, progress="event")
 
 
 class Feed(StorePart):
@@ -33,7 +33,7 @@ class Feed(StorePart):
             .order_by(events.c.number)
             .limit(limit)
         )
-        return [EVENTS.read(each) for each in connection.execute(query)]
+        return [event_records.read(each) for each in connection.execute(query)]
 
 
 def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> int:
@@ -50,7 +50,7 @@ def append_events(connection: Connection, run_id: str, events: Sequence[Progress
         if rows is not None:
             done += event.stage in COUNTED
             event = msgspec.structs.replace(event, done=done, total=run.total)
-        records.append(EVENTS.write(Event(number=number, at=now(), progress=event), run_id=run_id))
+        records.append(event_records.write(Event(number=number, at=now(), progress=event), run_id=run_id))
     if records:
         connection.execute(insert(run_events), records)
     changed = {"last_event": run.last_event + len(records)} | ({} if rows is None else {"done": run.done + rows})

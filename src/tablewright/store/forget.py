@@ -97,7 +97,7 @@ def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
 def forget_texts(connection: Connection, ids: Sequence[str]) -> None:
     versions = schema.document_texts
     theirs = versions.c.document_id.in_(ids)
-    hashes = list(connection.execute(select(versions.c.content_hash).where(theirs).distinct()).scalars())
+    hashes = list(connection.scalars(select(versions.c.content_hash).where(theirs).distinct()))
     connection.execute(delete(versions).where(theirs))
     for some in in_batches(hashes):
         connection.execute(
@@ -125,7 +125,7 @@ def forget_research(connection: Connection, ids: Sequence[str]) -> None:
     """All of it: a report without some of its sources would not be the one that was written."""
     quoting = research_documents
     found = select(quoting.c.research_id).where(quoting.c.document_id.in_(ids)).distinct()
-    drop_researches(connection, list(connection.execute(found).scalars()))
+    drop_researches(connection, list(connection.scalars(found)))
 
 
 def drop_researches(connection: Connection, ids: Sequence[str]) -> None:

@@ -24,14 +24,14 @@ class ImportedFile(Noun, frozen=True):
     reading: str = ""
 
 
-IMPORTS = RecordMapper(ImportedFile, imports)
+import_records = RecordMapper(ImportedFile, imports)
 
 
 class Imports(StorePart):
     @repeatable_transaction
     def keep(self, connection: Connection, table_id: str, file: ImportedFile) -> None:
         """The file as it is now."""
-        put(connection, imports, IMPORTS.write(file, table_no=head(connection, table_id).no, at=now()))
+        put(connection, imports, import_records.write(file, table_no=head(connection, table_id).no, at=now()))
 
     @read_transaction
     def find(self, connection: Connection, path: str, reading: str | None = None) -> tuple[str, ImportedFile] | None:
@@ -46,7 +46,7 @@ class Imports(StorePart):
         if reading is not None:
             query = query.where(imports.c.reading == reading)
         found = connection.execute(query).one_or_none()
-        return None if found is None else (found.id, IMPORTS.read(found))
+        return None if found is None else (found.id, import_records.read(found))
 
     @read_transaction
     def is_sample(self, connection: Connection, table_id: str) -> bool:
@@ -57,6 +57,4 @@ class Imports(StorePart):
     @read_transaction
     def keys(self, connection: Connection, table_id: str) -> set[str]:
         """Of all rows that the table ever had: what somebody removed does not come back."""
-        return set(
-            connection.execute(select(rows.c.key).where(rows.c.table_no == head(connection, table_id).no)).scalars()
-        )
+        return set(connection.scalars(select(rows.c.key).where(rows.c.table_no == head(connection, table_id).no)))

@@ -35,7 +35,7 @@ class KindRow(Noun, frozen=True):
     text_hash: str
 
 
-ROWS = RecordMapper(KindRow, kind_rows)
+kind_row_records = RecordMapper(KindRow, kind_rows)
 
 
 class Kinds(StorePart):
@@ -91,7 +91,7 @@ class Kinds(StorePart):
         """By document."""
         owned = kind_rows
         query = select(owned).where(owned.c.table_no == head(connection, table_id).no)
-        return {record.document_id: ROWS.read(record) for record in connection.execute(query)}
+        return {record.document_id: kind_row_records.read(record) for record in connection.execute(query)}
 
     async def keep_rows(self, table_id: str, rows: Mapping[str, KindRow]) -> None:
         if rows:
@@ -101,7 +101,7 @@ class Kinds(StorePart):
     def _keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
         no = head(connection, table_id).no
         for document_id, row in rows.items():
-            put(connection, kind_rows, ROWS.write(row, table_no=no, document_id=document_id))
+            put(connection, kind_rows, kind_row_records.write(row, table_no=no, document_id=document_id))
 
     @write_transaction
     def mark_changed(self, connection: Connection) -> int:

@@ -83,7 +83,7 @@ class DollarHold(Noun, frozen=True):
     month: str
 
 
-HOLDS = RecordMapper(DollarHold, holds)
+hold_records = RecordMapper(DollarHold, holds)
 
 
 class SpendingLedger(StorePart):
@@ -121,7 +121,7 @@ class SpendingLedger(StorePart):
         for amount in dict.fromkeys((max(needed, usual), needed)):
             room = lines.c.amount + lines.c.held + amount <= most + ROUNDING
             if connection.execute(update(lines).where(line, room).values(held=lines.c.held + amount)).rowcount:
-                statement = upsert(connection, holds).values(HOLDS.write(hold, amount=amount, spent=spent))
+                statement = upsert(connection, holds).values(hold_records.write(hold, amount=amount, spent=spent))
                 noted = case((holds.c.owner == RELEASED, holds.c.spent), else_=spent)
                 raised = {"amount": holds.c.amount + amount, "spent": noted}
                 connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=raised))
@@ -143,7 +143,7 @@ class SpendingLedger(StorePart):
     def holders(self, connection: Connection, user: str) -> list[str]:
         """Return the processes that hold dollars of a user."""
         query = select(holds.c.owner).where(holds.c.user_id == user, holds.c.owner != RELEASED).distinct()
-        return list(connection.execute(query).scalars())
+        return list(connection.scalars(query))
 
     @repeatable_transaction
     def release_holds(self, connection: Connection, user: str, owners: Sequence[str]) -> None:
@@ -203,7 +203,7 @@ def charge_bytes(connection: Connection, kind: Shareable, id: str, grown: int, *
     if not grown:
         return
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & shares.c.owns
-    for user in connection.execute(select(shares.c.user_id).where(own).order_by(shares.c.user_id)).scalars().all():
+    for user in connection.scalars(select(shares.c.user_id).where(own).order_by(shares.c.user_id)).all():
         if not take_amount(connection, user, "disk", grown, even_above=even_above):
             raise over_quota(connection, user, "disk", grown)
         connection.execute(update(shares).where(own, shares.c.user_id == user).values(bytes=shares.c.bytes + grown))
@@ -212,13 +212,13 @@ def charge_bytes(connection: Connection, kind: Shareable, id: str, grown: int, *
 def set_bytes(connection: Connection, kind: Shareable, id: str, size: int) -> None:
     """As `charge_bytes`, where the thing was written anew and now has that size."""
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & shares.c.owns
-    charge_bytes(connection, kind, id, size - (connection.execute(select(shares.c.bytes).where(own)).scalar() or 0))
+    charge_bytes(connection, kind, id, size - (connection.scalar(select(shares.c.bytes).where(own)) or 0))
 
 
 def charge_table(connection: Connection, table_no: int, grown: int, *, even_above: bool = False) -> None:
     """As `charge_bytes`, for the table of that number; what is about no table is nobody's."""
     if grown:
-        id = connection.execute(select(tables.c.id).where(tables.c.no == table_no)).scalar()
+        id = connection.scalar(select(tables.c.id).where(tables.c.no == table_no))
         if id is not None:
             charge_bytes(connection, "table", id, grown, even_above=even_above)
 
@@ -226,7 +226,7 @@ def charge_table(connection: Connection, table_no: int, grown: int, *, even_abov
 def charge_run(connection: Connection, run_id: str, grown: int, *, even_above: bool = False) -> None:
     """As `charge_bytes`, for what a run writes beside its table."""
     if grown:
-        table_no = connection.execute(select(runs.c.table_no).where(runs.c.id == run_id)).scalar()
+        table_no = connection.scalar(select(runs.c.table_no).where(runs.c.id == run_id))
         if table_no is not None:
             charge_table(connection, table_no, grown, even_above=even_above)
 
@@ -284,7 +284,7 @@ def open_line(connection: Connection, user: str, what: Metered, month: str | Non
     """Return the condition of a user's line, which is there from now on."""
     lines, when = spent, month_of(what) if month is None else month
     own = (lines.c.user_id == user) & (lines.c.month == when) & (lines.c.what == what)
-    if connection.execute(select(lines.c.user_id).where(own)).scalar() is None:
+    if connection.scalar(select(lines.c.user_id).where(own)) is None:
         values = {"user_id": user, "month": when, "what": what, "amount": 0.0, "held": 0.0}
         connection.execute(upsert(connection, lines).values(values).on_conflict_do_nothing())
     return own

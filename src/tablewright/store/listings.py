@@ -38,7 +38,7 @@ class Listings(StorePart):
         kept = msgspec.structs.replace(listing, updated_at=now())
         no, content = head(connection, listing.table_id, lock=True).no, to_text(kept)
         size = octet_length(connection, listings.c.content)
-        before = connection.execute(select(size).where(listings.c.table_no == no)).scalar() or 0
+        before = connection.scalar(select(size).where(listings.c.table_no == no)) or 0
         put(connection, listings, {"table_no": no, "content": content})
         charge_table(connection, no, octets(content) - before)
         return kept

@@ -67,8 +67,8 @@ class LoggedEdit(Noun, frozen=True):
     cell: Cell | None = None
 
 
-CHANGES = RecordMapper(Change, changes, number="change")
-VERSIONS = RecordMapper(CellVersion, changes)
+change_records = RecordMapper(Change, changes, number="change")
+version_records = RecordMapper(CellVersion, changes)
 
 
 class Log(StorePart):
@@ -112,7 +112,8 @@ class Log(StorePart):
         found = head(connection, table_id)
         query = select(changes).where(changes.c.table_no == found.no).order_by(changes.c.change.desc()).limit(limit)
         return [
-            CHANGES.read(record, edits=record.last_seq - record.first_seq + 1) for record in connection.execute(query)
+            change_records.read(record, edits=record.last_seq - record.first_seq + 1)
+            for record in connection.execute(query)
         ]
 
     @read_transaction
@@ -299,7 +300,7 @@ def close_change(
         note=printable(note),
         edits=count,
     )
-    record = CHANGES.write(change, table_no=found.no, first_seq=first, last_seq=last)
+    record = change_records.write(change, table_no=found.no, first_seq=first, last_seq=last)
     connection.execute(insert(changes).values(record))
     counters = {"last_change": change.number, "last_seq": last}
     connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
@@ -312,7 +313,7 @@ def bytes_of_edits(connection: Connection, table_no: int, first: int, last: int)
     before, after = (octet_length(connection, column) for column in (edits.c.before, edits.c.after))
     in_cells = case((edits.c.kind.in_(CELL_KINDS), after - before), else_=0)
     here = (edits.c.table_no == table_no) & edits.c.seq.between(first, last)
-    return int(connection.execute(select(func.sum(before + after + in_cells)).where(here)).scalar() or 0)
+    return int(connection.scalar(select(func.sum(before + after + in_cells)).where(here)) or 0)
 
 
 def write_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:
@@ -386,8 +387,8 @@ def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: s
         born = connection.execute(select(changes).where(changes.c.table_no == found.no, changes.c.change == 1)).one()
     first = written[-1].before if written else overlay_texts(connection, found.no, [row_id]).get((row_id, field_id))
     return [
-        *(VERSIONS.read(entry, cell=decode_cell(entry.after) if entry.after else original) for entry in written),
-        VERSIONS.read(born, cell=decode_cell(first) if first else original),
+        *(version_records.read(entry, cell=decode_cell(entry.after) if entry.after else original) for entry in written),
+        version_records.read(born, cell=decode_cell(first) if first else original),
     ]
 
 

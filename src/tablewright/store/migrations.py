@@ -153,7 +153,7 @@ def migrate(connection: Connection) -> None:
     # CREATE TABLE IF NOT EXISTS races in PostgreSQL: two processes that start together would both create.
     take_turns(connection, "tablewright migrations")
     connection.execute(text("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"))
-    found = connection.execute(text("SELECT max(version) FROM schema_version")).scalar()
+    found = connection.scalar(text("SELECT max(version) FROM schema_version"))
     version = int(found or 0)
     if version > VERSION:
         raise StoreError(

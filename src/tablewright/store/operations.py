@@ -35,7 +35,7 @@ class Operation(Noun, frozen=True):
     edited: Cell | None = None
 
 
-OPERATIONS = RecordMapper(Operation, operations)
+operation_records = RecordMapper(Operation, operations)
 
 
 def create_proposal(connection: Connection, table_no: int, run_id: str, fields: Sequence[Field]) -> str:
@@ -57,7 +57,7 @@ def create_proposal(connection: Connection, table_no: int, run_id: str, fields: 
 def add_operations(connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> int:
     """Return the bytes that the proposal has grown by."""
     records = [
-        OPERATIONS.write(
+        operation_records.write(
             each,
             proposal_id=proposal_id,
             attempt=each.cell.attempt,

@@ -32,7 +32,7 @@ class StoredPage(Noun, frozen=True):
     last_modified: str = ""
 
 
-PAGES = RecordMapper(Retrieved, pages, origin="final_url")
+page_records = RecordMapper(Retrieved, pages, origin="final_url")
 
 
 class Pages(StorePart):
@@ -63,20 +63,20 @@ class Pages(StorePart):
     def text(self, connection: Connection, hash: str) -> str | None:
         """The stored text that evidence points to."""
         query = select(texts.c.text).where(texts.c.content_hash == hash)
-        found = connection.execute(query).scalar()
+        found = connection.scalar(query)
         return None if found is None else zlib.decompress(found).decode()
 
     @read_transaction
     def hashes(self, connection: Connection) -> set[str]:
         """Of all texts that are pages; evidence of another text was read in a search result or a document."""
         query = select(pages.c.content_hash).distinct()
-        return set(connection.execute(query).scalars())
+        return set(connection.scalars(query))
 
     @read_transaction
     def text_hashes(self, connection: Connection) -> set[str]:
         """Of all texts that are kept, pages and others."""
         query = select(texts.c.content_hash)
-        return set(connection.execute(query).scalars())
+        return set(connection.scalars(query))
 
     @repeatable_transaction
     def keep(
@@ -89,7 +89,7 @@ class Pages(StorePart):
         )
         extra = to_text(Extra(page_starts=kept.page_starts, links=kept.links))
         keep_text(connection, kept)
-        record = PAGES.write(kept, url=url, checked_at=at, etag=etag, last_modified=last_modified, extra=extra)
+        record = page_records.write(kept, url=url, checked_at=at, etag=etag, last_modified=last_modified, extra=extra)
         put(connection, pages, record)
         return kept
 
@@ -116,4 +116,4 @@ def keep_text(connection: Connection, kept: Retrieved) -> None:
 def as_page(found: Record[Any]) -> Retrieved:
     extra = msgspec.json.decode(found.extra, type=Extra)
     text = zlib.decompress(found.text).decode()
-    return PAGES.read(found, text=text, page_starts=extra.page_starts, links=extra.links)
+    return page_records.read(found, text=text, page_starts=extra.page_starts, links=extra.links)

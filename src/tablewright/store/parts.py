@@ -40,7 +40,7 @@ def existing(connection: Connection, ids: Collection[str]) -> set[str]:
     found: set[str] = set()
     for some in in_batches(sorted(set(ids))):
         query = select(documents.c.id).where(documents.c.id.in_(some)).with_for_update(read=True)
-        found.update(connection.execute(query).scalars())
+        found.update(connection.scalars(query))
     return found
 
 

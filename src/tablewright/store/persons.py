@@ -25,7 +25,7 @@ def owner_of(connection: Connection) -> str:
 
 
 def find(connection: Connection, name: str) -> str:
-    user_id = connection.execute(select(users.c.id).where(users.c.name == name)).scalar()
+    user_id = connection.scalar(select(users.c.id).where(users.c.name == name))
     if user_id is None:
         raise NotFound(f"There is no user {name!r}.")
     return str(user_id)
@@ -34,7 +34,7 @@ def find(connection: Connection, name: str) -> str:
 def as_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
     """Who came by a token may do no more than it allows, and no longer."""
     theirs = shares.c.user_id.in_((record.id, EVERYONE))
-    tables = connection.execute(select(shares.c.thing_id).where(shares.c.kind == "table", theirs)).scalars()
+    tables = connection.scalars(select(shares.c.thing_id).where(shares.c.kind == "table", theirs))
     return Person(
         id=record.id,
         name=record.name,

@@ -32,10 +32,10 @@ class PropertyAt(Noun, frozen=True):
     end: int
 
 
-ANNOTATIONS = RecordMapper(Annotation, annotated, start="begins", end="ends", by="found_by", table="grid")
-PROPERTIES = RecordMapper(Property, properties, start="begins", end="ends")
-VALUES = RecordMapper(Typed, properties)
-FOUND = RecordMapper(
+annotation_records = RecordMapper(Annotation, annotated, start="begins", end="ends", by="found_by", table="grid")
+property_records = RecordMapper(Property, properties, start="begins", end="ends")
+value_records = RecordMapper(Typed, properties)
+found_property_records = RecordMapper(
     PropertyAt,
     annotated,
     annotation_id="annotation_id",
@@ -51,7 +51,7 @@ def keep_annotations(connection: Connection, no: int, annotations: Sequence[Anno
     properties: list[dict[str, Any]] = []
     for number, annotation in enumerate(annotations, start=first):
         annotation_id = part_id(no, number)
-        records.append(ANNOTATIONS.write(annotation, id=annotation_id))
+        records.append(annotation_records.write(annotation, id=annotation_id))
         properties += [
             property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
         ]
@@ -60,12 +60,14 @@ def keep_annotations(connection: Connection, no: int, annotations: Sequence[Anno
 
 
 def property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
-    value = VALUES.write(stated.value, annotation_id=annotation_id, position=position, raw=printable(stated.value.raw))
-    return PROPERTIES.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
+    value = value_records.write(
+        stated.value, annotation_id=annotation_id, position=position, raw=printable(stated.value.raw)
+    )
+    return property_records.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
 
 
 def as_property(record: Record[Any]) -> Property:
-    return PROPERTIES.read(record, value=VALUES.read(record))
+    return property_records.read(record, value=value_records.read(record))
 
 
 def annotations_of(connection: Connection, no: int) -> list[Annotation]:
@@ -74,7 +76,7 @@ def annotations_of(connection: Connection, no: int) -> list[Annotation]:
     for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
         of.setdefault(record.annotation_id, []).append(as_property(record))
     found = connection.execute(select(annotated).where(parts_of(annotated.c.id, [no])).order_by(annotated.c.id))
-    return [ANNOTATIONS.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
+    return [annotation_records.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
 
 
 def properties_at(
@@ -105,7 +107,7 @@ def properties_at(
             continue
         if no not in ids or (documents is not None and no not in documents):
             continue
-        yield FOUND.read(record, document_id=ids[no], property=as_property(record))
+        yield found_property_records.read(record, document_id=ids[no], property=as_property(record))
 
 
 FEW = 50

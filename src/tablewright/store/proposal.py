@@ -30,7 +30,7 @@ class ProposalHead(Noun, frozen=True):
     decided_at: str | None = None
 
 
-HEADS = RecordMapper(ProposalHead, proposals, table_id="table_id")
+proposal_records = RecordMapper(ProposalHead, proposals, table_id="table_id")
 
 
 class Selection(Noun, frozen=True):
@@ -99,7 +99,7 @@ def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool
 
 def is_empty(connection: Connection, proposal_id: str) -> bool:
     """Whether the run had nothing to propose: then there is nothing to decide either."""
-    return not connection.execute(select(exists().where(operations.c.proposal_id == proposal_id))).scalar()
+    return not connection.scalar(select(exists().where(operations.c.proposal_id == proposal_id)))
 
 
 def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> None:
@@ -108,12 +108,12 @@ def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> 
     A new column for which no cell was looked at, because the run was stopped, would vanish with it. So such a proposal
     stays open until it is applied or rejected as a `whole`."""
     own = operations.c.proposal_id == proposal_id
-    if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
+    if connection.scalar(select(exists().where(own, operations.c.decision == "open"))):
         return
     if not whole and unseen_fields(connection, proposal_id):
         return
     written = operations.c.decision.in_(("applied", "edited", "kept"))
-    applied = connection.execute(select(exists().where(own, written))).scalar()
+    applied = connection.scalar(select(exists().where(own, written)))
     close(connection, proposal_id, "applied" if applied else "rejected")
 
 
@@ -127,12 +127,12 @@ def unseen_fields(connection: Connection, proposal_id: str) -> set[str]:
         select(proposals.c.table_no, proposals.c.fields).where(proposals.c.id == proposal_id)
     ).one()
     there = select(fields.c.spec).where(fields.c.table_no == own.table_no, ~fields.c.removed)
-    known = {column_key(decode_field(spec).name) for spec in connection.execute(there).scalars()}
+    known = {column_key(decode_field(spec).name) for spec in connection.scalars(there)}
     new = {field.name for field in decode_fields(own.fields) if column_key(field.name) not in known}
     if not new:
         return new
     seen = select(operations.c.field).where(operations.c.proposal_id == proposal_id).distinct()
-    return new.difference(connection.execute(seen).scalars())
+    return new.difference(connection.scalars(seen))
 
 
 def read_head(connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
@@ -151,7 +151,7 @@ def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: 
         .order_by(proposals.c.created_at.desc())
     ).all()
     counts = decision_counts(connection, [record.id for record in records] if counted else [])
-    return [HEADS.read(record, counts=counts.get(record.id, {})) for record in records]
+    return [proposal_records.read(record, counts=counts.get(record.id, {})) for record in records]
 
 
 def decision_counts(connection: Connection, proposal_ids: Sequence[str]) -> dict[str, dict[str, int]]:

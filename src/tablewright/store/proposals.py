@@ -11,7 +11,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import Applied, ApplyKind, Review, apply_operations, decide_operations
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import charge_table
-from tablewright.store.operations import OPERATIONS, CellAt, Operation, add_operations, create_proposal
+from tablewright.store.operations import CellAt, Operation, add_operations, create_proposal, operation_records
 from tablewright.store.proposal import (
     EVERYTHING,
     ProposalHead,
@@ -51,7 +51,7 @@ class Proposals(StorePart):
     def of_run(self, connection: Connection, run_id: str) -> str:
         """The id of what a run proposes."""
         query = select(proposals.c.id).where(proposals.c.run_id == run_id)
-        found = connection.execute(query).scalar()
+        found = connection.scalar(query)
         if found is None:
             raise NotFound(f"There is no proposal of run {run_id!r}.")
         return str(found)
@@ -70,7 +70,7 @@ class Proposals(StorePart):
     def reopen(self, connection: Connection, proposal_id: str) -> None:
         """Its run goes on. What somebody has decided on already is not added to."""
         decided = exists().where(operations.c.proposal_id == proposal_id, operations.c.decision != "open")
-        if connection.execute(select(decided)).scalar():
+        if connection.scalar(select(decided)):
             raise UsageError(
                 f"Proposal {proposal_id} was decided on already, so its run cannot go on.",
                 kept="Nothing was changed.",
@@ -135,7 +135,7 @@ class Proposals(StorePart):
             query = query.where(operations.c.row_id.in_(row_ids))
         if field:
             query = query.where(operations.c.field == field)
-        return [OPERATIONS.read(record) for record in connection.execute(query)]
+        return [operation_records.read(record) for record in connection.execute(query)]
 
     @read_transaction
     def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> Operation:
@@ -144,7 +144,7 @@ class Proposals(StorePart):
         record = connection.execute(select(operations).where(meant)).one_or_none()
         if record is None:
             raise unknown_cell(proposal_id, (row_id, field))
-        return OPERATIONS.read(record)
+        return operation_records.read(record)
 
     @read_transaction
     def open_cells(

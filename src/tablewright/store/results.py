@@ -9,14 +9,13 @@ from sqlalchemy import Connection, Select, delete, func, insert, select
 
 from tablewright.domain.corpus import Truth
 from tablewright.domain.model import Noun
-from tablewright.errors import NotFound
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.parts import existing, in_batches
 from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
 from tablewright.store.schema import result_rows, results
-from tablewright.store.sharing import claim, release, visible
+from tablewright.store.sharing import claim, find_visible, release
 
 
 class ResultRow(Noun, frozen=True):
@@ -41,8 +40,8 @@ class ResultSet(Noun, frozen=True):
     rows: tuple[ResultRow, ...]
 
 
-ROWS = RecordMapper(ResultRow, result_rows, start="begins", end="ends", values="content")
-SETS = RecordMapper(ResultSet, results)
+result_row_records = RecordMapper(ResultRow, result_rows, start="begins", end="ends", values="content")
+result_set_records = RecordMapper(ResultSet, results)
 
 
 class Results(StorePart):
@@ -50,7 +49,7 @@ class Results(StorePart):
     def keep(self, connection: Connection, question: str, columns: Sequence[str], rows: Sequence[ResultRow]) -> str:
         result_id = new_id("res_")
         records = [
-            ROWS.write(
+            result_row_records.write(
                 row, result_id=result_id, position=position, content=to_text([printable(value) for value in row.values])
             )
             for position, row in enumerate(rows)
@@ -70,16 +69,15 @@ class Results(StorePart):
     @read_transaction
     def page(self, connection: Connection, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
         """The rows from `offset` on, all of them without a `limit`."""
-        seen = (results.c.id == id) & visible(connection, "result")
-        head = connection.execute(select(results).where(seen)).first()
-        if head is None:
-            raise NotFound(f"There is no result set {id!r}.", advice="Ask the question again.")
+        head = find_visible(connection, "result", id)
         rows = result_rows
         theirs = rows.c.result_id == id
         query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
         found = connection.execute(query if limit is None else query.limit(limit))
         total = connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one()
-        return SETS.read(head, total=total, rows=tuple(ROWS.read(record) for record in found))
+        return result_set_records.read(
+            head, total=total, rows=tuple(result_row_records.read(record) for record in found)
+        )
 
     async def get(self, id: str) -> ResultSet:
         """With all its rows."""

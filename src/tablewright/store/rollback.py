@@ -44,7 +44,7 @@ class UndoLog(StorePart):
     def undo_run(self, connection: Connection, table_id: str, run_id: str, *, actor: str = "") -> Rollback:
         found = head(connection, table_id, lock=True)
         of_run = (changes.c.table_no == found.no) & (changes.c.run_id == run_id) & (changes.c.kind != "rollback")
-        if not connection.execute(select(exists().where(of_run))).scalar():
+        if not connection.scalar(select(exists().where(of_run))):
             raise NotFound(
                 f"Run {run_id} has changed nothing in table {found.table.id}.",
                 advice=f"`tablewright tables history {found.table.id}` shows the runs that did.",
@@ -73,7 +73,7 @@ class UndoLog(StorePart):
         target = change
         if at is not None:
             query = select(func.max(changes.c.change)).where(changes.c.table_no == found.no, changes.c.at <= at)
-            target = connection.execute(query).scalar()
+            target = connection.scalar(query)
             if target is None:
                 raise UsageError(f"Table {found.table.id} did not exist yet at {at}.")
         assert target is not None
@@ -105,7 +105,7 @@ def undo(
     cells, kept_cells = undo_cells(connection, found, touched)
     entries, kept_fields = undo_rows_and_fields(connection, found, in_scope)
     found = head(connection, found.table.id)  # what its fields depend on may have come back too
-    began = connection.execute(select(func.min(changes.c.first_seq)).where(of_changes)).scalar() or 1
+    began = connection.scalar(select(func.min(changes.c.first_seq)).where(of_changes)) or 1
     outdated = marks_for_outdated(connection, found, brought_back(found, touched), since=began - 1, standing=~in_scope)
     append(connection, found, [*outdated, *entries], skip=cells)
     count = cells + len(outdated) + len(entries)

@@ -101,7 +101,7 @@ class Run(Noun, frozen=True):
         return round(self.since.seconds + seconds_between(self.since.at, until or now()), 3)
 
 
-RUNS = RecordMapper(Run, runs)
+run_records = RecordMapper(Run, runs)
 
 
 class Runs(StorePart):
@@ -230,7 +230,7 @@ class Runs(StorePart):
         if present is None or (present.owner, present.status) != (run.owner, run.status):
             return present is not None and (present.owner, present.status) == (owner, "running")
         last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
-        until = connection.execute(select(events.c.at).where(last)).scalar() or present.since.at
+        until = connection.scalar(select(events.c.at).where(last)) or present.since.at
         since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
         spec = present.spec | {SINCE: since}
         if settings:
@@ -265,7 +265,7 @@ class Runs(StorePart):
     def stopping(self, connection: Connection, run_ids: Collection[str]) -> set[str]:
         """Those of them that somebody asked to stop, that have ended, or that are gone with their table."""
         going_on = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.stop == "", runs.c.status == "running")
-        return set(run_ids) - set(connection.execute(going_on).scalars())
+        return set(run_ids) - set(connection.scalars(going_on))
 
     @read_transaction
     def get(self, connection: Connection, run_id: str) -> Run:
@@ -311,9 +311,7 @@ class Runs(StorePart):
     @read_transaction
     def cost(self, connection: Connection, table_id: str) -> float:
         """The dollars that all runs of a table have spent, whatever became of what they found."""
-        usages = connection.execute(
-            select(runs.c.usage).where(runs.c.table_no == head(connection, table_id).no)
-        ).scalars()
+        usages = connection.scalars(select(runs.c.usage).where(runs.c.table_no == head(connection, table_id).no))
         return sum(msgspec.json.decode(usage, type=Usage).cost_usd for usage in usages)
 
 
@@ -333,12 +331,12 @@ def new_run(table_id: str, kind: str, spec: dict[str, Any], owner: str, total: i
 
 
 def write_run(connection: Connection, run: Run, table_no: int) -> None:
-    record = RUNS.write(run, table_no=table_no, person=run.person or owner_of(connection))
+    record = run_records.write(run, table_no=table_no, person=run.person or owner_of(connection))
     connection.execute(insert(runs).values(record))
 
 
 def is_there(connection: Connection, run_id: str) -> bool:
-    return connection.execute(select(runs.c.id).where(runs.c.id == run_id)).scalar() is not None
+    return connection.scalar(select(runs.c.id).where(runs.c.id == run_id)) is not None
 
 
 def one_run(connection: Connection, run_id: str) -> Run:
@@ -363,7 +361,7 @@ def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bo
 
 def spec_of(connection: Connection, run: ColumnElement[bool]) -> dict[str, Any] | None:
     """Nobody changes it before the transaction is over."""
-    spec = connection.execute(select(runs.c.spec).where(run).with_for_update()).scalar()
+    spec = connection.scalar(select(runs.c.spec).where(run).with_for_update())
     return None if spec is None else msgspec.json.decode(spec, type=dict[str, Any])
 
 
@@ -384,7 +382,7 @@ def no_run(run_id: str) -> NotFound:
 
 
 def as_run(record: Record[Any]) -> Run:
-    return RUNS.read(record, table_id=record.table_id or "", stopping=bool(record.stop))
+    return run_records.read(record, table_id=record.table_id or "", stopping=bool(record.stop))
 
 
 def seconds_between(start: str, end: str) -> float:

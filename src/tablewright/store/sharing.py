@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, delete, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Table, delete, literal, select, true
+from sqlalchemy import Row as Record
 
 from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
@@ -32,14 +33,21 @@ from tablewright.store.schema import (
     users,
 )
 
-KEYS: dict[Shareable, ColumnElement[Any]] = {
-    "table": tables.c.id,
-    "document": documents.c.id,
-    "conversation": conversations.c.id,
-    "result": results.c.id,
-    "research": researches.c.id,
-    "shortlist": shortlists.c.id,
+TABLE_OF: dict[Shareable, Table] = {
+    "table": tables,
+    "document": documents,
+    "conversation": conversations,
+    "result": results,
+    "research": researches,
+    "shortlist": shortlists,
 }
+ADVICE: dict[Shareable, str] = {
+    "conversation": "Start a new one.",
+    "result": "Ask the question again.",
+    "research": "`tablewright research --list` shows what there is.",
+    "shortlist": "`tablewright shortlist --list` shows what there is.",
+}
+"""For whoever looks for one that is not there."""
 
 
 def sees_all(connection: Connection) -> bool:
@@ -54,9 +62,29 @@ def visible(
     if sees_all(connection):
         return true()
     theirs = shares.c.user_id.in_((owner_of(connection), EVERYONE))
-    return (KEYS[kind] if column is None else column).in_(
+    return (TABLE_OF[kind].c.id if column is None else column).in_(
         select(shares.c.thing_id).where(shares.c.kind == kind, theirs, shares.c.owns if owned else true())
     )
+
+
+def find_visible(connection: Connection, kind: Shareable, id: str) -> Record[Any]:
+    """Return the record of a thing; for whoever may not see it, it is not there."""
+    head = TABLE_OF[kind]
+    found = connection.execute(select(head).where(head.c.id == id, visible(connection, kind))).one_or_none()
+    if found is None:
+        raise not_there(kind, id)
+    return found
+
+
+def find_owned(connection: Connection, kind: Shareable, id: str) -> Record[Any]:
+    """Return the record of a thing for whoever may share or remove it."""
+    found = find_visible(connection, kind, id)
+    must_own(connection, kind, id)
+    return found
+
+
+def not_there(kind: Shareable, id: str) -> NotFound:
+    return NotFound(f"There is no {'result set' if kind == 'result' else kind} {id!r}.", advice=ADVICE.get(kind, ""))
 
 
 def claim(connection: Connection, kind: Shareable, ids: Collection[str], *, owns: bool = True) -> None:
@@ -87,7 +115,7 @@ def must_own(connection: Connection, kind: Shareable, id: str) -> None:
     if sees_all(connection):
         return
     own = (shares.c.kind == kind) & (shares.c.thing_id == id) & (shares.c.user_id == owner_of(connection))
-    if not connection.execute(select(shares.c.owns).where(own)).scalar():
+    if not connection.scalar(select(shares.c.owns).where(own)):
         raise Forbidden(
             f"This {kind} is somebody else's; you may only look at it.", advice="Ask whoever shared it with you."
         )
@@ -97,8 +125,7 @@ class Sharing(StorePart):
     @read_transaction
     def of(self, connection: Connection, kind: Shareable, id: str) -> Shared:
         """Who may see it; for whoever owns it."""
-        must_be_there(connection, kind, id)
-        must_own(connection, kind, id)
+        find_owned(connection, kind, id)
         return read_shared(connection, kind, id)
 
     @repeatable_transaction
@@ -113,8 +140,7 @@ class Sharing(StorePart):
         only: bool = False,
     ) -> Shared:
         """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner."""
-        must_be_there(connection, kind, id)
-        must_own(connection, kind, id)
+        find_owned(connection, kind, id)
         users = [find(connection, name) for name in people] + [EVERYONE] * everyone
         for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
             if only:
@@ -129,8 +155,7 @@ class Sharing(StorePart):
     @repeatable_transaction
     def unshare(self, connection: Connection, kind: Shareable, id: str, people: Sequence[str]) -> Shared:
         """These see it no longer. From its owner only an admin takes it: then it is the installation's."""
-        must_be_there(connection, kind, id)
-        must_own(connection, kind, id)
+        find_owned(connection, kind, id)
         users = [find(connection, name) for name in people]
         for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
             theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
@@ -146,20 +171,14 @@ def take_back(connection: Connection, kind: Shareable, id: str, *, keep: Collect
     connection.execute(delete(shares).where(own, shares.c.user_id.not_in(list(keep))))
 
 
-def must_be_there(connection: Connection, kind: Shareable, id: str) -> None:
-    column = KEYS[kind]
-    if connection.execute(select(column).where(column == id, visible(connection, kind))).scalar() is None:
-        raise NotFound(f"There is no {kind} {id!r}.")
-
-
 def parts_of(connection: Connection, kind: Shareable, id: str) -> list[tuple[Shareable, str]]:
     """What is shared with it, because it cannot be read without."""
     if kind in ("research", "shortlist"):
-        head = researches if kind == "research" else shortlists
-        table_id = connection.execute(select(head.c.table_id).where(head.c.id == id)).scalar()
+        head = TABLE_OF[kind]
+        table_id = connection.scalar(select(head.c.table_id).where(head.c.id == id))
         return [("table", table_id)] if table_id else []
     if kind == "conversation":
-        kept = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
+        kept = connection.scalars(select(turns.c.turn).where(turns.c.conversation_id == id))
         return [("result", each) for turn in kept if (each := msgspec.json.decode(turn).get("result_id"))]
     return []
 

@@ -9,13 +9,21 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.domain.shortlist import ShortlistState
-from tablewright.errors import NotFound
 from tablewright.store.audit import note
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.ledger import octets, set_bytes
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.schema import shortlists
-from tablewright.store.sharing import claim, must_own, release, share_alike, visible
+from tablewright.store.sharing import (
+    claim,
+    find_owned,
+    find_visible,
+    must_own,
+    not_there,
+    release,
+    share_alike,
+    visible,
+)
 
 BROKEN = "The conversation could not be read any more, so it starts afresh."
 OLD = "The conversation is of an earlier version, which kept requirements in another form, so it starts afresh."
@@ -37,23 +45,15 @@ class Shortlists(StorePart):
     @read_transaction
     def get(self, connection: Connection, id: str) -> ShortlistState:
         """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
-        heads = shortlists
-        seen = (heads.c.id == id) & visible(connection, "shortlist")
-        head = connection.execute(select(heads).where(seen)).first()
-        if head is None:
-            raise missing(id)
-        return as_state(head)
+        return as_state(find_visible(connection, "shortlist", id))
 
     @write_transaction
     def save(self, connection: Connection, state: ShortlistState) -> ShortlistState:
         saved = msgspec.structs.replace(state, updated_at=now())
-        heads, content = shortlists, to_text(saved)
-        seen = (heads.c.id == state.id) & visible(connection, "shortlist")
-        changed = connection.execute(
-            update(heads).where(seen).values(state=content, table_id=saved.table_id, updated_at=saved.updated_at)
-        ).rowcount
-        if not changed:
-            raise missing(state.id)
+        content, seen = to_text(saved), (shortlists.c.id == state.id) & visible(connection, "shortlist")
+        values = {"state": content, "table_id": saved.table_id, "updated_at": saved.updated_at}
+        if not connection.execute(update(shortlists).where(seen).values(values)).rowcount:
+            raise not_there("shortlist", state.id)
         must_own(connection, "shortlist", state.id)
         if saved.table_id:
             share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
@@ -70,24 +70,17 @@ class Shortlists(StorePart):
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
         """The table stays."""
-        heads = shortlists
-        seen = (heads.c.id == id) & visible(connection, "shortlist")
-        if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
-            raise missing(id)
-        must_own(connection, "shortlist", id)
-        connection.execute(delete(heads).where(heads.c.id == id))
+        find_owned(connection, "shortlist", id)
+        connection.execute(delete(shortlists).where(shortlists.c.id == id))
         release(connection, "shortlist", [id])
         note(connection, "remove", f"shortlist {id}")
 
 
 def as_state(head: Record[Any]) -> ShortlistState:
-    if '"must_haves":' in head.state:
-        return ShortlistState(id=head.id, table_id=head.table_id, error=OLD, created_at=head.created_at)
-    try:
-        return _state.decode(head.state)
-    except msgspec.DecodeError:
-        return ShortlistState(id=head.id, table_id=head.table_id, error=BROKEN, created_at=head.created_at)
-
-
-def missing(id: str) -> NotFound:
-    return NotFound(f"There is no shortlist {id!r}.", advice="`tablewright shortlist --list` shows what there is.")
+    error = OLD
+    if '"must_haves":' not in head.state:
+        try:
+            return _state.decode(head.state)
+        except msgspec.DecodeError:
+            error = BROKEN
+    return ShortlistState(id=head.id, table_id=head.table_id, error=error, created_at=head.created_at)

@@ -87,7 +87,7 @@ class Slice(Noun, frozen=True):
         )
 
 
-SLICES = RecordMapper(Slice, run_slices)
+slice_records = RecordMapper(Slice, run_slices)
 
 
 class Totals(Noun, frozen=True):
@@ -107,7 +107,7 @@ class Slices(StorePart):
         record = connection.execute(select(slices).where(at(run_id, number)).with_for_update()).one_or_none()
         if record is None:
             raise superseded(run_id, number)
-        before = SLICES.read(record)
+        before = slice_records.read(record)
         lost = not before.finished and is_of_another(before.owner, owner)
         claimed = msgspec.structs.replace(before, owner=owner, setbacks=before.setbacks + lost)
         values = {"owner": owner, "setbacks": claimed.setbacks}
@@ -169,14 +169,14 @@ class Slices(StorePart):
     def usage(self, connection: Connection, run_id: str) -> Usage:
         """What all of them took so far, whoever did them."""
         slices = run_slices
-        usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id)).scalars()
+        usages = connection.scalars(select(slices.c.usage).where(slices.c.run_id == run_id))
         return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
 
 def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> int:
     """Return the bytes that they take, once all of their rows are named as done too."""
     slices = (Slice(run_id=run_id, number=number, todo=todo) for number, todo in enumerate(todos, start=1))
-    records = [SLICES.write(each) for each in slices]
+    records = [slice_records.write(each) for each in slices]
     if records:
         connection.execute(insert(run_slices), records)
     return 2 * sum(octets(str(record["todo"])) for record in records)

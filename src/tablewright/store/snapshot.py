@@ -25,8 +25,8 @@ from tablewright.store.text_index import K1, Ranked, TextIndex
 from tablewright.store.vectors import Nearest, Target, VectorIndex
 from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
 
-SEGMENTS = RecordMapper(Segment, segments, start="begins", end="ends")
-SUMMARIES = RecordMapper(Summary, summaries)
+segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
+summary_records = RecordMapper(Summary, summaries)
 _document = msgspec.json.Decoder(Document)
 
 
@@ -211,7 +211,7 @@ def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
             f"{len(named)} documents are called {wanted!r}.",
             advice=f"Say which by its path: {', '.join(record.path for record in named[:5])}.",
         )
-    names = list(connection.execute(select(documents.c.name).where(visible(connection, "document"))).scalars())
+    names = list(connection.scalars(select(documents.c.name).where(visible(connection, "document"))))
     alike = get_close_matches(wanted, names, n=3)
     advice = f"Did you mean {' or '.join(alike)}?" if alike else "`tablewright docs list` shows those that there are."
     raise NotFound(f"There is no document {wanted!r}.", advice=advice)
@@ -227,10 +227,10 @@ def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) ->
 
 
 def as_segment(record: Record[Any], roster: Roster) -> SegmentAt:
-    segment = SEGMENTS.read(record, number=number_of(record.id))
+    segment = segment_records.read(record, number=number_of(record.id))
     return SegmentAt(id=record.id, document_id=roster.ids[document_no(record.id)], segment=segment)
 
 
 def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:
-    summary = SUMMARIES.read(record, number=number_of(record.id))
+    summary = summary_records.read(record, number=number_of(record.id))
     return SummaryAt(id=record.id, document_id=roster.ids[document_no(record.id)], summary=summary)

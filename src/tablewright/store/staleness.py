@@ -127,7 +127,7 @@ def marks_for_outdated(
             edits.c.seq.between(since + 1, found.last_seq),
         ]
         later += [] if standing is None else [standing]
-        if not connection.execute(select(exists().where(*later))).scalar():
+        if not connection.scalar(select(exists().where(*later))):
             continue
         of_field = select(written.c.row_id, written.c.as_of, written.c.cell).where(written.c.field_id == field_id)
         rows = select(edits.c.row_id).where(*later)

@@ -81,7 +81,7 @@ class TableSummary(Noun, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-SUMMARIES = RecordMapper(TableSummary, tables, rows="rows", fields="fields", changed_at="changed_at")
+table_summary_records = RecordMapper(TableSummary, tables, rows="rows", fields="fields", changed_at="changed_at")
 
 
 class TableHead(Noun, frozen=True):
@@ -106,7 +106,7 @@ class TableHead(Noun, frozen=True):
         return msgspec.structs.replace(self, field_ids=own)
 
 
-HEADS = RecordMapper(TableHead, tables)
+table_head_records = RecordMapper(TableHead, tables)
 
 
 class TableActivity(Noun, frozen=True):
@@ -165,7 +165,7 @@ class Tables(StorePart):
         changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
         counts = rows_of.label("rows"), fields_of.label("fields"), changed.label("changed_at")
         query = select(tables, *counts).where(visible(connection, "table")).order_by(tables.c.no)
-        return [SUMMARIES.read(record) for record in connection.execute(query)]
+        return [table_summary_records.read(record) for record in connection.execute(query)]
 
     @read_transaction
     def find(self, connection: Connection, name_or_id: str) -> Table:
@@ -265,7 +265,7 @@ class Tables(StorePart):
         """Of its rows, in their order."""
         here = (rows.c.table_no == head(connection, table_id).no) & ~rows.c.removed
         query = select(rows.c.row_id).where(here).order_by(rows.c.row_id).limit(limit)
-        return list(connection.execute(query).scalars())
+        return list(connection.scalars(query))
 
     @repeatable_transaction
     def rename(self, connection: Connection, table_id: str, name: str) -> None:
@@ -311,9 +311,9 @@ class Tables(StorePart):
         ):
             connection.execute(delete(owned).where(owned.c.table_no == found.no))
         about = select(researches.c.id).where(researches.c.table_id == found.table.id)
-        drop_researches(connection, list(connection.execute(about).scalars()))
+        drop_researches(connection, list(connection.scalars(about)))
         talks = select(shortlists.c.id).where(shortlists.c.table_id == found.table.id)
-        release(connection, "shortlist", list(connection.execute(talks).scalars()))
+        release(connection, "shortlist", list(connection.scalars(talks)))
         connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
         connection.execute(delete(tables).where(tables.c.no == found.no))
         release(connection, "table", [found.table.id])
@@ -335,7 +335,7 @@ def head_of(connection: Connection, record: Record[Any]) -> TableHead:
     ).all()
     specs = [(field_id, decode_field(spec)) for field_id, spec, _ in found]
     table = Table(id=record.id, name=record.name, fields=tuple(field for _, field in specs), key_field=record.key_field)
-    return HEADS.read(
+    return table_head_records.read(
         record,
         table=table,
         field_ids={field.name: field_id for field_id, field in specs},
@@ -364,7 +364,7 @@ def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Recor
             f"{len(by_name)} tables are called {name_or_id!r}.",
             advice=f"Use an id: {', '.join(record.id for record in by_name[:5])}.",
         )
-    known = connection.execute(select(tables.c.id).where(visible(connection, "table"))).scalars().all()
+    known = connection.scalars(select(tables.c.id).where(visible(connection, "table"))).all()
     near = did_you_mean(name_or_id, known)
     raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{near}`tablewright tables list` shows the tables.")
 
@@ -378,9 +378,7 @@ def windows(connection: Connection, found: TableHead) -> Iterator[tuple[Row, ...
 
 def read_window(connection: Connection, found: TableHead, after: RowId, limit: int) -> tuple[Row, ...]:
     here = (rows.c.table_no == found.no, rows.c.row_id > after, ~rows.c.removed)
-    row_ids = (
-        connection.execute(select(rows.c.row_id).where(*here).order_by(rows.c.row_id).limit(limit)).scalars().all()
-    )
+    row_ids = connection.scalars(select(rows.c.row_id).where(*here).order_by(rows.c.row_id).limit(limit)).all()
     if not row_ids:
         return ()
     last = row_ids[count_fitting(connection, found, row_ids) - 1]
@@ -487,7 +485,7 @@ def free_id(connection: Connection, name: str) -> str:
     take_turns(connection, f"table id {start}")
     ids = table_ids
     free = start if sees_all(connection) else new_id(f"{start}-")
-    while connection.execute(select(ids.c.id).where(ids.c.id == free)).scalar():
+    while connection.scalar(select(ids.c.id).where(ids.c.id == free)):
         free = new_id(f"{start}-")
     connection.execute(insert(ids).values(id=free))
     return free

@@ -158,7 +158,7 @@ class TextIndex:
             return self._blocks
 
     def _update(self, connection: Connection) -> None:
-        present = set(connection.execute(select(words.c.document_no)).scalars())
+        present = set(connection.scalars(select(words.c.document_no)))
         if gone := self._documents - present:
             kept = (without(block, gone) for block in self._blocks)
             self._blocks = tuple(block for block in kept if block.size)

@@ -23,7 +23,7 @@ from tablewright.store.schema import tokens, users
 LONGEST_NAME = 80
 MOST = 100
 """Tokens of one person."""
-TOKENS = RecordMapper(Token, tokens, scopes="")
+token_records = RecordMapper(Token, tokens, scopes="")
 
 
 class Tokens(StorePart):
@@ -76,7 +76,7 @@ class Tokens(StorePart):
     def remove(self, connection: Connection, token_id: str, user: str = "") -> None:
         """It is worth nothing from now on. With `user`, only if it is theirs."""
         wanted = select(users.c.name).join(tokens, users.c.id == tokens.c.user_id).where(tokens.c.id == token_id)
-        owner = connection.execute(wanted).scalar()
+        owner = connection.scalar(wanted)
         if owner is None or (user and owner != user):
             raise NotFound(f"There is no token {token_id!r}.")
         connection.execute(delete(tokens).where(tokens.c.id == token_id))
@@ -110,10 +110,10 @@ def add_token(
     token = Token(
         id=new_id("k"), user=user, name=name, scopes=kept, created_at=now(), expires_at=expires_at, last_used_at=""
     )
-    record = TOKENS.write(token, user_id=user_id, hash=content_hash(secret), scopes=" ".join(kept))
+    record = token_records.write(token, user_id=user_id, hash=content_hash(secret), scopes=" ".join(kept))
     connection.execute(insert(tokens).values(record))
     return token, secret
 
 
 def as_token(record: Any, user: str) -> Token:
-    return TOKENS.read(record, user=user, scopes=tuple(each for each in SCOPES if each in record.scopes.split()))
+    return token_records.read(record, user=user, scopes=tuple(each for each in SCOPES if each in record.scopes.split()))

@@ -103,7 +103,7 @@ class Users(StorePart):
     def change_role(self, connection: Connection, name: str, role: Role) -> None:
         user_id = find(connection, name)
         link_by = select(users.c.link_by).where(users.c.id == user_id)
-        if connection.execute(link_by).scalar():
+        if connection.scalar(link_by):
             raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
         connection.execute(update(users).where(users.c.id == user_id).values(role=role))
         note(connection, "role", f"user {name}", f"now {role}")
@@ -157,7 +157,7 @@ def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -
     if any(look_alike(name, taken) for taken in RESERVED):
         raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
     take_turns(connection, "tablewright users")  # of two who look alike and come at once, one
-    for taken in connection.execute(select(users.c.name)).scalars():
+    for taken in connection.scalars(select(users.c.name)):
         if look_alike(name, taken):
             same = "already" if name == taken else f"who would look like {name!r}"
             raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")

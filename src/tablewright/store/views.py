@@ -21,13 +21,13 @@ class Views(StorePart):
         """In the order of their names."""
         query = select(views.c.content).where(views.c.table_no == head(connection, table_id).no)
         query = query.where(views.c.name != "").order_by(views.c.name)
-        return [_view.decode(content) for content in connection.execute(query).scalars()]
+        return [_view.decode(content) for content in connection.scalars(query)]
 
     @read_transaction
     def left_by(self, connection: Connection, table_id: str, person: str) -> View:
         """How the person left the table; as it comes, where they were never there."""
         found = one(head(connection, table_id).no, person, "")
-        content = connection.execute(select(views.c.content).where(found)).scalar()
+        content = connection.scalar(select(views.c.content).where(found))
         return _view.decode(content) if content else View()
 
     @repeatable_transaction

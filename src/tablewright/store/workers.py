@@ -51,7 +51,7 @@ class Worker(Noun, frozen=True):
         return self.kind != "command"
 
 
-WORKERS = RecordMapper(Worker, workers, could_speak="could_speak")
+worker_records = RecordMapper(Worker, workers, could_speak="could_speak")
 
 
 class Workers(StorePart):
@@ -78,7 +78,7 @@ class Workers(StorePart):
         silent = (clock(connection) - workers.c.beat).label("silent")
         up = (clock(connection) - started(connection)).label("could_speak")
         records = connection.execute(select(workers, silent, up).order_by(workers.c.started_at))
-        return [WORKERS.read(each, silent=max(0.0, each.silent)) for each in records]
+        return [worker_records.read(each, silent=max(0.0, each.silent)) for each in records]
 
 
 def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None:
