@@ -54,16 +54,14 @@ from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
 from tablewright.store.log import CellVersion, Change
-from tablewright.store.operations import CellAt, Operation
-from tablewright.store.proposal import EVERYTHING, ProposalHead, Selection
+from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
 from tablewright.store.rollback import Rollback
 from tablewright.store.runs import Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
+from tablewright.store.table_details import Views
 from tablewright.store.tables import TableActivity, TableSummary
-from tablewright.store.tokens import Tokens
-from tablewright.store.users import Users
-from tablewright.store.views import Views
+from tablewright.store.users import Tokens, Users
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.temporary import remove_abandoned
 

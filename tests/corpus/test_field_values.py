@@ -9,7 +9,7 @@ from tablewright.corpus.annotate.annotate import annotate
 from tablewright.corpus.field_values import FieldAnswer, answer_of, blanks_of
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.model import Field
-from tablewright.store.properties import PropertyAt
+from tablewright.store.parts import PropertyAt
 from tablewright.values.coerce import coerce
 
 REPORT = """Incident Report

@@ -13,8 +13,7 @@ import pytest
 
 from tablewright.domain.edits import SetCell
 from tablewright.domain.model import Cell, Conflict, Evidence, Field, Step, given
-from tablewright.store.operations import Operation
-from tablewright.store.proposal import Selection
+from tablewright.store.proposal import Operation, Selection
 from tablewright.store.store import Store
 from tests.doors.conftest import TABLEWRIGHT, Shell
 from tests.patience import PATIENCE

@@ -14,7 +14,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.outbox import MOST_CHARACTERS
 from tablewright.formulas.formula import Formula
 from tablewright.sandbox.limits import MB, SandboxLimits
-from tablewright.store.operations import Operation
+from tablewright.store.proposal import Operation
 from tablewright.store.store import Store
 from tablewright.strategies import compute
 from tablewright.strategies.computation import ComputationStrategy

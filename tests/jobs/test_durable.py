@@ -13,8 +13,8 @@ from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, Field, given
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
-from tablewright.store.operations import Operation
-from tablewright.store.slices import RunTally, Slice, Todo
+from tablewright.store.proposal import Operation
+from tablewright.store.run_progress import RunTally, Slice, Todo
 from tablewright.store.store import Store
 
 from .conftest import ASKED, ROWS, MakePlace

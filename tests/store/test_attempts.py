@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.domain.attempts import Attempt
 from tablewright.domain.model import Field, given
-from tablewright.store.attempts import KEPT
+from tablewright.store.learning import KEPT
 from tablewright.store.store import Store
 
 

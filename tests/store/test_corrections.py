@@ -6,8 +6,8 @@ from tablewright.domain.edits import RemoveRow, SetCell, flag
 from tablewright.domain.model import Cell, Evidence, Field, given
 from tablewright.engine.changes import Changes
 from tablewright.store.applying import Review
-from tablewright.store.corrections import EXAMPLES, LONGEST, Remark
-from tablewright.store.operations import Operation
+from tablewright.store.learning import EXAMPLES, LONGEST, Remark
+from tablewright.store.proposal import Operation
 from tablewright.store.store import Store
 
 FIELDS = (Field(name="Name"), Field(name="From"))

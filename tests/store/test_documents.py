@@ -13,13 +13,11 @@ from sqlalchemy import Connection, inspect, text
 from tablewright.domain.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
-from tablewright.store.conversations import Turn
+from tablewright.store.conversations import ResultRow, Turn
 from tablewright.store.documents import IngestedDocument
-from tablewright.store.results import ResultRow
 from tablewright.store.store import Store
-from tablewright.store.text_index import TextIndex
+from tablewright.store.text_index import TextIndex, stem
 from tablewright.store.vectors import Half, VectorBlock, likely, prepared, widened
-from tablewright.store.words import stem
 
 EMBEDDER = "test:4"
 

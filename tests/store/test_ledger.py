@@ -24,7 +24,7 @@ from tablewright.store import ledger
 from tablewright.store.applying import Review
 from tablewright.store.conversations import Turn
 from tablewright.store.migrations import POSTGRESQL, SQLITE, stored_bytes
-from tablewright.store.operations import Operation
+from tablewright.store.proposal import Operation
 from tablewright.store.store import Store
 from tablewright.store.workers import LONG_SILENCE, Worker, is_lost, new_worker_id
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from tablewright.store.limits import SharedLimits
 from tablewright.store.store import Store
+from tablewright.store.workers import SharedLimits
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]

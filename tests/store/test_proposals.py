@@ -11,8 +11,7 @@ from tablewright.domain.model import given as given_cell
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import ApplyKind, Review
-from tablewright.store.operations import Operation
-from tablewright.store.proposal import EVERYTHING, Selection
+from tablewright.store.proposal import EVERYTHING, Operation, Selection
 from tablewright.store.store import Store
 
 from ..proposing import newly_found, not_found, propose

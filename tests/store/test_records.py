@@ -11,12 +11,12 @@ from tablewright.domain.model import Cell, Evidence, Step
 from tablewright.domain.research import Angle, Brief, Research
 from tablewright.domain.usage import Usage
 from tablewright.store import schema
-from tablewright.store.operations import Operation, operation_records
-from tablewright.store.properties import annotation_records, property_records, value_records
+from tablewright.store.parts import annotation_records, property_records, value_records
+from tablewright.store.proposal import Operation, operation_records
 from tablewright.store.records import RecordMapper
 from tablewright.store.researches import research_records
+from tablewright.store.run_progress import RunTally, Slice, Todo, slice_records
 from tablewright.store.runs import Run, run_records
-from tablewright.store.slices import RunTally, Slice, Todo, slice_records
 from tablewright.store.store import Store
 
 CELL = Cell(

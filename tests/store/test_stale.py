@@ -8,8 +8,7 @@ import msgspec
 
 from tablewright.domain.edits import FlagCell, SetCell
 from tablewright.domain.model import Cell, Evidence, Field, Reason, Value, given
-from tablewright.store.operations import Operation
-from tablewright.store.proposal import Selection
+from tablewright.store.proposal import Operation, Selection
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 

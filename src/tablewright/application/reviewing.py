@@ -10,8 +10,7 @@ from tablewright.domain.attempts import Attempt
 from tablewright.domain.model import RowId
 from tablewright.engine.outcome import Filled
 from tablewright.journeys import enrich
-from tablewright.store.operations import CellAt, Operation
-from tablewright.store.proposal import EVERYTHING, ProposalHead, Selection
+from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
 
 
 class ReviewVerbs(Application):

@@ -36,8 +36,8 @@ from tablewright.journeys.files import (
 )
 from tablewright.policies import terms_of
 from tablewright.settings import SAMPLE_WEB
-from tablewright.store.imports import SAMPLE
 from tablewright.store.log import CellVersion, Change
+from tablewright.store.table_details import SAMPLE
 from tablewright.store.tables import TableActivity, TableSummary
 
 if TYPE_CHECKING:

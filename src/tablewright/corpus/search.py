@@ -10,8 +10,7 @@ from tablewright.domain.model import Noun
 from tablewright.models.embedder import Embedder
 from tablewright.store.documents import Documents
 from tablewright.store.snapshot import SegmentAt, Snapshot, SummaryAt
-from tablewright.store.text_index import Ranked
-from tablewright.store.words import weighty_words
+from tablewright.store.text_index import Ranked, weighty_words
 
 Scope: TypeAlias = Literal["segment", "summary"]
 

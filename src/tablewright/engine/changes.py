@@ -15,8 +15,7 @@ from tablewright.domain.text import cell_text, count_noun, shortened, show
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import Applied, ApplyKind, Review
 from tablewright.store.log import Change
-from tablewright.store.operations import CellAt
-from tablewright.store.proposal import EVERYTHING, Selection
+from tablewright.store.proposal import EVERYTHING, CellAt, Selection
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store

@@ -43,9 +43,9 @@ from tablewright.models.budget import open_allowance
 from tablewright.observe import span, working_on
 from tablewright.secrets import masked
 from tablewright.sources.provenance import telling
-from tablewright.store.operations import CellAt
+from tablewright.store.proposal import CellAt
+from tablewright.store.run_progress import RunTally, Slice
 from tablewright.store.runs import RunStatus
-from tablewright.store.slices import RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer

@@ -8,7 +8,7 @@ from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Field, Noun, Row, RowId
 from tablewright.domain.text import shortened, show
-from tablewright.store.corrections import Remark
+from tablewright.store.learning import Remark
 from tablewright.store.store import Store
 from tablewright.strategies.feedback import FIRST, Feedback
 

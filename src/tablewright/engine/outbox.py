@@ -13,7 +13,7 @@ from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, RowId
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import OverQuota
-from tablewright.store.operations import Operation
+from tablewright.store.proposal import Operation
 from tablewright.store.records import now
 
 LARGEST = 2_000

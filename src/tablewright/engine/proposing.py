@@ -14,8 +14,8 @@ from tablewright.domain.usage import Usage
 from tablewright.engine.cells import answered, proposed_cell
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
-from tablewright.store.operations import Operation
-from tablewright.store.slices import NAMED, RunTally, SkippedRow
+from tablewright.store.proposal import Operation
+from tablewright.store.run_progress import NAMED, RunTally, SkippedRow
 
 Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
 """The steps that were taken for a row, and the fields that each was for; for none: all."""

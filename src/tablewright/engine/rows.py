@@ -10,8 +10,8 @@ import msgspec
 
 from tablewright.domain.model import Row, RowId
 from tablewright.domain.text import cell_text
-from tablewright.store.operations import CellAt
-from tablewright.store.slices import Todo
+from tablewright.store.proposal import CellAt
+from tablewright.store.run_progress import Todo
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Strategy, Task
 

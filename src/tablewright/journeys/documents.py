@@ -23,7 +23,7 @@ from tablewright.formats.tables import Incoming, open_writer, target_format
 from tablewright.formats.tables.names import free_name
 from tablewright.journeys.files import Imported, import_from_memory, replacing
 from tablewright.models.document_scope import concerning
-from tablewright.store.results import ResultSet
+from tablewright.store.conversations import ResultSet
 from tablewright.store.store import Store
 from tablewright.values.typed import typed
 

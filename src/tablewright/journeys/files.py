@@ -32,8 +32,8 @@ from tablewright.formats.tables.own_json import as_imported
 from tablewright.formats.tables.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
-from tablewright.store.imports import ImportedFile
 from tablewright.store.store import Store
+from tablewright.store.table_details import ImportedFile
 from tablewright.temporary import PART, remove_abandoned_files, temporary_folder
 from tablewright.values.coerce import coerce
 

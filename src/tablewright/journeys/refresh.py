@@ -18,7 +18,7 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools, no_tools
-from tablewright.store.operations import CellAt
+from tablewright.store.proposal import CellAt
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 

@@ -20,7 +20,7 @@ from tablewright.sources.search.searching import Searching
 from tablewright.sources.single_flight import SingleFlight
 from tablewright.sources.source import Query, Searched
 from tablewright.sources.web_cache import WebCache
-from tablewright.store.pages import StoredPage
+from tablewright.store.cache import StoredPage
 
 
 class Web:

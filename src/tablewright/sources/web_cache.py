@@ -24,8 +24,7 @@ from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import SearchError
 from tablewright.sources.source import Query, Searched
-from tablewright.store.cache import Cache, is_older
-from tablewright.store.pages import Pages, StoredPage
+from tablewright.store.cache import Cache, Pages, StoredPage, is_older
 from tablewright.store.records import now
 
 FRESH = timedelta(hours=24)

@@ -14,9 +14,9 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store.dialect import insert_select
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
-from tablewright.store.operations import CellAt
 from tablewright.store.proposal import (
     EVERYTHING,
+    CellAt,
     ProposalHead,
     Selection,
     choose,

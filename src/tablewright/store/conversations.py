@@ -1,21 +1,28 @@
-"""Conversations: the turns, each with how its answer was found, and the rolling summary that the next starts from."""
+"""Conversations with their turns, the result sets that answers show only some rows of, and the advisor's conversations.
+
+A turn says how its answer was found; the rolling summary is what the next one starts from. An advisor's conversation is
+one state, written whole after every turn."""
 
 from __future__ import annotations
 
-import msgspec
-from sqlalchemy import Connection, delete, func, insert, select, update
+from collections.abc import Sequence
+from typing import Any
 
-from tablewright.domain.corpus import Completeness
+import msgspec
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Row as Record
+
+from tablewright.domain.corpus import Completeness, Truth
 from tablewright.domain.model import Noun
+from tablewright.domain.shortlist import ShortlistState
 from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many
-from tablewright.store.ledger import charge_bytes, octets
-from tablewright.store.parts import existing
-from tablewright.store.records import RecordMapper, new_id, now, to_text
-from tablewright.store.results import drop_results
-from tablewright.store.schema import conversations, turn_documents, turns
+from tablewright.store.ledger import charge_bytes, octets, set_bytes
+from tablewright.store.parts import existing, in_batches
+from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
+from tablewright.store.schema import conversations, result_rows, results, shortlists, turn_documents, turns
 from tablewright.store.sharing import (
     claim,
     find_owned,
@@ -26,6 +33,79 @@ from tablewright.store.sharing import (
     share_alike,
     visible,
 )
+
+
+class ResultRow(Noun, frozen=True):
+    """`start:end` of the document's text is what the row says."""
+
+    document_id: str
+    page: int | None = None
+    values: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    verdict: Truth = "match"
+
+
+class ResultSet(Noun, frozen=True):
+    """`rows` are some of the `total`, which is less than it was where documents were removed since."""
+
+    id: str
+    question: str
+    columns: tuple[str, ...]
+    created_at: str
+    total: int
+    rows: tuple[ResultRow, ...]
+
+
+result_row_records = RecordMapper(ResultRow, result_rows, start="begins", end="ends", values="content")
+result_set_records = RecordMapper(ResultSet, results)
+
+
+class Results(StorePart):
+    @write_transaction
+    def keep(self, connection: Connection, question: str, columns: Sequence[str], rows: Sequence[ResultRow]) -> str:
+        result_id = new_id("res_")
+        records = [
+            result_row_records.write(
+                row, result_id=result_id, position=position, content=to_text([printable(value) for value in row.values])
+            )
+            for position, row in enumerate(rows)
+        ]
+        connection.execute(
+            insert(results).values(
+                id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
+            )
+        )
+        claim(connection, "result", [result_id])
+        there = existing(connection, [row.document_id for row in rows])
+        kept = [record for record in records if record["document_id"] in there]
+        insert_many(connection, insert(result_rows), kept)
+        charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
+        return result_id
+
+    @read_transaction
+    def page(self, connection: Connection, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
+        """The rows from `offset` on, all of them without a `limit`."""
+        head = find_visible(connection, "result", id)
+        rows = result_rows
+        theirs = rows.c.result_id == id
+        query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
+        found = connection.execute(query if limit is None else query.limit(limit))
+        total = connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one()
+        return result_set_records.read(
+            head, total=total, rows=tuple(result_row_records.read(record) for record in found)
+        )
+
+    async def get(self, id: str) -> ResultSet:
+        """With all its rows."""
+        return await self.page(id)
+
+
+def drop_results(connection: Connection, ids: Sequence[str]) -> None:
+    for some in in_batches(ids):
+        connection.execute(delete(result_rows).where(result_rows.c.result_id.in_(some)))
+        connection.execute(delete(results).where(results.c.id.in_(some)))
+        release(connection, "result", some)
 
 
 class Turn(Noun, frozen=True):
@@ -134,3 +214,64 @@ class Conversations(StorePart):
             connection.execute(delete(column.table).where(column == id))
         release(connection, "conversation", [id])
         note(connection, "remove", f"conversation {id}")
+
+
+BROKEN = "The conversation could not be read any more, so it starts afresh."
+OLD = "The conversation is of an earlier version, which kept requirements in another form, so it starts afresh."
+
+_state = msgspec.json.Decoder(ShortlistState)
+
+
+class Shortlists(StorePart):
+    @write_transaction
+    def start(self, connection: Connection) -> ShortlistState:
+        state = ShortlistState(id=new_id("h"), created_at=now(), updated_at=now())
+        statement = insert(shortlists).values(
+            id=state.id, table_id="", state=to_text(state), created_at=state.created_at, updated_at=state.updated_at
+        )
+        connection.execute(statement)
+        claim(connection, "shortlist", [state.id])
+        return state
+
+    @read_transaction
+    def get(self, connection: Connection, id: str) -> ShortlistState:
+        """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
+        return as_state(find_visible(connection, "shortlist", id))
+
+    @write_transaction
+    def save(self, connection: Connection, state: ShortlistState) -> ShortlistState:
+        saved = msgspec.structs.replace(state, updated_at=now())
+        content, seen = to_text(saved), (shortlists.c.id == state.id) & visible(connection, "shortlist")
+        values = {"state": content, "table_id": saved.table_id, "updated_at": saved.updated_at}
+        if not connection.execute(update(shortlists).where(seen).values(values)).rowcount:
+            raise not_there("shortlist", state.id)
+        must_own(connection, "shortlist", state.id)
+        if saved.table_id:
+            share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
+        set_bytes(connection, "shortlist", state.id, octets(content))
+        return saved
+
+    @read_transaction
+    def all(self, connection: Connection) -> list[ShortlistState]:
+        """The newest first."""
+        query = select(shortlists).order_by(shortlists.c.created_at.desc())
+        seen = query.where(visible(connection, "shortlist"))
+        return [as_state(head) for head in connection.execute(seen)]
+
+    @write_transaction
+    def remove(self, connection: Connection, id: str) -> None:
+        """The table stays."""
+        find_owned(connection, "shortlist", id)
+        connection.execute(delete(shortlists).where(shortlists.c.id == id))
+        release(connection, "shortlist", [id])
+        note(connection, "remove", f"shortlist {id}")
+
+
+def as_state(head: Record[Any]) -> ShortlistState:
+    error = OLD
+    if '"must_haves":' not in head.state:
+        try:
+            return _state.decode(head.state)
+        except msgspec.DecodeError:
+            error = BROKEN
+    return ShortlistState(id=head.id, table_id=head.table_id, error=error, created_at=head.created_at)

@@ -21,16 +21,17 @@ from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note
-from tablewright.store.cache import Cache
+from tablewright.store.cache import Cache, keep_text
 from tablewright.store.database import Database, StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import insert_many, see_one_state, upsert
 from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_traces
 from tablewright.store.ledger import charge_bytes, octet_length, octets, set_bytes
-from tablewright.store.pages import keep_text
-from tablewright.store.parts import in_batches, part_id, parts_of
-from tablewright.store.properties import (
+from tablewright.store.parts import (
     annotations_of,
+    in_batches,
     keep_annotations,
+    part_id,
+    parts_of,
 )
 from tablewright.store.records import RecordMapper, now, printable, to_text
 from tablewright.store.schema import corpus, document_texts, documents, summaries, texts, vectors, words

@@ -13,12 +13,12 @@ from tablewright.domain.corpus import Document, KindBy
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.text import count_noun
 from tablewright.store import schema
+from tablewright.store.authority import owner_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import put, take_turns, upsert
 from tablewright.store.documents import next_version
 from tablewright.store.log import append, close_change, overlay_texts
 from tablewright.store.parts import in_batches
-from tablewright.store.persons import owner_of
 from tablewright.store.records import RecordMapper, decode_cell, to_text
 from tablewright.store.schema import documents, kind_rows, tables
 from tablewright.store.sharing import must_own, visible

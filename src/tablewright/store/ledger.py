@@ -34,9 +34,9 @@ from tablewright.domain.model import Noun
 from tablewright.errors import OverQuota
 from tablewright.store import schema
 from tablewright.store.audit import note
+from tablewright.store.authority import find, owner_of
 from tablewright.store.database import StorePart, limits_in, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
-from tablewright.store.persons import find, owner_of
 from tablewright.store.records import RecordMapper
 from tablewright.store.schema import holds, quotas, runs, shares, spent, tables, users
 

@@ -1,13 +1,20 @@
-"""The parts of a document (segments, summaries, annotations) have ids that say whose they are and which."""
+"""The parts of a document (segments, summaries, annotations): their ids, which say whose they are and which, and
+annotations with their properties, each with what it can be compared as in columns of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, false, or_, select
+from sqlalchemy import ColumnElement, Connection, false, insert, or_, select
+from sqlalchemy import Row as Record
 
-from tablewright.store.schema import documents
+from tablewright.domain.corpus import Annotation, Property, Shape, Typed
+from tablewright.domain.model import Noun
+from tablewright.store import schema
+from tablewright.store.dialect import insert_many
+from tablewright.store.records import RecordMapper, printable
+from tablewright.store.schema import annotated, documents, properties
 
 T = TypeVar("T")
 
@@ -57,3 +64,99 @@ def grown(blocks: Sequence[T], size: Callable[[T], int], merge: Callable[[Sequen
         last = kept.pop()
         kept[-1] = merge((kept[-1], last))
     return tuple(kept)
+
+
+class PropertyAt(Noun, frozen=True):
+    """A property and where it stands: `page`, `start` and `end` are those of the passage that states it."""
+
+    document_id: str
+    annotation_id: int
+    shape: Shape
+    table: int
+    by: str
+    property: Property
+    page: int | None
+    start: int
+    end: int
+
+
+annotation_records = RecordMapper(Annotation, annotated, start="begins", end="ends", by="found_by", table="grid")
+property_records = RecordMapper(Property, properties, start="begins", end="ends")
+value_records = RecordMapper(Typed, properties)
+found_property_records = RecordMapper(
+    PropertyAt,
+    annotated,
+    annotation_id="annotation_id",
+    start="passage_begins",
+    end="passage_ends",
+    by="found_by",
+    table="grid",
+)
+
+
+def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation], first: int = 0) -> None:
+    records: list[dict[str, Any]] = []
+    properties: list[dict[str, Any]] = []
+    for number, annotation in enumerate(annotations, start=first):
+        annotation_id = part_id(no, number)
+        records.append(annotation_records.write(annotation, id=annotation_id))
+        properties += [
+            property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
+        ]
+    insert_many(connection, insert(annotated), records)
+    insert_many(connection, insert(schema.properties), properties)
+
+
+def property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
+    value = value_records.write(
+        stated.value, annotation_id=annotation_id, position=position, raw=printable(stated.value.raw)
+    )
+    return property_records.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
+
+
+def as_property(record: Record[Any]) -> Property:
+    return property_records.read(record, value=value_records.read(record))
+
+
+def annotations_of(connection: Connection, no: int) -> list[Annotation]:
+    of: dict[int, list[Property]] = {}
+    query = select(properties).where(parts_of(properties.c.annotation_id, [no]))
+    for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
+        of.setdefault(record.annotation_id, []).append(as_property(record))
+    found = connection.execute(select(annotated).where(parts_of(annotated.c.id, [no])).order_by(annotated.c.id))
+    return [annotation_records.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
+
+
+def properties_at(
+    connection: Connection,
+    ids: dict[int, str],
+    of: Collection[tuple[str, str]] | None,
+    documents: Collection[int] | None,
+) -> Iterable[PropertyAt]:
+    """In the order of the documents and their texts. `ids` are those of the documents, by number."""
+    query = select(
+        properties,
+        annotated.c.shape,
+        annotated.c.page,
+        annotated.c.found_by,
+        annotated.c.grid,
+        annotated.c.begins.label("passage_begins"),
+        annotated.c.ends.label("passage_ends"),
+    ).join(annotated, annotated.c.id == properties.c.annotation_id)
+    if of is not None:
+        # By label alone, which is indexed: pairs in an IN are beyond SQLite's planner.
+        query = query.where(properties.c.label.in_(sorted({label for label, _ in of})))
+    if documents is not None and len(documents) <= FEW:
+        query = query.where(parts_of(properties.c.annotation_id, sorted(documents)))
+    wanted = None if of is None else set(of)
+    for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
+        no = document_no(record.annotation_id)
+        if wanted is not None and (record.label, record.context) not in wanted:
+            continue
+        if no not in ids or (documents is not None and no not in documents):
+            continue
+        yield found_property_records.read(record, document_id=ids[no], property=as_property(record))
+
+
+FEW = 50
+"""Documents that are named in a statement; of more, all are read and the others passed over."""

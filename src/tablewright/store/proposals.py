@@ -11,14 +11,18 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store.applying import Applied, ApplyKind, Review, apply_operations, decide_operations
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import charge_table
-from tablewright.store.operations import CellAt, Operation, add_operations, create_proposal, operation_records
 from tablewright.store.proposal import (
     EVERYTHING,
+    CellAt,
+    Operation,
     ProposalHead,
     Selection,
+    add_operations,
     choose,
+    create_proposal,
     matching,
     open_head,
+    operation_records,
     read_head,
     read_heads,
     settle,

@@ -20,16 +20,14 @@ from tablewright.domain.model import Field, Noun
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded
 from tablewright.store import schema
-from tablewright.store.authority import lost_authority
+from tablewright.store.authority import lost_authority, owner_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
-from tablewright.store.feed import append_events
 from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_spent
-from tablewright.store.operations import create_proposal
-from tablewright.store.persons import owner_of
+from tablewright.store.proposal import create_proposal
 from tablewright.store.records import RecordMapper, new_id, now, to_text
+from tablewright.store.run_progress import Todo, append_events, give_back_slices, is_of_another, write_slices
 from tablewright.store.schema import runs, tables
 from tablewright.store.sharing import visible
-from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
 from tablewright.store.workers import QUEUED
 

@@ -17,10 +17,10 @@ from sqlalchemy import Row as Record
 from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store.audit import note
+from tablewright.store.authority import find, owner_of, person_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import upsert
 from tablewright.store.ledger import return_bytes
-from tablewright.store.persons import find, owner_of, person_of
 from tablewright.store.schema import (
     conversations,
     documents,

@@ -16,14 +16,12 @@ from tablewright.domain.corpus import Category, Document, Segment, Summary
 from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
-from tablewright.store.properties import PropertyAt, properties_at
+from tablewright.store.parts import PropertyAt, document_no, in_batches, number_of, part_id, parts_of, properties_at
 from tablewright.store.records import RecordMapper
 from tablewright.store.schema import documents, segments, summaries
 from tablewright.store.sharing import visible
-from tablewright.store.text_index import K1, Ranked, TextIndex
+from tablewright.store.text_index import K1, Ranked, TextIndex, holds, in_common, phrases_of, weighty_words, words_of
 from tablewright.store.vectors import Nearest, Target, VectorIndex
-from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
 
 segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
 summary_records = RecordMapper(Summary, summaries)

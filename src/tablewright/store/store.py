@@ -6,34 +6,25 @@ from copy import copy
 from types import TracebackType
 
 from tablewright.domain.access import Acting
-from tablewright.store.attempts import Attempts
 from tablewright.store.audit import Audit
-from tablewright.store.cache import Cache
-from tablewright.store.conversations import Conversations
-from tablewright.store.corrections import Corrections
+from tablewright.store.cache import Cache, Pages
+from tablewright.store.conversations import Conversations, Results, Shortlists
 from tablewright.store.database import Database
 from tablewright.store.documents import Documents
-from tablewright.store.feed import Feed
-from tablewright.store.imports import Imports
 from tablewright.store.kinds import Kinds
+from tablewright.store.learning import Attempts, Corrections
 from tablewright.store.ledger import SpendingLedger
-from tablewright.store.limits import SharedLimits
-from tablewright.store.listings import Listings
 from tablewright.store.log import Log
-from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
 from tablewright.store.researches import Researches
-from tablewright.store.results import Results
 from tablewright.store.rollback import UndoLog
+from tablewright.store.run_progress import Feed, Slices
 from tablewright.store.runs import Runs
 from tablewright.store.sharing import Sharing
-from tablewright.store.shortlists import Shortlists
-from tablewright.store.slices import Slices
+from tablewright.store.table_details import Imports, Listings, Views
 from tablewright.store.tables import Tables
-from tablewright.store.tokens import Tokens
-from tablewright.store.users import Users
-from tablewright.store.views import Views
-from tablewright.store.workers import Workers
+from tablewright.store.users import Tokens, Users
+from tablewright.store.workers import SharedLimits, Workers
 
 
 class Store:

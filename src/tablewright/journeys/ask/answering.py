@@ -17,7 +17,7 @@ from tablewright.domain.reply import Citation, Ledger, ReplyRow
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import plural
 from tablewright.messages.catalogue import AskText, figure, translate
-from tablewright.store.results import ResultRow
+from tablewright.store.conversations import ResultRow
 from tablewright.values.currencies import is_currency
 
 ROWS = 50

@@ -16,7 +16,7 @@ from tablewright.domain.corpus import Document, Typed
 from tablewright.domain.model import Cell, Field, Money, Table, column_key
 from tablewright.domain.text import cell_text, shortened
 from tablewright.store.kinds import KindRow
-from tablewright.store.properties import PropertyAt
+from tablewright.store.parts import PropertyAt
 from tablewright.store.store import Store
 from tablewright.values.dates import read_dates
 from tablewright.values.same_value import same_value

@@ -38,7 +38,7 @@ from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.messages.catalogue import figure, translate
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import AROUND_A_LINE, LISTED_ROW, take_fitting
-from tablewright.store.results import ResultRow
+from tablewright.store.conversations import ResultRow
 
 NAMED = 6
 """Things that an answer names; more are a table."""

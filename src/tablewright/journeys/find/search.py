@@ -32,7 +32,7 @@ from tablewright.journeys.find.conditions import spellings, verdict
 from tablewright.journeys.find.gather import ListGatherer
 from tablewright.journeys.find.things import ListedThing, cells_of, label_of, led_by, spelled, things_of
 from tablewright.sources.provenance import Provenance, telling
-from tablewright.store.operations import CellAt
+from tablewright.store.proposal import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages

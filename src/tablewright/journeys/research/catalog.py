@@ -35,7 +35,7 @@ from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
 from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.journeys.research.notes import numbered
-from tablewright.store.operations import CellAt
+from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools

@@ -43,7 +43,7 @@ from tablewright.engine.quality import as_cell
 from tablewright.journeys.shortlist.prices import lowest_price
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.fetch.addresses import registrable_domain
-from tablewright.store.operations import CellAt
+from tablewright.store.proposal import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
