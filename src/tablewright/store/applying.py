@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Subquery, and_, bindparam, cas
 from tablewright.domain.edits import AddField, ChangeField, Edit
 from tablewright.domain.model import Cell, Noun, RowId
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.dialect import insert_select
+from tablewright.store.dialect import fetch_among, insert_select
 from tablewright.store.ledger import charge_bytes, octets
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
 from tablewright.store.proposal import (
@@ -31,7 +31,7 @@ from tablewright.store.proposal import (
 from tablewright.store.records import to_text
 from tablewright.store.schema import cells, edits, operations, rows
 from tablewright.store.staleness import Entry, marks_for_outdated
-from tablewright.store.tables import TableHead, chunks, head, possible, read_rows
+from tablewright.store.tables import TableHead, head, possible, read_rows
 
 ApplyKind: TypeAlias = Literal["apply", "auto_apply"]
 """How the history calls it: somebody saw the values and accepted them, or they were applied without a look."""
@@ -157,13 +157,9 @@ class Standing(NamedTuple):
 
 def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, Standing]:
     query = select(operations.c.row_id, operations.c.field, operations.c.decision, operations.c.status)
-    return {
-        (row_id, field): Standing(decision, status)
-        for chunk in chunks(possible(row_ids), 500)
-        for row_id, field, decision, status in connection.execute(
-            query.where(operations.c.proposal_id == proposal_id, operations.c.row_id.in_(chunk))
-        )
-    }
+    own = query.where(operations.c.proposal_id == proposal_id)
+    found = fetch_among(connection, own, operations.c.row_id, possible(row_ids))
+    return {(row_id, field): Standing(decision, status) for row_id, field, decision, status in found}
 
 
 def write_chosen(

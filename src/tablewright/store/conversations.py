@@ -18,9 +18,9 @@ from tablewright.domain.shortlist import ShortlistState
 from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.dialect import insert_many
+from tablewright.store.dialect import in_batches, insert_many
 from tablewright.store.ledger import charge_bytes, octets, set_bytes
-from tablewright.store.parts import existing, in_batches
+from tablewright.store.parts import existing
 from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
 from tablewright.store.schema import conversations, result_rows, results, shortlists, turn_documents, turns
 from tablewright.store.sharing import (

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import Table
+
+T = TypeVar("T")
+
+NAMED_AT_ONCE = 500
+"""Ids in one statement that reads."""
 
 
 def upsert(connection: Connection | Engine, table: Table) -> Any:
@@ -22,6 +28,20 @@ def put(connection: Connection, table: Table, record: Mapping[str, Any]) -> None
     keys = [column.name for column in table.primary_key]
     others = {name: statement.excluded[name] for name in record if name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=others))
+
+
+def fetch_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], ids: Iterable[Any]
+) -> Iterator[Any]:
+    """Yield the records of a query in which the column is one of `ids`, however many they are."""
+    for batch in in_batches(ids, NAMED_AT_ONCE):
+        yield from connection.execute(query.where(column.in_(batch)))
+
+
+def in_batches(items: Iterable[T], size: int = 2_000) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
 
 
 def insert_many(connection: Connection, statement: Any, records: Sequence[Mapping[str, Any]]) -> None:

@@ -23,12 +23,11 @@ from tablewright.store import schema
 from tablewright.store.audit import note
 from tablewright.store.cache import Cache, keep_text
 from tablewright.store.database import Database, StorePart, read_transaction, write_transaction
-from tablewright.store.dialect import insert_many, see_one_state, upsert
+from tablewright.store.dialect import fetch_among, insert_many, see_one_state, upsert
 from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_traces
 from tablewright.store.ledger import charge_bytes, octet_length, octets, set_bytes
 from tablewright.store.parts import (
     annotations_of,
-    in_batches,
     keep_annotations,
     part_id,
     parts_of,
@@ -267,13 +266,8 @@ def next_version(connection: Connection) -> None:
 
 
 def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
-    return {
-        record.id: record.no
-        for batch in in_batches(ids)
-        for record in connection.execute(
-            select(documents.c.id, documents.c.no).where(documents.c.id.in_(batch), visible(connection, "document"))
-        )
-    }
+    query = select(documents.c.id, documents.c.no).where(visible(connection, "document"))
+    return {record.id: record.no for record in fetch_among(connection, query, documents.c.id, ids)}
 
 
 def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:

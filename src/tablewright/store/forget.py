@@ -11,7 +11,8 @@ from sqlalchemy import Connection, delete, exists, select, tuple_, update
 from tablewright.domain.listing import Listing
 from tablewright.store import schema
 from tablewright.store.database import Database
-from tablewright.store.parts import in_batches, parts_of
+from tablewright.store.dialect import in_batches
+from tablewright.store.parts import parts_of
 from tablewright.store.records import FORGOTTEN, split_given, to_text
 from tablewright.store.schema import (
     annotated,

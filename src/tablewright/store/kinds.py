@@ -15,10 +15,9 @@ from tablewright.domain.text import count_noun
 from tablewright.store import schema
 from tablewright.store.authority import owner_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import put, take_turns, upsert
+from tablewright.store.dialect import fetch_among, in_batches, put, take_turns, upsert
 from tablewright.store.documents import next_version
 from tablewright.store.log import append, close_change, overlay_texts
-from tablewright.store.parts import in_batches
 from tablewright.store.records import RecordMapper, decode_cell, to_text
 from tablewright.store.schema import documents, kind_rows, tables
 from tablewright.store.sharing import must_own, visible
@@ -49,18 +48,18 @@ class Kinds(StorePart):
     def _set_kinds(self, connection: Connection, kinds: Mapping[str, str], by: KindBy) -> int:
         next_version(connection)
         count = 0
-        for batch in in_batches(list(kinds)):
-            is_guess = by not in ("model", "person")
-            seen = documents.c.id.in_(batch), visible(connection, "document", owned=is_guess)
-            for record in connection.execute(select(documents.c.id, documents.c.document).where(*seen)).all():
-                if by == "person":
-                    must_own(connection, "document", record.id)
-                known = _document.decode(record.document)
-                if is_guess and known.is_sorted:
-                    continue
-                kept = msgspec.structs.replace(known, kind=kinds[record.id], kind_by=by)
-                connection.execute(update(documents).where(documents.c.id == record.id).values(document=to_text(kept)))
-                count += 1
+        is_guess = by not in ("model", "person")
+        query = select(documents.c.id, documents.c.document)
+        query = query.where(visible(connection, "document", owned=is_guess))
+        for record in list(fetch_among(connection, query, documents.c.id, kinds)):
+            if by == "person":
+                must_own(connection, "document", record.id)
+            known = _document.decode(record.document)
+            if is_guess and known.is_sorted:
+                continue
+            kept = msgspec.structs.replace(known, kind=kinds[record.id], kind_by=by)
+            connection.execute(update(documents).where(documents.c.id == record.id).values(document=to_text(kept)))
+            count += 1
         return count
 
     @read_transaction

@@ -4,11 +4,11 @@ accepting values, and by flagging, replacing or removing them. What people said 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, or_, select
 
 from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import flag_note
@@ -16,12 +16,12 @@ from tablewright.domain.model import Cell, Noun, RowId, Value, given
 from tablewright.domain.text import shortened, show
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
-from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.dialect import fetch_among, insert_many, upsert
 from tablewright.store.ledger import charge_run, octets
 from tablewright.store.proposal import CellAt
 from tablewright.store.records import decode_cell, decode_given, to_text
 from tablewright.store.schema import attempts, cells, changes, edits, operations, proposals, rows, runs
-from tablewright.store.tables import TableHead, chunks, head, only_fields, possible, read_window
+from tablewright.store.tables import TableHead, head, only_fields, possible, read_window, same_cell, same_row
 
 decode_attempt = msgspec.json.Decoder(Attempt).decode
 
@@ -81,11 +81,10 @@ class Attempts(StorePart):
             began = select(runs.c.started_at).where(runs.c.id == before).scalar_subquery()
             query = query.where(runs.c.started_at < began, runs.c.id != before)
         found: dict[RowId, list[Attempt]] = {}
-        for chunk in chunks(possible(row_ids), 500):
-            for row_id, text in connection.execute(query.where(kept.c.row_id.in_(chunk))):
-                own = found.get(row_id, ())
-                if len(own) < KEPT and is_at((attempt := decode_attempt(text)), columns):
-                    found[row_id] = [attempt, *own]
+        for row_id, text in fetch_among(connection, query, kept.c.row_id, possible(row_ids)):
+            own = found.get(row_id, ())
+            if len(own) < KEPT and is_at((attempt := decode_attempt(text)), columns):
+                found[row_id] = [attempt, *own]
         return found
 
 
@@ -122,39 +121,65 @@ class Corrections(StorePart):
     def examples(self, connection: Connection, table_id: str, names: Collection[str]) -> dict[str, tuple[str, ...]]:
         """By column, values that show its form: first what people typed, then what came with the table, then proposals
         they accepted. Nothing that was applied unseen, that is flagged, or whose inputs have changed."""
-        return dict(examples(connection, head(connection, table_id), names))
+        found = only_fields(head(connection, table_id), names)
+        by_kind: dict[str, list[ColumnElement[bool]]] = {"edit": [], "apply": []}
+        query = select(changes).where(changes.c.table_no == found.no, changes.c.kind.in_(by_kind))
+        for change in connection.execute(query.order_by(changes.c.change.desc()).limit(CHANGES)):
+            by_kind[change.kind].append(edits.c.seq.between(change.first_seq, change.last_seq))
+        applied, all_by_hand = by_kind["apply"], [*by_kind["edit"], *by_kind["apply"]]
+        has_evidence = edits.c.after.like(HAS_EVIDENCE)
+        rows = read_window(connection, found, 0, LOOKED_AT)
+        examples: dict[str, tuple[str, ...]] = {}
+        for name, field_id in found.field_ids.items():
+            typed = values_written(connection, found, field_id, all_by_hand, ~has_evidence)
+            brought = [row.cell(name).value for row in rows if row.cell(name).is_given]
+            accepted = values_written(connection, found, field_id, applied, has_evidence)
+            texts = (shortened(show(value), LONGEST) for value in (*typed, *brought, *accepted))
+            if shown := tuple(dict.fromkeys(text for text in texts if text))[:EXAMPLES]:
+                examples[name] = shown
+        return examples
 
     @read_transaction
     def remarks(
         self, connection: Connection, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
     ) -> dict[CellAt, list[Remark]]:
         """By cell, the oldest first. What was undone was not said."""
-        return remarks(connection, head(connection, table_id), row_ids, names)
+        found = head(connection, table_id)
+        asked = only_fields(found, names)
+        if found.last_change < 2 or not asked.field_ids:  # nobody has touched it since it was made
+            return {}
+        query = (
+            select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, rows.c.given)
+            .join(rows, same_row(rows, edits))
+            .where(edits.c.table_no == found.no, edits.c.field_id.in_(asked.names), edits.c.kind == "cell")
+            .order_by(edits.c.row_id, edits.c.field_id, edits.c.seq)
+        )
+        kind_of = kinds(connection, found)
+        said: dict[CellAt, list[Remark]] = {}
+        for entry in fetch_among(connection, query, edits.c.row_id, possible(row_ids)):
+            at, kind = (entry.row_id, asked.names[entry.field_id]), kind_of(entry.seq)
+            if kind == "rollback":
+                said.pop(at, None)
+            elif kind in ("edit", "recheck") and (remark := remark_of(entry, by_person=kind == "edit")):
+                said.setdefault(at, []).append(remark)
+        return said
 
     @read_transaction
     def refused(
         self, connection: Connection, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
     ) -> dict[CellAt, list[Remark]]:
         """By cell, the values that were proposed for it and refused, the oldest first."""
-        return refused(connection, head(connection, table_id), row_ids, names)
-
-
-def examples(connection: Connection, found: TableHead, names: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    found = only_fields(found, names)
-    by_kind: dict[str, list[ColumnElement[bool]]] = {"edit": [], "apply": []}
-    query = select(changes).where(changes.c.table_no == found.no, changes.c.kind.in_(by_kind))
-    for change in connection.execute(query.order_by(changes.c.change.desc()).limit(CHANGES)):
-        by_kind[change.kind].append(edits.c.seq.between(change.first_seq, change.last_seq))
-    applied, all_by_hand = by_kind["apply"], [*by_kind["edit"], *by_kind["apply"]]
-    has_evidence = edits.c.after.like(HAS_EVIDENCE)
-    rows = read_window(connection, found, 0, LOOKED_AT)
-    for name, field_id in found.field_ids.items():
-        typed = values_written(connection, found, field_id, all_by_hand, ~has_evidence)
-        brought = [row.cell(name).value for row in rows if row.cell(name).is_given]
-        accepted = values_written(connection, found, field_id, applied, has_evidence)
-        texts = (shortened(show(value), LONGEST) for value in (*typed, *brought, *accepted))
-        if shown := tuple(dict.fromkeys(text for text in texts if text))[:EXAMPLES]:
-            yield name, shown
+        query = (
+            select(operations.c.row_id, operations.c.field, operations.c.cell)
+            .join(proposals, proposals.c.id == operations.c.proposal_id)
+            .where(proposals.c.table_no == head(connection, table_id).no, operations.c.field.in_(list(names)))
+            .where(operations.c.decision == "refused", operations.c.status == "ENRICHED")
+            .order_by(proposals.c.created_at)
+        )
+        said: dict[CellAt, list[Remark]] = {}
+        for row_id, field, text in fetch_among(connection, query, operations.c.row_id, possible(row_ids)):
+            said.setdefault((row_id, field), []).append(Remark(action="refused", value=decode_cell(text).value))
+        return said
 
 
 def values_written(
@@ -167,62 +192,16 @@ def values_written(
     """Values that these parts of the log wrote into a column, and that still stand there; the newest first."""
     if not within:
         return []
-    the_cell = and_(
-        cells.c.table_no == edits.c.table_no, cells.c.row_id == edits.c.row_id, cells.c.field_id == edits.c.field_id
-    )
-    the_row = and_(rows.c.table_no == edits.c.table_no, rows.c.row_id == edits.c.row_id)
     query = (
         select(edits.c.after)
-        .join(cells, the_cell)
-        .join(rows, the_row)
+        .join(cells, same_cell(cells, edits))
+        .join(rows, same_row(rows, edits))
         .where(edits.c.table_no == found.no, edits.c.field_id == field_id, edits.c.kind == "cell", or_(*within), of)
         .where(cells.c.status == "ENRICHED", cells.c.cell == edits.c.after, ~rows.c.removed)
         .order_by(edits.c.seq.desc())
         .limit(LOOKED_AT)
     )
     return [decode_cell(text).value for text in connection.scalars(query)]
-
-
-def remarks(
-    connection: Connection, found: TableHead, row_ids: Sequence[RowId], names: Collection[str]
-) -> dict[CellAt, list[Remark]]:
-    asked = only_fields(found, names)
-    if found.last_change < 2 or not asked.field_ids:  # nobody has touched it since it was made
-        return {}
-    the_row = and_(rows.c.table_no == edits.c.table_no, rows.c.row_id == edits.c.row_id)
-    query = (
-        select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, rows.c.given)
-        .join(rows, the_row)
-        .where(edits.c.table_no == found.no, edits.c.field_id.in_(asked.names), edits.c.kind == "cell")
-        .order_by(edits.c.row_id, edits.c.field_id, edits.c.seq)
-    )
-    kind_of = kinds(connection, found)
-    said: dict[CellAt, list[Remark]] = {}
-    for chunk in chunks(possible(row_ids), 500):
-        for entry in connection.execute(query.where(edits.c.row_id.in_(chunk))):
-            at, kind = (entry.row_id, asked.names[entry.field_id]), kind_of(entry.seq)
-            if kind == "rollback":
-                said.pop(at, None)
-            elif kind in ("edit", "recheck") and (remark := remark_of(entry, by_person=kind == "edit")):
-                said.setdefault(at, []).append(remark)
-    return said
-
-
-def refused(
-    connection: Connection, found: TableHead, row_ids: Sequence[RowId], names: Collection[str]
-) -> dict[CellAt, list[Remark]]:
-    query = (
-        select(operations.c.row_id, operations.c.field, operations.c.cell)
-        .join(proposals, proposals.c.id == operations.c.proposal_id)
-        .where(proposals.c.table_no == found.no, operations.c.field.in_(list(names)))
-        .where(operations.c.decision == "refused", operations.c.status == "ENRICHED")
-        .order_by(proposals.c.created_at)
-    )
-    said: dict[CellAt, list[Remark]] = {}
-    for chunk in chunks(possible(row_ids), 500):
-        for row_id, field, text in connection.execute(query.where(operations.c.row_id.in_(chunk))):
-            said.setdefault((row_id, field), []).append(Remark(action="refused", value=decode_cell(text).value))
-    return said
 
 
 def remark_of(entry: Any, *, by_person: bool) -> Remark | None:

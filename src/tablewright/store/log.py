@@ -26,12 +26,12 @@ from tablewright.domain.model import Cell, Field, Noun, RowId, Status, Table, gi
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.dialect import insert_many, put, upsert
+from tablewright.store.dialect import fetch_among, insert_many, put, upsert
 from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
 from tablewright.store.records import RecordMapper, decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.schema import cells, changes, edits, fields, rows, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
-from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows
+from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows, same_cell
 
 STATUSES = [status for status in get_args(Status) if status != "PENDING"]
 
@@ -401,9 +401,7 @@ def inconsistencies(connection: Connection, table_id: str) -> list[str]:
         .select_from(edits)
         .join(
             cells,
-            (cells.c.table_no == edits.c.table_no)
-            & (cells.c.row_id == edits.c.row_id)
-            & (cells.c.field_id == edits.c.field_id),
+            same_cell(cells, edits),
             isouter=True,
         )
         .where(*here, edits.c.seq.in_(latest), cells.c.cell.is_distinct_from(edits.c.after))
@@ -420,13 +418,9 @@ def inconsistencies(connection: Connection, table_id: str) -> list[str]:
 
 
 def overlay_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId]) -> dict[tuple[RowId, int], str]:
-    texts: dict[tuple[RowId, int], str] = {}
-    for start in range(0, len(row_ids), 500):
-        query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
-            cells.c.table_no == table_no, cells.c.row_id.in_(row_ids[start : start + 500])
-        )
-        texts.update({(row_id, field_id): text for row_id, field_id, text in connection.execute(query)})
-    return texts
+    query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(cells.c.table_no == table_no)
+    found = fetch_among(connection, query, cells.c.row_id, row_ids)
+    return {(row_id, field_id): text for row_id, field_id, text in found}
 
 
 def mark_row(connection: Connection, table_no: int, row_id: RowId, *, removed: bool) -> None:

@@ -3,7 +3,7 @@ annotations with their properties, each with what it can be compared as in colum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, false, insert, or_, select
@@ -12,7 +12,7 @@ from sqlalchemy import Row as Record
 from tablewright.domain.corpus import Annotation, Property, Shape, Typed
 from tablewright.domain.model import Noun
 from tablewright.store import schema
-from tablewright.store.dialect import insert_many
+from tablewright.store.dialect import fetch_among, insert_many
 from tablewright.store.records import RecordMapper, printable
 from tablewright.store.schema import annotated, documents, properties
 
@@ -21,8 +21,6 @@ T = TypeVar("T")
 SHIFT = 24
 MOST = 1 << SHIFT
 """Parts of one kind that a document can have."""
-AT_ONCE = 2_000
-"""Ids in one statement."""
 
 
 def part_id(document_no: int, number: int) -> int:
@@ -44,16 +42,8 @@ def parts_of(column: ColumnElement[int], document_nos: Sequence[int]) -> ColumnE
 
 def existing(connection: Connection, ids: Collection[str]) -> set[str]:
     """Those of the documents that are there, and stay until this is written: nothing about one may outlive it."""
-    found: set[str] = set()
-    for some in in_batches(sorted(set(ids))):
-        query = select(documents.c.id).where(documents.c.id.in_(some)).with_for_update(read=True)
-        found.update(connection.scalars(query))
-    return found
-
-
-def in_batches(ids: Sequence[T], size: int = AT_ONCE) -> Iterator[Sequence[T]]:
-    for start in range(0, len(ids), size):
-        yield ids[start : start + size]
+    query = select(documents.c.id).with_for_update(read=True)
+    return {record.id for record in fetch_among(connection, query, documents.c.id, sorted(set(ids)))}
 
 
 def grown(blocks: Sequence[T], size: Callable[[T], int], merge: Callable[[Sequence[T]], T]) -> tuple[T, ...]:

@@ -19,7 +19,7 @@ from tablewright.store.log import Change, append, close_change, last_write, mark
 from tablewright.store.records import FORGOTTEN, decode_field
 from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
-from tablewright.store.tables import TableHead, head
+from tablewright.store.tables import TableHead, head, same_cell
 
 UNDONE_BY = {
     "add_row": "remove_row",
@@ -240,9 +240,7 @@ def touched_by_others(connection: Connection, found: TableHead, edit: Any, in_sc
     """Whether the row or field holds cells that somebody wrote outside what is being undone."""
     column = edits.c.row_id if edit.kind == "add_row" else edits.c.field_id
     number = edit.row_id if edit.kind == "add_row" else edit.field_id
-    still_there = exists().where(
-        cells.c.table_no == edits.c.table_no, cells.c.row_id == edits.c.row_id, cells.c.field_id == edits.c.field_id
-    )
+    still_there = exists().where(same_cell(cells, edits))
     query = select(edits.c.seq).where(
         edits.c.table_no == found.no, column == number, edits.c.kind == "cell", ~in_scope, still_there
     )

@@ -16,7 +16,8 @@ from tablewright.domain.corpus import Category, Document, Segment, Summary
 from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.parts import PropertyAt, document_no, in_batches, number_of, part_id, parts_of, properties_at
+from tablewright.store.dialect import fetch_among
+from tablewright.store.parts import PropertyAt, document_no, number_of, part_id, parts_of, properties_at
 from tablewright.store.records import RecordMapper
 from tablewright.store.schema import documents, segments, summaries
 from tablewright.store.sharing import visible
@@ -135,8 +136,7 @@ class Snapshot:
         """Those that are there, in this order."""
         found = {
             record.id: as_summary(record, self.roster)
-            for batch in in_batches(ids)
-            for record in self.connection.execute(select(summaries).where(summaries.c.id.in_(batch)))
+            for record in fetch_among(self.connection, select(summaries), summaries.c.id, ids)
             if document_no(record.id) in self.roster.ids
         }
         return [found[id] for id in ids if id in found]
@@ -171,13 +171,9 @@ class Snapshot:
 
     def find(self, ids: Collection[str]) -> list[Document]:
         """Those that are there, in this order."""
-        found = {
-            record.id: _document.decode(record.document)
-            for batch in in_batches([id for id in ids if id in self.roster.numbers])
-            for record in self.connection.execute(
-                select(documents.c.id, documents.c.document).where(documents.c.id.in_(batch))
-            )
-        }
+        query, seen = select(documents.c.id, documents.c.document), [id for id in ids if id in self.roster.numbers]
+        records = fetch_among(self.connection, query, documents.c.id, seen)
+        found = {record.id: _document.decode(record.document) for record in records}
         return [found[id] for id in dict.fromkeys(ids) if id in found]
 
 
@@ -218,8 +214,7 @@ def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
 def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) -> dict[int, SegmentAt]:
     return {
         record.id: as_segment(record, roster)
-        for batch in in_batches(ids)
-        for record in connection.execute(select(segments).where(segments.c.id.in_(batch)))
+        for record in fetch_among(connection, select(segments), segments.c.id, ids)
         if document_no(record.id) in roster.ids
     }
 

@@ -14,9 +14,10 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from tablewright.domain.model import Cell, Noun, RowId, given
+from tablewright.store.dialect import fetch_among
 from tablewright.store.records import GivenRow, decode_cell, decode_given, to_text
 from tablewright.store.schema import cells, edits, rows
-from tablewright.store.tables import TableHead, chunks
+from tablewright.store.tables import TableHead, same_row
 
 Place: TypeAlias = tuple[RowId, int]
 """A row and the number of a field."""
@@ -218,11 +219,8 @@ def changed_cells(connection: Connection, found: TableHead, records: Sequence[An
 
 def given_values(connection: Connection, found: TableHead, row_ids: Collection[RowId]) -> dict[RowId, GivenRow]:
     query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
-    return {
-        row_id: decode_given(text)
-        for chunk in chunks(row_ids, 500)
-        for row_id, text in connection.execute(query.where(rows.c.row_id.in_(chunk)))
-    }
+    found_rows = fetch_among(connection, query, rows.c.row_id, row_ids)
+    return {row_id: decode_given(text) for row_id, text in found_rows}
 
 
 def untouched_texts(
@@ -234,11 +232,8 @@ def untouched_texts(
     query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
         cells.c.table_no == found.no, cells.c.field_id.in_(fields), func.coalesce(newest, 0) <= found.last_seq
     )
-    return {
-        (row_id, field_id): text
-        for chunk in chunks(row_ids, 500)
-        for row_id, field_id, text in connection.execute(query.where(cells.c.row_id.in_(chunk)))
-    }
+    found_cells = fetch_among(connection, query, cells.c.row_id, row_ids)
+    return {(row_id, field_id): text for row_id, field_id, text in found_cells}
 
 
 def inputs_of(found: TableHead) -> dict[int, list[int]]:
@@ -267,7 +262,7 @@ def stale_cells(connection: Connection, found: TableHead) -> list[StaleCell]:
         return []
     query = (
         select(cells.c.row_id, cells.c.field_id, cells.c.cell)
-        .join(rows, (rows.c.table_no == cells.c.table_no) & (rows.c.row_id == cells.c.row_id))
+        .join(rows, same_row(rows, cells))
         .where(cells.c.table_no == found.no, ~rows.c.removed, cells.c.field_id.in_(names), cells.c.cell.like(MARKED))
         .order_by(cells.c.row_id, cells.c.field_id)
     )

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy import Row as Record
+from sqlalchemy import Table as DatabaseTable
 
 from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table
 from tablewright.domain.rowkey import row_key
@@ -17,7 +18,7 @@ from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import audit, schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import insert_many, take_turns, upsert
+from tablewright.store.dialect import NAMED_AT_ONCE, in_batches, insert_many, take_turns, upsert
 from tablewright.store.forget import drop_researches
 from tablewright.store.ledger import charge_acting, charge_bytes, octets, refuse_bytes, room_for_bytes
 from tablewright.store.records import (
@@ -399,7 +400,7 @@ def read_window(connection: Connection, found: TableHead, after: RowId, limit: i
 def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> int:
     """Return how many of these rows, from the first, fit into a window; at least one, if there are any."""
     size = count = 0
-    for chunk in chunks(row_ids, WEIGHED_AT_ONCE):
+    for chunk in in_batches(row_ids, WEIGHED_AT_ONCE):
         ordered = possible(chunk)
         given = select(rows.c.row_id, func.length(rows.c.given)).where(
             rows.c.table_no == found.no, among(rows.c.row_id, ordered)
@@ -423,7 +424,7 @@ def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[Ro
 
 def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
     result: list[Row] = []
-    for chunk in chunks(possible(row_ids), 500):
+    for chunk in in_batches(possible(row_ids), NAMED_AT_ONCE):
         records = connection.execute(
             select(rows.c.row_id, rows.c.key, rows.c.given)
             .where(rows.c.table_no == found.no, among(rows.c.row_id, chunk), ~rows.c.removed)
@@ -460,17 +461,19 @@ def possible(row_ids: Iterable[RowId]) -> list[RowId]:
     return sorted({row_id for row_id in row_ids if abs(row_id) <= LARGEST})
 
 
+def same_row(one: DatabaseTable, other: DatabaseTable) -> ColumnElement[bool]:
+    return (one.c.table_no == other.c.table_no) & (one.c.row_id == other.c.row_id)
+
+
+def same_cell(one: DatabaseTable, other: DatabaseTable) -> ColumnElement[bool]:
+    return same_row(one, other) & (one.c.field_id == other.c.field_id)
+
+
 def among(column: ColumnElement[RowId], chunk: Sequence[RowId]) -> ColumnElement[bool]:
     """Whether it is one of them, which are in order. Numbers without a gap are a range, which is found faster."""
     if len(chunk) == chunk[-1] - chunk[0] + 1:
         return column.between(chunk[0], chunk[-1])
     return column.in_(chunk)
-
-
-def chunks(items: Iterable[RowId], size: int) -> Iterator[list[RowId]]:
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
 
 
 def count_rows(connection: Connection, table_no: int) -> int:

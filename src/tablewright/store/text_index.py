@@ -24,7 +24,8 @@ from sqlalchemy import Connection, select
 
 from tablewright.arrays import NDArray, np
 from tablewright.domain.corpus import Segment
-from tablewright.store.parts import SHIFT, grown, in_batches
+from tablewright.store.dialect import in_batches
+from tablewright.store.parts import SHIFT, grown
 from tablewright.store.schema import corpus, words
 from tablewright.text.words import stem
 

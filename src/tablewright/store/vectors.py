@@ -13,8 +13,8 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from tablewright.arrays import NDArray, np
 from tablewright.store import schema
-from tablewright.store.dialect import insert_many
-from tablewright.store.parts import SHIFT, grown, in_batches
+from tablewright.store.dialect import in_batches, insert_many
+from tablewright.store.parts import SHIFT, grown
 from tablewright.store.schema import corpus, vectors
 from tablewright.store.text_index import Positions, Ranked, best, is_among
 
