@@ -48,13 +48,13 @@ from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.saved_settings import write_saved
 from tablewright.settings import Settings, load_settings, with_changes
-from tablewright.store.applying import Applied, Review
 from tablewright.store.audit import Action, Audit, AuditEntry
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
+from tablewright.store.proposals import Applied, Review
 from tablewright.store.rollback import Rollback
 from tablewright.store.runs import Run
 from tablewright.store.staleness import StaleCell

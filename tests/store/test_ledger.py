@@ -21,10 +21,10 @@ from tablewright.domain.research import Brief
 from tablewright.domain.usage import Usage
 from tablewright.errors import OverQuota
 from tablewright.store import ledger
-from tablewright.store.applying import Review
 from tablewright.store.conversations import Turn
 from tablewright.store.migrations import POSTGRESQL, SQLITE, stored_bytes
 from tablewright.store.proposal import Operation
+from tablewright.store.proposals import Review
 from tablewright.store.store import Store
 from tablewright.store.workers import LONG_SILENCE, Worker, is_lost, new_worker_id
 

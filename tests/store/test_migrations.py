@@ -12,7 +12,7 @@ from tablewright.domain.access import Acting
 from tablewright.domain.model import Cell
 from tablewright.errors import StoreError
 from tablewright.store import migrations, schema
-from tablewright.store.applying import Review
+from tablewright.store.proposals import Review
 from tablewright.store.store import Store
 from tests.store.released import VERSIONS, load_release
 

@@ -10,8 +10,8 @@ from tablewright.domain.model import Cell, Field, Reason, Step
 from tablewright.domain.model import given as given_cell
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.applying import ApplyKind, Review
 from tablewright.store.proposal import EVERYTHING, Operation, Selection
+from tablewright.store.proposals import ApplyKind, Review
 from tablewright.store.store import Store
 
 from ..proposing import newly_found, not_found, propose

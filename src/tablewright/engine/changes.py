@@ -13,9 +13,9 @@ from tablewright.domain.model import PENDING, Cell, Conflict, Field, Noun, Row, 
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, count_noun, shortened, show
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.applying import Applied, ApplyKind, Review
 from tablewright.store.log import Change
 from tablewright.store.proposal import EVERYTHING, CellAt, Selection
+from tablewright.store.proposals import Applied, ApplyKind, Review
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
