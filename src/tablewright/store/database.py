@@ -171,10 +171,8 @@ class Database:
             await asyncio.sleep(FIRST_PAUSE)
 
     def _shut_down(self) -> None:
-        self._writers.shutdown(cancel_futures=True)
-        self._readers.shutdown(cancel_futures=True)
-        self._streamers.shutdown(cancel_futures=True)
-        self._prober.shutdown(cancel_futures=True)
+        for executor in (self._writers, self._readers, self._streamers, self._prober):
+            executor.shutdown(cancel_futures=True)
         self.engine.dispose()
 
     def check_open(self) -> None:
@@ -320,13 +318,15 @@ def read_transaction(
 
 
 def write_transaction(
-    work: Callable[Concatenate[Part, Connection, P], T],
+    work: Callable[Concatenate[Part, Connection, P], T], *, repeatable: bool = False
 ) -> Callable[Concatenate[Part, P], Coroutine[Any, Any, T]]:
     """Make a method a transaction that writes, and that is not done twice where its answer was lost."""
 
     @wraps(work)
     async def write(part: Part, /, *args: P.args, **named: P.kwargs) -> T:
-        return await part._database.write(lambda connection: work(part, connection, *args, **named))
+        return await part._database.write(
+            lambda connection: work(part, connection, *args, **named), repeatable=repeatable
+        )
 
     return write
 
@@ -335,12 +335,7 @@ def repeatable_transaction(
     work: Callable[Concatenate[Part, Connection, P], T],
 ) -> Callable[Concatenate[Part, P], Coroutine[Any, Any, T]]:
     """Make a method a transaction that writes, and for which twice is the same as once."""
-
-    @wraps(work)
-    async def write(part: Part, /, *args: P.args, **named: P.kwargs) -> T:
-        return await part._database.write(lambda connection: work(part, connection, *args, **named), repeatable=True)
-
-    return write
+    return write_transaction(work, repeatable=True)
 
 
 class Undone(Exception):

@@ -27,12 +27,14 @@ from tablewright.store.schema import (
     operations,
     pages,
     properties,
+    proposals,
     research_documents,
     research_rounds,
     researches,
     result_rows,
     rows,
     run_events,
+    runs,
     segments,
     summaries,
     texts,
@@ -70,12 +72,7 @@ async def checkpoint(database: Database) -> None:
 def forget_parts(connection: Connection, document_nos: Sequence[int]) -> None:
     """The documents and their parts; what was said about them, and their texts, stay."""
     for nos in in_batches(document_nos, AT_ONCE):
-        for column in (
-            segments.c.id,
-            summaries.c.id,
-            annotated.c.id,
-            properties.c.annotation_id,
-        ):
+        for column in (segments.c.id, summaries.c.id, annotated.c.id, properties.c.annotation_id):
             connection.execute(delete(column.table).where(parts_of(column, nos)))
         connection.execute(delete(words).where(words.c.document_no.in_(nos)))
         connection.execute(delete(vectors).where(vectors.c.document_no.in_(nos)))
@@ -131,11 +128,7 @@ def forget_research(connection: Connection, ids: Sequence[str]) -> None:
 
 def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches(ids, AT_ONCE):
-        for column in (
-            researches.c.id,
-            research_rounds.c.research_id,
-            research_documents.c.research_id,
-        ):
+        for column in (researches.c.id, research_rounds.c.research_id, research_documents.c.research_id):
             connection.execute(delete(column.table).where(column.in_(some)))
         release(connection, "research", some)
 
@@ -159,14 +152,11 @@ def forget_kind_rows(connection: Connection, ids: Sequence[str]) -> None:
             .where(rows.c.table_no == table_no, rows.c.row_id.in_(row_ids))
             .values(key="", given=to_text(split_given([])[0]), removed=True)
         )
-        proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == table_no)
-        runs = select(schema.runs.c.id).where(schema.runs.c.table_no == table_no)
-        of_proposals, of_runs = operations, attempts
-        connection.execute(
-            delete(of_proposals).where(of_proposals.c.proposal_id.in_(proposals), of_proposals.c.row_id.in_(row_ids))
-        )
-        connection.execute(delete(of_runs).where(of_runs.c.run_id.in_(runs), of_runs.c.row_id.in_(row_ids)))
-        connection.execute(delete(run_events).where(run_events.c.run_id.in_(runs)))
+        its_proposals = operations.c.proposal_id.in_(select(proposals.c.id).where(proposals.c.table_no == table_no))
+        its_runs = select(runs.c.id).where(runs.c.table_no == table_no)
+        connection.execute(delete(operations).where(its_proposals, operations.c.row_id.in_(row_ids)))
+        connection.execute(delete(attempts).where(attempts.c.run_id.in_(its_runs), attempts.c.row_id.in_(row_ids)))
+        connection.execute(delete(run_events).where(run_events.c.run_id.in_(its_runs)))
 
 
 def forget_answers(connection: Connection, ids: Sequence[str]) -> None:

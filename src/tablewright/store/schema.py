@@ -397,3 +397,8 @@ listings = declare("listings", key("table_no", Integer), column("content"))
 views = declare("views", key("table_no", Integer), key("name"), key("person"), column("content"))
 commits = declare("commits", key("receipt"), column("at"), only="postgresql")
 """Receipts of transactions, by which one whose answer was lost finds out whether it was committed. PostgreSQL only."""
+
+
+def tables_with(column: str) -> list[Table]:
+    """Return the tables that have a column of this name: all that belongs to a table, or to a user."""
+    return [table for table in metadata.sorted_tables if column in table.c]

@@ -37,12 +37,7 @@ from tablewright.store.schema import (
     attempts,
     cells,
     changes,
-    edits,
     fields,
-    imports,
-    kind_rows,
-    kind_tables,
-    listings,
     operations,
     proposals,
     researches,
@@ -54,7 +49,6 @@ from tablewright.store.schema import (
     shortlists,
     table_ids,
     tables,
-    views,
 )
 from tablewright.store.sharing import claim, must_own, release, sees_all, visible
 
@@ -296,20 +290,7 @@ class Tables(StorePart):
         runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
         for of_run in (attempts, run_slices, run_events):
             connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
-        for owned in (
-            imports,
-            kind_tables,
-            kind_rows,
-            listings,
-            views,
-            schema.proposals,
-            schema.runs,
-            edits,
-            changes,
-            cells,
-            rows,
-            fields,
-        ):
+        for owned in schema.tables_with("table_no"):
             connection.execute(delete(owned).where(owned.c.table_no == found.no))
         about = select(researches.c.id).where(researches.c.table_id == found.table.id)
         drop_researches(connection, list(connection.scalars(about)))

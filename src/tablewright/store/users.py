@@ -22,7 +22,7 @@ from tablewright.store.authority import as_person, find, is_installation, lost_a
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.records import RecordMapper, new_id, now
-from tablewright.store.schema import holds, identities, quotas, requests, shares, spent, tokens, users
+from tablewright.store.schema import identities, requests, tokens, users
 
 LONGEST_NAME = 80
 MOST = 100
@@ -214,7 +214,7 @@ class Users(StorePart):
     @write_transaction
     def remove(self, connection: Connection, name: str) -> None:
         user_id = find(connection, name)
-        for theirs in (shares, quotas, spent, holds, tokens, identities):
+        for theirs in schema.tables_with("user_id"):
             connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
         connection.execute(delete(users).where(users.c.id == user_id))
         note(connection, "user", f"user {name}", "removed")
