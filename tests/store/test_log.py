@@ -108,17 +108,6 @@ async def test_the_history_of_a_cell_has_every_value_it_ever_had(store: Store) -
     assert versions[-1].cell.raw_value == "150.00"
 
 
-async def test_the_log_can_be_followed_from_an_offset(store: Store) -> None:
-    table_id = await kettles(store)
-    for price in (10, 20, 30):
-        await store.log.commit(table_id, [SetCell(row_id=1, field="Price", cell=given_cell(price))])
-    seen = await store.log.since(table_id, 1)
-    assert [(edit.seq, edit.row_id, edit.field, edit.cell and edit.cell.value) for edit in seen] == [
-        (2, 1, "Price", 20),
-        (3, 1, "Price", 30),
-    ]
-
-
 async def test_windows_walk_over_all_rows_in_order(store: Store) -> None:
     rows = [(given_cell(f"row {number}"),) for number in range(25)]
     table_id = (await store.tables.create("many", (Field(name="Name"),), rows)).id

@@ -247,7 +247,6 @@ class Documents(StorePart):
     find = at_one_moment(Snapshot.find)
     segments = at_one_moment(Snapshot.segments)
     segments_of = at_one_moment(Snapshot.segments_of)
-    summaries = at_one_moment(Snapshot.summaries)
     summaries_of = at_one_moment(Snapshot.summaries_of)
     properties = at_one_moment(Snapshot.properties)
     with_words = at_one_moment(Snapshot.with_words)

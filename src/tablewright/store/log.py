@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
+import msgspec
 from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, tuple_, update
 
 from tablewright.domain.edits import (
@@ -22,7 +23,7 @@ from tablewright.domain.edits import (
     RemoveRow,
     SetCell,
 )
-from tablewright.domain.model import Cell, Field, Noun, RowId, Status, Table, given
+from tablewright.domain.model import Cell, Field, Noun, RowId, Status, given
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
@@ -55,16 +56,6 @@ class CellVersion(Noun, frozen=True):
     kind: str
     run_id: str | None
     cell: Cell
-
-
-class LoggedEdit(Noun, frozen=True):
-    """An entry of the log, for those who follow it: what changed, not what it was before."""
-
-    seq: int
-    kind: str
-    row_id: RowId | None = None
-    field: str | None = None
-    cell: Cell | None = None
 
 
 change_records = RecordMapper(Change, changes, number="change")
@@ -111,36 +102,50 @@ class Log(StorePart):
         """The newest first."""
         found = head(connection, table_id)
         query = select(changes).where(changes.c.table_no == found.no).order_by(changes.c.change.desc()).limit(limit)
-        return [
-            change_records.read(record, edits=record.last_seq - record.first_seq + 1)
-            for record in connection.execute(query)
-        ]
+        found_changes = connection.execute(query)
+        return [change_records.read(each, edits=each.last_seq - each.first_seq + 1) for each in found_changes]
 
     @read_transaction
     def cell_history(self, connection: Connection, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
         """Every value the cell has had, the newest first."""
-        return cell_versions(connection, table_id, row_id, field)
-
-    @read_transaction
-    def since(self, connection: Connection, table_id: str, seq: int, limit: int = 1_000) -> list[LoggedEdit]:
-        """The log after entry `seq`: the feed that everyone who watches a table reads."""
         found = head(connection, table_id)
-        names = found.names
-        query = (
-            select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.after)
-            .where(edits.c.table_no == found.no, edits.c.seq > seq)
-            .order_by(edits.c.seq)
-            .limit(limit)
+        name = Draft(found.table).field(field).name
+        field_id = found.field_ids[name]
+        record = connection.execute(
+            select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id.in_(possible([row_id])))
+        ).one_or_none()
+        if record is None:
+            raise NotFound(f"Table {found.table.id} has no row {row_id}.")
+        own = decode_given(record.given)
+        original = given(own.values.get(field_id), own.raw.get(field_id))
+        in_change = (changes.c.table_no == edits.c.table_no) & edits.c.seq.between(
+            changes.c.first_seq, changes.c.last_seq
         )
+        of_row = (edits.c.table_no == found.no, edits.c.row_id == row_id)
+        written = connection.execute(
+            select(edits.c.before, edits.c.after, changes)
+            .join(changes, in_change)
+            .where(*of_row, edits.c.field_id == field_id)
+            .order_by(edits.c.seq.desc())
+        ).all()
+        born = connection.execute(
+            select(changes)
+            .join(edits, in_change)
+            .where(*of_row, edits.c.kind == "add_row")
+            .order_by(edits.c.seq)
+            .limit(1)
+        ).one_or_none()
+        if born is None:
+            born = connection.execute(
+                select(changes).where(changes.c.table_no == found.no, changes.c.change == 1)
+            ).one()
+        first = written[-1].before if written else overlay_texts(connection, found.no, [row_id]).get((row_id, field_id))
         return [
-            LoggedEdit(
-                seq=number,
-                kind=kind,
-                row_id=row_id,
-                field=names.get(field_id),
-                cell=decode_cell(after) if kind in CELL_KINDS and after else None,
-            )
-            for number, kind, row_id, field_id, after in connection.execute(query)
+            *(
+                version_records.read(entry, cell=decode_cell(entry.after) if entry.after else original)
+                for entry in written
+            ),
+            version_records.read(born, cell=decode_cell(first) if first else original),
         ]
 
     @read_transaction
@@ -151,7 +156,24 @@ class Log(StorePart):
     @read_transaction
     def problems(self, connection: Connection, table_id: str) -> list[str]:
         """Whether the cells are what the log says; an empty list for a sound table."""
-        return inconsistencies(connection, table_id)
+        found = head(connection, table_id)
+        here = (edits.c.table_no == found.no, edits.c.kind.in_(CELL_KINDS))
+        latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
+        differing = connection.execute(
+            select(func.count())
+            .select_from(edits)
+            .outerjoin(cells, same_cell(cells, edits))
+            .where(*here, edits.c.seq.in_(latest), cells.c.cell.is_distinct_from(edits.c.after))
+        ).scalar_one()
+        count, last = connection.execute(
+            select(func.count(), func.coalesce(func.max(edits.c.seq), 0)).where(edits.c.table_no == found.no)
+        ).one()
+        problems = []
+        if differing:
+            problems.append(f"{differing} cells of {found.table.id} differ from the log")
+        if not count == last == found.last_seq:
+            problems.append(f"the log of {found.table.id} has {count} entries up to {last}, not {found.last_seq}")
+        return problems
 
 
 class EditWriter:
@@ -163,11 +185,7 @@ class EditWriter:
         row_ids = [edit.row_id for edit in edits if isinstance(edit, SetCell | FlagCell | RemoveRow)]
         rows = read_rows(connection, found, row_ids)
         self._overlay = overlay_texts(connection, found.no, [row.id for row in rows])
-        table = found.table
-        self._draft = Draft(
-            Table(id=table.id, name=table.name, fields=table.fields, rows=rows, key_field=table.key_field),
-            last_row_id=found.last_row,
-        )
+        self._draft = Draft(msgspec.structs.replace(found.table, rows=rows), last_row_id=found.last_row)
         self._field_ids = dict(found.field_ids)
         self._positions = list(found.positions)
         self._last_field = found.last_field
@@ -359,62 +377,6 @@ def status_of(cell: ColumnElement[Any]) -> ColumnElement[str]:
     """The status inside an encoded cell. Quotes inside its strings are escaped, so only the key itself can match;
     PostgreSQL's JSON operators refuse a cell whose text holds a NUL."""
     return case(*((cell.like(f'%"status":"{status}"%'), status) for status in STATUSES), else_="PENDING")
-
-
-def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
-    found = head(connection, table_id)
-    name = Draft(found.table).field(field).name
-    field_id = found.field_ids[name]
-    record = connection.execute(
-        select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id.in_(possible([row_id])))
-    ).one_or_none()
-    if record is None:
-        raise NotFound(f"Table {found.table.id} has no row {row_id}.")
-    own = decode_given(record.given)
-    original = given(own.values.get(field_id), own.raw.get(field_id))
-    in_change = (changes.c.table_no == edits.c.table_no) & edits.c.seq.between(changes.c.first_seq, changes.c.last_seq)
-    of_row = (edits.c.table_no == found.no, edits.c.row_id == row_id)
-    written = connection.execute(
-        select(edits.c.before, edits.c.after, changes)
-        .join(changes, in_change)
-        .where(*of_row, edits.c.field_id == field_id)
-        .order_by(edits.c.seq.desc())
-    ).all()
-    born = connection.execute(
-        select(changes).join(edits, in_change).where(*of_row, edits.c.kind == "add_row").order_by(edits.c.seq).limit(1)
-    ).one_or_none()
-    if born is None:
-        born = connection.execute(select(changes).where(changes.c.table_no == found.no, changes.c.change == 1)).one()
-    first = written[-1].before if written else overlay_texts(connection, found.no, [row_id]).get((row_id, field_id))
-    return [
-        *(version_records.read(entry, cell=decode_cell(entry.after) if entry.after else original) for entry in written),
-        version_records.read(born, cell=decode_cell(first) if first else original),
-    ]
-
-
-def inconsistencies(connection: Connection, table_id: str) -> list[str]:
-    found = head(connection, table_id)
-    here = (edits.c.table_no == found.no, edits.c.kind.in_(CELL_KINDS))
-    latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
-    differing = connection.execute(
-        select(func.count())
-        .select_from(edits)
-        .join(
-            cells,
-            same_cell(cells, edits),
-            isouter=True,
-        )
-        .where(*here, edits.c.seq.in_(latest), cells.c.cell.is_distinct_from(edits.c.after))
-    ).scalar_one()
-    count, last = connection.execute(
-        select(func.count(), func.coalesce(func.max(edits.c.seq), 0)).where(edits.c.table_no == found.no)
-    ).one()
-    problems = []
-    if differing:
-        problems.append(f"{differing} cells of {found.table.id} differ from the log")
-    if not count == last == found.last_seq:
-        problems.append(f"the log of {found.table.id} has {count} entries up to {last}, not {found.last_seq}")
-    return problems
 
 
 def overlay_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId]) -> dict[tuple[RowId, int], str]:

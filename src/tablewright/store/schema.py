@@ -45,6 +45,11 @@ def column(
     return Column(name, kind, nullable=False, unique=unique or None, server_default=in_sql)
 
 
+def columns(*names: str, kind: type[TypeEngine[Any]] = Text) -> list[Column[Any]]:
+    """Return columns of one kind, without NULLs."""
+    return [column(name, kind) for name in names]
+
+
 def optional(name: str, kind: type[TypeEngine[Any]] = Text) -> Column[Any]:
     return Column(name, kind)
 
@@ -53,22 +58,16 @@ tables = declare(
     "tables",
     serial("no"),
     column("id", unique=True),
-    column("name"),
-    column("key_field"),
-    column("created_at"),
+    *columns("name", "key_field", "created_at"),
     column("last_row", BigInteger),
     column("last_field", Integer),
-    column("last_change", BigInteger),
-    column("last_seq", BigInteger),
+    *columns("last_change", "last_seq", kind=BigInteger),
     column("tags", default="[]"),
 )
 imports = declare(
     "imports",
     key("table_no", Integer),
-    column("path"),
-    column("content_hash"),
-    column("reading"),
-    column("at"),
+    *columns("path", "content_hash", "reading", "at"),
     Index("imports_by_path", "path"),
 )
 fields = declare(
@@ -83,8 +82,7 @@ rows = declare(
     "rows",
     key("table_no", Integer),
     key("row_id", BigInteger),
-    column("key"),
-    column("given"),
+    *columns("key", "given"),
     column("removed", Boolean),
     clustered=True,
 )
@@ -93,21 +91,17 @@ cells = declare(
     key("table_no", Integer),
     key("row_id", BigInteger),
     key("field_id", Integer),
-    column("status"),
-    column("cell"),
+    *columns("status", "cell"),
     clustered=True,
 )
 changes = declare(
     "changes",
     key("table_no", Integer),
     key("change", BigInteger),
-    column("at"),
-    column("actor"),
-    column("kind"),
+    *columns("at", "actor", "kind"),
     optional("run_id"),
     column("note"),
-    column("first_seq", BigInteger),
-    column("last_seq", BigInteger),
+    *columns("first_seq", "last_seq", kind=BigInteger),
 )
 edits = declare(
     "edits",
@@ -125,10 +119,7 @@ runs = declare(
     "runs",
     key("id"),
     column("table_no", Integer),
-    column("kind"),
-    column("status"),
-    column("spec"),
-    column("started_at"),
+    *columns("kind", "status", "spec", "started_at"),
     optional("finished_at"),
     column("usage"),
     optional("error"),
@@ -145,12 +136,9 @@ run_slices = declare(
     "run_slices",
     key("run_id"),
     key("number", Integer),
-    column("todo"),
-    column("owner"),
-    column("done"),
+    *columns("todo", "owner", "done"),
     column("finished", Boolean),
-    column("tally"),
-    column("usage"),
+    *columns("tally", "usage"),
     column("setbacks", Integer, default=0),
     clustered=True,
 )
@@ -160,8 +148,7 @@ run_events = declare(
 workers = declare(
     "workers",
     key("id"),
-    column("kind"),
-    column("host"),
+    *columns("kind", "host"),
     column("pid", Integer),
     column("started_at"),
     column("beat", Double),
@@ -171,11 +158,7 @@ proposals = declare(
     "proposals",
     key("id"),
     column("table_no", Integer),
-    column("run_id"),
-    column("status"),
-    column("reasoning"),
-    column("fields"),
-    column("created_at"),
+    *columns("run_id", "status", "reasoning", "fields", "created_at"),
     optional("decided_at"),
     Index("proposals_by_table", "table_no", "created_at"),
 )
@@ -188,8 +171,7 @@ operations = declare(
     column("as_of", BigInteger),
     column("status"),
     column("confidence", Double),
-    column("cell"),
-    column("decision"),
+    *columns("cell", "decision"),
     optional("change", BigInteger),
     column("steps"),
     optional("edited"),
@@ -204,14 +186,7 @@ pages = declare(
     "pages",
     key("url"),
     key("content_hash"),
-    column("final_url"),
-    column("title"),
-    column("domain"),
-    column("retrieved_at"),
-    column("checked_at"),
-    column("etag"),
-    column("last_modified"),
-    column("extra"),
+    *columns("final_url", "title", "domain", "retrieved_at", "checked_at", "etag", "last_modified", "extra"),
     clustered=True,
 )
 corpus = declare("corpus", column("version", BigInteger))
@@ -220,13 +195,9 @@ documents = declare(
     serial("no"),
     column("id", unique=True),
     column("path", unique=True),
-    column("name"),
-    column("file_hash"),
-    column("text_hash"),
+    *columns("name", "file_hash", "text_hash"),
     column("readable", Boolean),
-    column("segments", Integer),
-    column("facts", Integer),
-    column("rows", Integer),
+    *columns("segments", "facts", "rows", kind=Integer),
     column("document"),
     Index("documents_by_name", "name"),
 )
@@ -240,19 +211,16 @@ document_texts = declare(
 segments = declare(
     "segments",
     key("id", LongKey),
-    column("begins", Integer),
-    column("ends", Integer),
+    *columns("begins", "ends", kind=Integer),
     optional("page", Integer),
-    column("heading"),
-    column("text"),
+    *columns("heading", "text"),
 )
 summaries = declare("summaries", key("id", LongKey), column("first", Integer), column("last", Integer), column("text"))
 annotated = declare(
     "annotations",
     key("id", LongKey),
     column("shape"),
-    column("begins", Integer),
-    column("ends", Integer),
+    *columns("begins", "ends", kind=Integer),
     optional("page", Integer),
     column("found_by"),
     column("grid", Integer),
@@ -261,19 +229,15 @@ properties = declare(
     "properties",
     key("annotation_id", BigInteger),
     key("position", Integer),
-    column("label"),
-    column("context"),
-    column("begins", Integer),
-    column("ends", Integer),
+    *columns("label", "context"),
+    *columns("begins", "ends", kind=Integer),
     column("raw"),
     optional("number", Double),
     optional("high", Double),
     column("unit"),
     optional("si", Double),
     optional("si_high", Double),
-    column("base"),
-    column("date"),
-    column("currency"),
+    *columns("base", "date", "currency"),
     optional("truth", Boolean),
     column("ambiguity"),
     Index("properties_by_label", "label", "context"),
@@ -296,10 +260,8 @@ result_rows = declare(
     key("position", Integer),
     column("document_id"),
     optional("page", Integer),
-    column("begins", Integer),
-    column("ends", Integer),
-    column("verdict"),
-    column("content"),
+    *columns("begins", "ends", kind=Integer),
+    *columns("verdict", "content"),
     Index("result_rows_by_document", "document_id"),
     clustered=True,
 )
@@ -313,15 +275,10 @@ turn_documents = declare(
 researches = declare(
     "researches",
     key("id"),
-    column("question"),
-    column("brief"),
-    column("status"),
-    column("table_id"),
+    *columns("question", "brief", "status", "table_id"),
     column("max_tasks", Integer),
     optional("report"),
-    column("answered"),
-    column("created_at"),
-    column("updated_at"),
+    *columns("answered", "created_at", "updated_at"),
 )
 research_rounds = declare("research_rounds", key("research_id"), key("number", Integer), column("content"))
 research_documents = declare("research_documents", key("document_id"), key("research_id"), clustered=True)
@@ -334,13 +291,9 @@ users = declare(
 tokens = declare(
     "tokens",
     key("id"),
-    column("user_id"),
-    column("name"),
+    *columns("user_id", "name"),
     column("hash", unique=True),
-    column("scopes"),
-    column("created_at"),
-    column("expires_at"),
-    column("last_used_at"),
+    *columns("scopes", "created_at", "expires_at", "last_used_at"),
     Index("tokens_by_user", "user_id"),
 )
 identities = declare("identities", key("issuer"), key("subject"), column("user_id"))
@@ -361,23 +314,11 @@ spent = declare(
 holds = declare(
     "holds",
     key("id"),
-    column("user_id"),
-    column("month"),
-    column("owner"),
-    column("amount", Double),
-    column("spent", Double),
+    *columns("user_id", "month", "owner"),
+    *columns("amount", "spent", kind=Double),
     Index("holds_by_user", "user_id"),
 )
-audit = declare(
-    "audit",
-    serial("no"),
-    column("at"),
-    column("who"),
-    column("door"),
-    column("action"),
-    column("thing"),
-    column("detail"),
-)
+audit = declare("audit", serial("no"), *columns("at", "who", "door", "action", "thing", "detail"))
 scheduled = declare("scheduled", key("table_id"))
 table_ids = declare("table_ids", key("id"))
 requests = declare(

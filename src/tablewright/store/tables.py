@@ -172,13 +172,7 @@ class Tables(StorePart):
         """The whole table in memory; for small ones. Large ones are read window by window."""
         found = head(connection, table_id)
         rows = tuple(row for window in windows(connection, found) for row in window)
-        return Table(
-            id=found.table.id,
-            name=found.table.name,
-            fields=found.table.fields,
-            rows=rows,
-            key_field=found.table.key_field,
-        )
+        return msgspec.structs.replace(found.table, rows=rows)
 
     @read_transaction
     def activity(self, connection: Connection, table_id: str) -> TableActivity:
