@@ -65,4 +65,4 @@ class Audit(StorePart):
             query = query.where(column == wanted) if wanted else query
         if before is not None:
             query = query.where(audit.c.no < before)
-        return [audit_records.read(each) for each in connection.execute(query)]
+        return audit_records.read_all(connection.execute(query))

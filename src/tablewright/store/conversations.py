@@ -92,9 +92,7 @@ class Results(StorePart):
         query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
         found = connection.execute(query if limit is None else query.limit(limit))
         total = connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one()
-        return result_set_records.read(
-            head, total=total, rows=tuple(result_row_records.read(record) for record in found)
-        )
+        return result_set_records.read(head, total=total, rows=tuple(result_row_records.read_all(found)))
 
     async def get(self, id: str) -> ResultSet:
         """With all its rows."""
@@ -147,7 +145,7 @@ class Conversations(StorePart):
     @write_transaction
     def start(self, connection: Connection) -> str:
         new = Conversation(id=new_id("c"), started_at=now())
-        connection.execute(insert(conversations).values(conversation_records.write(new, last_turn=0)))
+        connection.execute(insert(conversations), conversation_records.write(new, last_turn=0))
         claim(connection, "conversation", [new.id])
         return new.id
 

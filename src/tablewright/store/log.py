@@ -319,7 +319,7 @@ def close_change(
         edits=count,
     )
     record = change_records.write(change, table_no=found.no, first_seq=first, last_seq=last)
-    connection.execute(insert(changes).values(record))
+    connection.execute(insert(changes), record)
     counters = {"last_change": change.number, "last_seq": last}
     connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
     charge_bytes(connection, "table", found.table.id, grown + bytes_of_edits(connection, found.no, first, last))

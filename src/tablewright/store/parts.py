@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, false, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, CursorResult, false, insert, or_, select
 from sqlalchemy import Row as Record
 
 from tablewright.domain.corpus import Annotation, Property, Shape, Typed
@@ -104,15 +104,18 @@ def property_record(annotation_id: int, position: int, stated: Property) -> dict
     return property_records.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
 
 
-def as_property(record: Record[Any]) -> Property:
-    return property_records.read(record, value=value_records.read(record))
+def property_reader(result: CursorResult[Any]) -> Callable[[Record[Any]], Property]:
+    read, read_value = property_records.reader(result), value_records.reader(result)
+    return lambda record: read(record, value=read_value(record))
 
 
 def annotations_of(connection: Connection, no: int) -> list[Annotation]:
     of: dict[int, list[Property]] = {}
     query = select(properties).where(parts_of(properties.c.annotation_id, [no]))
-    for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
-        of.setdefault(record.annotation_id, []).append(as_property(record))
+    stated = connection.execute(query.order_by(properties.c.annotation_id, properties.c.position))
+    read = property_reader(stated)
+    for record in stated:
+        of.setdefault(record.annotation_id, []).append(read(record))
     found = connection.execute(select(annotated).where(parts_of(annotated.c.id, [no])).order_by(annotated.c.id))
     return [annotation_records.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
 
@@ -139,13 +142,15 @@ def properties_at(
     if documents is not None and len(documents) <= FEW:
         query = query.where(parts_of(properties.c.annotation_id, sorted(documents)))
     wanted = None if of is None else set(of)
-    for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
+    found = connection.execute(query.order_by(properties.c.annotation_id, properties.c.position))
+    read, read_property = found_property_records.reader(found), property_reader(found)
+    for record in found:
         no = document_no(record.annotation_id)
         if wanted is not None and (record.label, record.context) not in wanted:
             continue
         if no not in ids or (documents is not None and no not in documents):
             continue
-        yield found_property_records.read(record, document_id=ids[no], property=as_property(record))
+        yield read(record, document_id=ids[no], property=read_property(record))
 
 
 FEW = 50

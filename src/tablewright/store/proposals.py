@@ -199,7 +199,7 @@ class Proposals(StorePart):
             query = query.where(operations.c.row_id.in_(row_ids))
         if field:
             query = query.where(operations.c.field == field)
-        return [operation_records.read(record) for record in connection.execute(query)]
+        return operation_records.read_all(connection.execute(query))
 
     @read_transaction
     def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> Operation:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from operator import attrgetter
+from functools import partial
+from operator import attrgetter, itemgetter
 from types import NoneType, UnionType
 from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
-from sqlalchemy import Table, Text
+from sqlalchemy import CursorResult, Table, Text
 
 from tablewright.domain.model import PENDING, Cell, Field, Noun, Step, Value, given
 
@@ -67,32 +68,46 @@ class RecordMapper(Generic[S]):
         self._struct = struct
         self._columns = {name: place for name, place in places.items() if place in table.c or columns.get(name)}
         self._pick = attrgetter(*self._columns.values())
-        self._decoders = {
-            name: msgspec.json.Decoder(fields[name].type)
-            for name, place in self._columns.items()
-            if place in table.c and isinstance(table.c[place].type, Text) and not is_text(fields[name].type)
+        written = {name: table.c[place] for name, place in self._columns.items() if place in table.c}
+        in_json = {
+            name: bool(column.nullable)
+            for name, column in written.items()
+            if isinstance(column.type, Text) and not is_text(fields[name].type)
         }
-        self._written = {
-            place: (name, name in self._decoders, bool(table.c[place].nullable))
-            for name, place in self._columns.items()
-            if place in table.c
-        }
+        self._decoders = [(name, msgspec.json.Decoder(fields[name].type).decode) for name in in_json]
+        self._plain = [(column.name, name) for name, column in written.items() if name not in in_json]
+        self._encoded = [(written[name].name, name, nullable) for name, nullable in in_json.items()]
 
     def read(self, record: Any, /, **others: Any) -> S:
         """Return the struct of a record; `others` are fields that are not, or not as they are, in its columns."""
-        values = dict(zip(self._columns, self._pick(record), strict=True))
-        for name, decoder in self._decoders.items():
+        return self._build(self._pick, record, **others)
+
+    def reader(self, result: CursorResult[Any]) -> Callable[..., S]:
+        """Return `read` for the records of this result, whose columns it finds by their places: it is faster."""
+        keys = list(result.keys())
+        return partial(self._build, itemgetter(*map(keys.index, self._columns.values())))
+
+    def read_all(self, result: CursorResult[Any]) -> list[S]:
+        read = self.reader(result)
+        return [read(record) for record in result]
+
+    def _build(self, pick: Callable[[Any], Any], record: Any, /, **others: Any) -> S:
+        values = dict(zip(self._columns, pick(record)))  # noqa: B905 - as many, and checking it takes time
+        for name, decode in self._decoders:
             if values[name] is not None:
-                values[name] = decoder.decode(values[name])
-        return self._struct(**(values | others if others else values))
+                values[name] = decode(values[name])
+        if others:
+            values.update(others)
+        return self._struct(**values)
 
     def write(self, struct: S, /, **others: Any) -> dict[str, Any]:
         """Return the record of a struct; `others` are columns that are not, or not as they are, in its fields."""
-        record: dict[str, Any] = {}
-        for place, (name, in_json, nullable) in self._written.items():
+        record = {place: getattr(struct, name) for place, name in self._plain}
+        for place, name, nullable in self._encoded:
             value = getattr(struct, name)
-            record[place] = to_text(value) if in_json and not (nullable and value is None) else value
-        return record | others
+            record[place] = None if nullable and value is None else to_text(value)
+        record.update(others)
+        return record
 
 
 def is_text(kind: Any) -> bool:

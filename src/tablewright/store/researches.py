@@ -35,7 +35,7 @@ class Researches(StorePart):
             id=new_id("d"), brief=brief, table_id=table_id, max_tasks=max_tasks, created_at=now(), updated_at=now()
         )
         record = research_records.write(research, question=printable(brief.question))
-        connection.execute(insert(researches).values(record))
+        connection.execute(insert(researches), record)
         claim(connection, "research", [research.id])
         charge_bytes(connection, "research", research.id, octets(record["brief"], record["answered"]))
         return research
@@ -55,7 +55,7 @@ class Researches(StorePart):
         columns = [each for each in heads.c if each.name not in ("report", "answered")] + unread
         query = select(*columns).order_by(heads.c.created_at.desc())
         seen = query.where(visible(connection, "research"))
-        return [research_records.read(head) for head in connection.execute(seen)]
+        return research_records.read_all(connection.execute(seen))
 
     @write_transaction
     def keep_round(self, connection: Connection, id: str, round: Round) -> None:

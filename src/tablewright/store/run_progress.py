@@ -43,7 +43,7 @@ class Feed(StorePart):
             .order_by(events.c.number)
             .limit(limit)
         )
-        return [event_records.read(each) for each in connection.execute(query)]
+        return event_records.read_all(connection.execute(query))
 
 
 def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> int:

@@ -330,7 +330,7 @@ def new_run(table_id: str, kind: str, spec: dict[str, Any], owner: str, total: i
 
 def write_run(connection: Connection, run: Run, table_no: int) -> None:
     record = run_records.write(run, table_no=table_no, person=run.person or owner_of(connection))
-    connection.execute(insert(runs).values(record))
+    connection.execute(insert(runs), record)
 
 
 def is_there(connection: Connection, run_id: str) -> bool:

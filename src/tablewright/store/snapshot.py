@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, CursorResult, or_, select
 from sqlalchemy import Row as Record
 
 from tablewright.arrays import NDArray, np
@@ -16,7 +16,7 @@ from tablewright.domain.corpus import Category, Document, Segment, Summary
 from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.dialect import fetch_among
+from tablewright.store.dialect import NAMED_AT_ONCE, fetch_among, in_batches
 from tablewright.store.parts import PropertyAt, document_no, number_of, part_id, parts_of, properties_at
 from tablewright.store.records import RecordMapper
 from tablewright.store.schema import documents, segments, summaries
@@ -147,7 +147,7 @@ class Snapshot:
         query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
         if last is not None:
             query = query.where(segments.c.id <= part_id(no, last))
-        return [as_segment(record, self.roster) for record in self.connection.execute(query.order_by(segments.c.id))]
+        return list(segments_in(self.connection.execute(query.order_by(segments.c.id)), self.roster))
 
     def summaries_of(self, id: str) -> list[SummaryAt]:
         query = select(summaries).where(parts_of(summaries.c.id, [find_one(self.connection, id).no]))
@@ -212,16 +212,18 @@ def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
 
 
 def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) -> dict[int, SegmentAt]:
-    return {
-        record.id: as_segment(record, roster)
-        for record in fetch_among(connection, select(segments), segments.c.id, ids)
-        if document_no(record.id) in roster.ids
-    }
+    found: dict[int, SegmentAt] = {}
+    for batch in in_batches(ids, NAMED_AT_ONCE):
+        result = connection.execute(select(segments).where(segments.c.id.in_(batch)))
+        found |= {each.id: each for each in segments_in(result, roster)}
+    return found
 
 
-def as_segment(record: Record[Any], roster: Roster) -> SegmentAt:
-    segment = segment_records.read(record, number=number_of(record.id))
-    return SegmentAt(id=record.id, document_id=roster.ids[document_no(record.id)], segment=segment)
+def segments_in(result: CursorResult[Any], roster: Roster) -> Iterator[SegmentAt]:
+    read = segment_records.reader(result)
+    for record in result:
+        if document := roster.ids.get(document_no(record.id)):
+            yield SegmentAt(id=record.id, document_id=document, segment=read(record, number=number_of(record.id)))
 
 
 def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:

@@ -160,7 +160,7 @@ class Tables(StorePart):
         changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
         counts = rows_of.label("rows"), fields_of.label("fields"), changed.label("changed_at")
         query = select(tables, *counts).where(visible(connection, "table")).order_by(tables.c.no)
-        return [table_summary_records.read(record) for record in connection.execute(query)]
+        return table_summary_records.read_all(connection.execute(query))
 
     @read_transaction
     def find(self, connection: Connection, name_or_id: str) -> Table:

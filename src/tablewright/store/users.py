@@ -116,7 +116,7 @@ def add_token(
     )
     # Tokens are long and random, so a plain hash is enough.
     record = token_records.write(token, user_id=user_id, hash=content_hash(secret), scopes=" ".join(kept))
-    connection.execute(insert(tokens).values(record))
+    connection.execute(insert(tokens), record)
     return token, secret
 
 
@@ -266,7 +266,7 @@ def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -
             raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
     person = Person(id=new_id("u"), name=name, role=role, link_by=link_by)
     record = {"id": person.id, "name": name, "role": role, "created_at": now(), "link_by": link_by}
-    connection.execute(insert(users).values(record))
+    connection.execute(insert(users), record)
     note(connection, "user", f"user {name}", f"added as {role}")
     return person
 
