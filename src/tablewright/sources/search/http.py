@@ -6,17 +6,19 @@ import asyncio
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 
 from tablewright.errors import BadSetting, KeyWithheld, SearchError
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client
-from tablewright.sources.search.results import plain_text, web_address
+from tablewright.sources.search.results import RawResult, clean_hits, plain_text, web_address
+from tablewright.sources.source import Hit, Query
 
 TIMEOUT = 30.0
 LARGEST_ANSWER = 5_000_000
@@ -167,6 +169,56 @@ def _message(error: object) -> object:
     while isinstance(error, dict):
         error = next((error[key] for key in ("error", "detail", "message") if error.get(key)), None)
     return error
+
+
+class JsonSearch(ABC):
+    """A provider with a key that answers each query with one JSON list of results."""
+
+    name: ClassVar[str]
+    shown_name: ClassVar[str]
+    path: ClassVar[str] = "/search"
+    method: ClassVar[str] = "POST"
+    most_results: ClassVar[int] = 20
+    key_header: ClassVar[str]
+    """The header that the key stands in, and what stands before it: "Authorization: Bearer "."""
+    result_keys: ClassVar[tuple[str, str, str, str]]
+    """What the provider calls the address, the title, the snippet and the date of a result."""
+
+    def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
+        base = address(self.name, argument)
+        key = required_key(self.name, base, api_key)
+        header, _, before = self.key_header.partition(": ")
+        self._endpoint = Endpoint(
+            provider=self.shown_name,
+            url=f"{base}{self.path}",
+            client=client,
+            headers={"Accept": "application/json", header: f"{before}{key}"},
+            key=key,
+            wait_asked=self.wait_asked,
+            timeout=timeout,
+        )
+
+    async def search(self, query: Query) -> tuple[Hit, ...]:
+        asked = self.request(query, max(1, min(query.limit, self.most_results)))
+        as_params = self.method == "GET"
+        answer = await self._endpoint.ask(
+            self.method, params=asked if as_params else None, body=None if as_params else asked
+        )
+        results = self._endpoint.listed(self.results(answer))
+        return clean_hits(query, map(self.raw_result, results))
+
+    @abstractmethod
+    def request(self, query: Query, count: int) -> dict[str, Any]:
+        """Return the parameters or the JSON body that asks for so many results."""
+
+    def results(self, answer: Mapping[str, object]) -> object:
+        return answer.get("results")
+
+    def raw_result(self, result: Mapping[str, object]) -> RawResult:
+        return RawResult(*(result.get(key) for key in self.result_keys))
+
+    def wait_asked(self, headers: Mapping[str, str]) -> float | None:
+        return retry_after(headers)
 
 
 def address(provider: str, argument: str) -> str:

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-import httpx2
-
-from tablewright.sources.search.http import TIMEOUT, Endpoint, address, required_key
-from tablewright.sources.search.results import RawResult, clean_hits
+from tablewright.sources.search.http import JsonSearch
 from tablewright.sources.search.wording import query_text
-from tablewright.sources.source import Hit, Query
-
-MOST_RESULTS = 100
+from tablewright.sources.source import Query
 
 
-class Serper:
+class Serper(JsonSearch):
     name = "serper"
+    shown_name = "Serper"
+    most_results = 100
+    key_header = "X-API-KEY"
+    result_keys = ("link", "title", "snippet", "date")
 
-    def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
-        base = address(self.name, argument)
-        key = required_key(self.name, base, api_key)
-        self._endpoint = Endpoint(
-            provider="Serper",
-            url=f"{base}/search",
-            client=client,
-            headers={"X-API-KEY": key},
-            key=key,
-            timeout=timeout,
-        )
-
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        body: dict[str, Any] = {
-            "q": query_text(query, with_site=True),
-            "num": max(1, min(query.limit, MOST_RESULTS)),
-        }
+    def request(self, query: Query, count: int) -> dict[str, Any]:
+        body: dict[str, Any] = {"q": query_text(query, with_site=True), "num": count}
         if query.since:
             body["tbs"] = f"qdr:{query.since[0]}"  # qdr:d, qdr:w, qdr:m, qdr:y
         if query.language:
             body["hl"] = query.language
-        answer = await self._endpoint.ask("POST", body=body)
-        if "organic" not in answer and "searchParameters" in answer:
-            return ()
-        return clean_hits(
-            query,
-            (
-                RawResult(result.get("link"), result.get("title"), result.get("snippet"), result.get("date"))
-                for result in self._endpoint.listed(answer.get("organic"))
-            ),
-        )
+        return body
+
+    def results(self, answer: Mapping[str, object]) -> object:
+        return answer.get("organic", [] if "searchParameters" in answer else None)
