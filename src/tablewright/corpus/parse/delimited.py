@@ -10,8 +10,8 @@ from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.formats.tables.delimited import ONE_COLUMN, sniff
 from tablewright.formats.tables.limits import MAX_FIELD_CHARS
-from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
+from tablewright.text.characters import one_line
 
 SAMPLE_CHARS = 256 * 1024
 

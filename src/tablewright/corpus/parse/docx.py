@@ -14,7 +14,7 @@ from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_table
 from tablewright.errors import Unreadable
-from tablewright.sources.read.characters import visible
+from tablewright.text.characters import visible
 
 MAX_PART = 100 * 1024**2
 MAX_MEMBERS = 10_000

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tablewright.corpus.parse.parsed import Parsed, ParsedTable
-from tablewright.sources.read.characters import one_line
+from tablewright.text.characters import one_line
 from tablewright.text.words import SMALL_WORDS
 
 MAX_CHARS = 50_000_000

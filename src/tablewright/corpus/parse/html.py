@@ -7,10 +7,10 @@ from lxml import etree
 from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_lines
-from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import MAX_HTML_CHARS, read_html
 from tablewright.sources.read.reading import MAX_CHARS
+from tablewright.text.characters import one_line
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 

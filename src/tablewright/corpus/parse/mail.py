@@ -10,10 +10,10 @@ from tablewright.corpus.parse.draft import TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.text import text_lines
 from tablewright.corpus.parse.written import write_lines
-from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import read_html
 from tablewright.sources.read.reading import UnreadablePage as NothingToRead
+from tablewright.text.characters import one_line
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 MAX_ATTACHMENTS_NAMED = 20

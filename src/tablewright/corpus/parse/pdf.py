@@ -17,7 +17,7 @@ from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_layout
 from tablewright.errors import Unreadable
 from tablewright.sandbox.limits import ParserDeadline
-from tablewright.sources.read.characters import lines
+from tablewright.text.characters import lines
 
 MAX_PAGES = 20_000
 SECONDS = 90.0

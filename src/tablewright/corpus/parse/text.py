@@ -5,8 +5,8 @@ from __future__ import annotations
 from tablewright.corpus.parse.draft import MAX_CHARS, TextDraft
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_lines
-from tablewright.sources.read.characters import visible
 from tablewright.sources.read.decode import decode
+from tablewright.text.characters import visible
 
 
 def parse(content: bytes, name: str) -> Parsed:

@@ -15,8 +15,8 @@ from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.text import show_float
 from tablewright.errors import Unreadable
 from tablewright.formats.tables.archive import look_through
-from tablewright.sources.read.characters import one_line
 from tablewright.temporary import temporary_folder
+from tablewright.text.characters import one_line
 
 
 def parse(content: bytes, name: str) -> Parsed:

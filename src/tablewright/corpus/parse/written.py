@@ -9,7 +9,7 @@ from itertools import groupby
 from tablewright.corpus.parse.draft import TextDraft, names_columns
 from tablewright.corpus.parse.layout import Columns
 from tablewright.extraction.layout.lines import LineCell, cells_between_bars, is_rule
-from tablewright.sources.read.characters import one_line
+from tablewright.text.characters import one_line
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 

@@ -5,7 +5,6 @@ Most of its words were retrieved, so nothing is taken on trust; who renders a ti
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
@@ -17,12 +16,9 @@ from tablewright.domain.research import (
     ReportTable,
     Sentence,
 )
+from tablewright.text.characters import one_line
 
 _T = TypeVar("_T")
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 
 
 def tidy(report: Report) -> Report:
@@ -48,11 +44,6 @@ def tidy(report: Report) -> Report:
         unfound=tuple(each for each in report.unfound if each.what or each.where),
         notes=tuple(filter(None, report.notes)),
     )
-
-
-def one_line(text: str) -> str:
-    """Without the characters that no reader sees or that turn the direction of others, and on one line."""
-    return " ".join(_HIDDEN.sub("", text).split())
 
 
 def rewritten(value: _T, change: Callable[[str], str]) -> _T:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from lxml import etree
 from lxml.etree import _Element
 
-from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.hidden import Sight, attributes_of, background_of, longer_than
 from tablewright.sources.read.pairs import (
     MAX_LABEL,
@@ -27,6 +26,7 @@ from tablewright.sources.read.pairs import (
 )
 from tablewright.sources.read.reading import MAX_CHARS
 from tablewright.sources.read.regions import CENTRE, region_of
+from tablewright.text.characters import one_line
 
 MAX_BUTTON = 30
 MAX_LABELS = 12

@@ -9,11 +9,11 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tablewright.sources.read.blocks import visible_page
-from tablewright.sources.read.characters import broken
 from tablewright.sources.read.choice import main_blocks
 from tablewright.sources.read.markup import Markup, absolute, markup_of
 from tablewright.sources.read.pairs import pair
 from tablewright.sources.read.reading import MAX_CHARS, MAX_LINKS, Reading, UnreadablePage
+from tablewright.text.characters import broken
 
 MAX_HTML_CHARS = 12_000_000
 _WORD = re.compile(r"\w+")

@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from tablewright.extras import is_installed, lazy
-from tablewright.sources.read.characters import lines, one_line
 from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
+from tablewright.text.characters import lines, one_line
 
 if TYPE_CHECKING:
     import pypdfium2

@@ -12,8 +12,8 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element
 
-from tablewright.sources.read.characters import broken, lines, one_line
 from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
+from tablewright.text.characters import broken, lines, one_line
 
 MAX_LINES = 50_000
 _MAX_PATH = 200

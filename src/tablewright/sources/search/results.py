@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from tablewright.sources.search.wording import domain
 from tablewright.sources.source import Hit, Query
+from tablewright.text.characters import one_line
 
 LONGEST_URL = 2_048
 LONGEST_TITLE = 300
@@ -18,10 +19,6 @@ LONGEST_DATE = 60
 
 _WITHIN_A_WORD = re.compile(r"</?(?:a|b|em|i|mark|span|strong|u|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _TAG = re.compile(r"<(?:script|style)\b[^<>]*>[^<]*|<[a-z/!?][^<>]*>", re.IGNORECASE)
-# Control characters, halves of surrogate pairs, marks that reorder or hide text, and the invisible "tag" letters.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
-)
 
 
 class RawResult(NamedTuple):
@@ -58,7 +55,7 @@ def plain_text(text: object, *, longest: int) -> str:
     if not isinstance(text, str):
         return ""
     shown = _TAG.sub(" ", _WITHIN_A_WORD.sub("", unescape(text[: longest * 10])))
-    shown = " ".join(_UNSEEN.sub("", " ".join(shown.split())).split())
+    shown = one_line(shown)
     if len(shown) <= longest:
         return shown
     head = shown[: longest - 1]
@@ -67,7 +64,7 @@ def plain_text(text: object, *, longest: int) -> str:
 
 def web_address(url: str) -> SplitResult | None:
     """Its parts if it is an http or https address that can be asked for."""
-    if len(url) > LONGEST_URL or re.search(r"\s", url) or _UNSEEN.search(url):
+    if len(url) > LONGEST_URL or " " in url or not url.isprintable():
         return None
     try:
         parts = urlsplit(url)

@@ -30,6 +30,7 @@ _REMOVED: tuple[tuple[int, int], ...] = (
     (0xFEFF, 0xFEFF),
     (0xFFA0, 0xFFA0),
     (0xFFF9, 0xFFFB),
+    (0xFFFE, 0xFFFF),
     (0xE0000, 0xE0FFF),  # tags and further variation selectors
     (0xF0000, 0x10FFFF),
 )
@@ -40,8 +41,9 @@ def _class(ranges: Iterable[tuple[int, int]]) -> str:
     return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
 
 
-# A joiner belongs to the spelling between letters of the scripts that join or stack; elsewhere it is invisible.
-_JOINING = "[\u0600-\u109f\u1780-\u17ff]"
+# A joiner belongs to the spelling between letters of the scripts that join or stack, and between emoji that are shown
+# as one; elsewhere it is invisible.
+_JOINING = "[\u0600-\u109f\u1780-\u17ff\u2600-\u27bf\U0001f300-\U0001faff]"
 _UNSEEN = re.compile(f"[{_class(_REMOVED)}]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})")
 _TO_SPACE = str.maketrans(dict.fromkeys(_SPACES, " ") | {"\u2028": "\n", "\u2029": "\n"})
 
