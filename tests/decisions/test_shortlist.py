@@ -20,6 +20,7 @@ from tablewright.decisions.shortlist.searches import (
     SearchesToPlan,
 )
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.model import Field, Money
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import Card, ChatMessage, ChatReply, ReplySentence, Requirements, ShopListing, Wish
@@ -227,7 +228,7 @@ def test_new_wishes_bring_their_columns_and_those_that_cannot_be_checked_stay_in
     wishes = [wish("quiet", "Noise", "<", "70 dB"), wish("pretty", "", "", kind="nice", hard=False)]
     column = {"name": "Noise", "type": "number", "unit": "dB", "options": [], "question": "How loud is it?"}
     taken = TakeTurn().check(ASKED, turn(intent="wish", wishes=wishes, columns=[column], ready=True))
-    assert [each.condition for each in taken.requirements.wishes] == ["Noise < 70 dB", ""]
+    assert [describe_condition(each) for each in taken.requirements.wishes] == ["Noise < 70 dB", ""]
     (noise,) = taken.columns
     assert (noise.name, noise.unit) == ("Noise", "dB")
     assert "{Product}" in noise.question

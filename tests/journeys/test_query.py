@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as replace_document
 
+from tablewright.conditions.evaluate import Spellings
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Document
 from tablewright.domain.model import Cell, Evidence, Field, Money, Table, column_key
 from tablewright.domain.text import plural
 from tablewright.journeys.ask.answering import completed, not_decided
 from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table, stated_of, without_totals
-from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer
+from tablewright.journeys.ask.query import QueryScope, Uncovered, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
 from tablewright.values.typed import typed
 
@@ -280,7 +282,7 @@ def test_a_column_is_compared_with_another_one_of_the_same_member() -> None:
         ("without term", "Due is not stated"),
     ]
     assert (found.rejected, found.completeness) == (1, "incomplete")
-    assert (found.question.conditions[0].words, found.question.show) == ("paid > Due", ("paid", "Due"))
+    assert (describe_condition(found.question.conditions[0]), found.question.show) == ("paid > Due", ("paid", "Due"))
 
 
 def test_a_comparison_of_two_columns_is_exact_where_all_state_both() -> None:

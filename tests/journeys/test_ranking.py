@@ -80,7 +80,8 @@ def fate(value: Value, column: str, operator: WishOperator, *values: str) -> str
         (("red", "blue"), "Colours", "=", "blue", "in"),
         (("red", "blue"), "Colours", "=", "green", "out"),
         (1.7, "Capacity", "known", "", "in"),
-        (None, "Capacity", "known", "", "out"),
+        (None, "Capacity", "known", "", "open"),
+        (("red", "blue"), "Colours", "!=", "blue", "out"),
     ],
 )
 def test_a_wish_is_met_or_missed_or_not_known(

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.model import Money
 from tablewright.domain.shortlist import (
     CONFIRM,
@@ -65,9 +66,9 @@ async def test_a_form_shows_each_wish_with_its_condition_or_that_it_is_not_check
 async def test_wishes_are_edited_before_anything_is_spent(chat: Chat) -> None:
     await chat.say(FORM, EDIT, "/drop 5", "/soft 2", "/must Price > 20 GBP")
     wishes = chat.state.requirements.wishes
-    assert [wish.condition for wish in wishes if wish.words == "quiet"] == []
+    assert [describe_condition(wish) for wish in wishes if wish.words == "quiet"] == []
     assert (wishes[1].column, wishes[1].hard) == ("Variable temperature", False)
-    assert wishes[-1].condition == "Price > 20 GBP"
+    assert describe_condition(wishes[-1]) == "Price > 20 GBP"
     assert chat.buttons == (CONFIRM, EDIT)
     for wrong in ("/drop 17", "/must", "/form budget: 5 GBP", "/form product: kettle | budget: cheap", "/sing"):
         before = chat.state.requirements

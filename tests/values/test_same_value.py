@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tablewright.citations.evidence import follows
 from tablewright.citations.figures import find_unproved_figures
-from tablewright.conditions.judge import judge
-from tablewright.domain.corpus import Condition
+from tablewright.conditions.compare import compare_value
 from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.ambiguity import find_ambiguity
@@ -122,11 +121,10 @@ def is_merged(field: Field, one: str, other: str) -> bool:
 def is_proved_everywhere(field: Field, one: str, other: str) -> set[bool]:
     """Return what the evidence rule, the figures of a sentence, a condition and the check for a second reading say."""
     values = [coerce(text, field).value for text in (one, other)]
-    condition = Condition(of=field.name, comparator="=", values=(typed(one),))
     return {
         bool(follows(one, f"It is {other} today", field)),
         not find_unproved_figures(f"It is {one}.", [f"It is {other} today."]),
-        judge(typed(other), condition).truth == "match",
+        compare_value(typed(other), "=", [typed(one)]).truth == "match",
         same_value(values[0], values[1], "proving"),
         one == other or not find_ambiguity(field, values[0], f"{one} in one place, {other} in another"),
     }
@@ -152,8 +150,7 @@ def test_an_amount_in_another_currency_is_never_the_same(amount: int, currencies
     assert not any(same_value(values[0], values[1], purpose) for purpose in purposes)
     assert not is_merged(PRICE, one, other)
     assert not follows(one, f"It costs {other}", PRICE)
-    condition = Condition(of="Price", comparator="=", values=(typed(one),))
-    assert judge(typed(other), condition).truth == "not stated"
+    assert compare_value(typed(other), "=", [typed(one)]).truth == "not stated"
     assert find_ambiguity(PRICE, values[0], f"{one} or {other}")
 
 

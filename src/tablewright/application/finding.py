@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
 from tablewright.background_jobs import find_spec
-from tablewright.domain.form import Where
+from tablewright.domain.condition import Condition
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.domain.model import Field
 from tablewright.domain.wording import within_bounds
@@ -25,7 +25,7 @@ class FindVerbs(Application):
         question: str,
         *,
         fields: Sequence[Field] = (),
-        conditions: Sequence[Where] = (),
+        conditions: Sequence[Condition] = (),
         rows: int = DEFAULT_ROWS,
     ) -> Listing:
         """Plans a table of the things that are described; `find_rows` finds its rows. `fields` are its columns, the

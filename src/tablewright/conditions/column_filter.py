@@ -1,103 +1,47 @@
-"""The filter of a column: which of its values a condition lets through."""
+"""The filter of a column: which of its cells a condition lets through."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
-from tablewright.conditions.judge import MATCH, NO_MATCH, Verdict, judge
-from tablewright.domain.corpus import Comparator, Condition, Typed
-from tablewright.domain.form import Where
-from tablewright.domain.model import Field, FieldType, Money, Value
+from tablewright.conditions.comparable import check_condition
+from tablewright.conditions.compare import Verdict, to_verdict
+from tablewright.conditions.evaluate import EMPTY, Rules, evaluate_condition, fields_by_key, row_reader
+from tablewright.domain.condition import OPERATORS, UNARY, Condition
+from tablewright.domain.model import Cell, Field, Money, Value, column_key
 from tablewright.domain.text import show
 from tablewright.errors import UsageError
-from tablewright.messages.catalogue import PageText
-from tablewright.values.coerce import coerce
 
-COMPARISONS: PageText[dict[str, str]] = {
-    "contains": "contains",
-    "not contains": "does not contain",
-    "=": "is",
-    "!=": "is not",
-    "<": "is less than",
-    "<=": "is at most",
-    ">": "is more than",
-    ">=": "is at least",
-    "known": "is filled",
-    "unknown": "is empty",
-}
-ORDERED: dict[str, Callable[[str, str], bool]] = {
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
-}
-COMPARATORS: dict[str, Comparator] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
-MEASURED: frozenset[FieldType] = frozenset({"number", "money", "date"})
-"""Types whose values are compared by what they mean, as `ask` compares them; of others the text is compared."""
+MEASURED = frozenset({"number", "money", "date"})
+"""Types whose limits must be figures; other columns can be filtered in the order of the alphabet."""
+RULES = Rules(words="part")
+"""Nothing is converted: 50 USD is neither under 60 GBP nor over it."""
 
 
-def filter_on(where: Where, field: Field) -> Callable[[Value], Verdict]:
-    """Return the test of a value against a condition: a match, no match, or not to be told, such as 50 USD against
-    60 GBP, because nothing is converted. An empty cell passes only where emptiness or a difference is asked for."""
-    if where.operator == "known":
-        return lambda value: verdict_of(value is not None)
-    if where.operator == "unknown":
-        return lambda value: verdict_of(value is None)
-    if where.operator not in COMPARISONS:
-        raise UsageError(f"A column cannot be filtered by {where.operator!r}.")
-    wanted = " ".join(where.values).strip()
-    if not wanted:
+def filter_on(condition: Condition, fields: Iterable[Field]) -> Callable[[Mapping[str, Cell]], Verdict]:
+    """Return the test of a row's cells. An empty one passes only where emptiness or a difference is asked for."""
+    operator, known = condition.operator, fields_by_key(fields)
+    if unknown := [each for each in condition.columns if column_key(each) not in known]:
+        raise UsageError(f"There is no column {unknown[0]!r}.")
+    if operator not in OPERATORS:
+        raise UsageError(f"A column cannot be filtered by {operator!r}.")
+    if operator not in UNARY and not any(condition.values):
         raise UsageError("The filter needs a value.", advice="Type one, or choose “is empty” or “is filled”.")
-    needle = wanted.casefold()
-    if where.operator in ("contains", "not contains"):
-        return lambda value: verdict_of((needle in text_of(value)) == (where.operator == "contains"))
-    is_equality = where.operator in ("=", "!=")
-    typed = coerce(wanted, field).value if field.type in MEASURED else None
-    if typed is None and field.type in MEASURED and not is_equality:
-        raise UsageError(f"{wanted!r} is no {field.type}, so nothing can be compared with it.")
-    if typed is not None:
-        condition = Condition(of=field.name, comparator=COMPARATORS[where.operator], values=(comparable(typed, field),))
+    field = known[column_key(condition.column)]
+    if (field.type in MEASURED or operator in ("between", "in month")) and (fault := check_condition(condition, field)):
+        raise UsageError(f"{fault[:1].upper()}{fault[1:]}")
 
-    def compare(value: Value) -> Verdict:
-        if value is None:
-            return verdict_of(where.operator == "!=")
-        if is_equality and (typed is None or text_of(value) == needle):
-            return verdict_of((text_of(value) == needle) == (where.operator == "="))
-        if typed is not None:
-            own = comparable(value, field)
-            is_other = own.number is None and not own.date  # left from when the column had another type
-            return NO_MATCH if is_other else judge(own, condition)
-        return verdict_of(ORDERED[where.operator](text_of(value), needle))
+    def test(cells: Mapping[str, Cell]) -> Verdict:
+        if cells.get(field.name, EMPTY).value is None:
+            return to_verdict(operator in ("!=", "not contains", "unknown"))
+        return evaluate_condition(condition, row_reader(cells, known), field, RULES)
 
-    return compare
-
-
-def verdict_of(is_match: bool) -> Verdict:
-    return MATCH if is_match else NO_MATCH
-
-
-def comparable(value: Value, field: Field) -> Typed:
-    """Return the value as it is compared with others of its field."""
-    match value:
-        case Money():
-            return Typed(raw=show(value), number=float(value.amount), currency=value.currency)
-        case bool():
-            return Typed(raw=show(value), truth=value)
-        case int() | float():
-            return Typed(raw=show(value), number=float(value))
-        case str() if field.type == "date" and _DATE.fullmatch(value):
-            return Typed(raw=value, date=value)
-        case _:
-            return Typed(raw=show(value))
-
-
-def text_of(value: Value) -> str:
-    return "" if value is None else show(value).casefold()
+    return test
 
 
 def ordered(value: Value) -> float | str:
     """Numbers and amounts by size, anything else by its text; dates are written so that texts compare like times."""
     number = value.amount if isinstance(value, Money) else value
-    return float(number) if isinstance(number, (int, float)) else text_of(value)
+    if isinstance(number, (int, float)):
+        return float(number)
+    return "" if value is None else show(value).casefold()

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.prompt_text import clean_lines
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Noun
 from tablewright.domain.text import shortened
@@ -51,7 +51,7 @@ class MoreSearches:
         plan = asked.plan
         wanted = [plan.question, f"Things: {plan.things}", f"Rows wanted: {asked.rows}"]
         if plan.conditions:
-            wanted.append(f"Conditions: {'; '.join(map(in_words, plan.conditions))}")
+            wanted.append(f"Conditions: {'; '.join(map(describe_condition, plan.conditions))}")
         names = "\n".join(shortened(name, NAME) for name in asked.names[:NAMES])
         read = "\n".join(f"{shortened(title, LIST_TITLE)}: {what}" for title, what in asked.sources)
         tried = "\n".join(asked.tried)

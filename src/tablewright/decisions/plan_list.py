@@ -13,10 +13,11 @@ from msgspec import structs
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import question_block
+from tablewright.conditions.comparable import check_condition
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.plan_question import PlannedCondition, wrong_condition
+from tablewright.decisions.plan_question import PlannedCondition
 from tablewright.decisions.prompt_text import clean_lines, describe_column
-from tablewright.domain.form import Where
+from tablewright.domain.condition import ORDERED, Condition, describe_condition
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun, column_key
 from tablewright.values.typed import type_of, typed
@@ -45,7 +46,6 @@ language where the things are at home), so that their results confirm each other
 - `say`: in a sentence, what of the request you widened, narrowed or could not express; "" where nothing."""
 
 MOST_COLUMNS = 24
-ORDERED = ("<", "<=", ">", ">=", "between")
 
 
 class ListToPlan(Noun, frozen=True):
@@ -55,7 +55,7 @@ class ListToPlan(Noun, frozen=True):
     question: str
     today: str
     fields: tuple[Field, ...] = ()
-    conditions: tuple[Where, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 class ListColumn(BaseModel):
@@ -83,7 +83,7 @@ class PlanList:
         if asked.fields:
             parts.append("Columns asked for:\n" + "\n".join(map(as_asked, asked.fields)))
         if asked.conditions:
-            parts.append("Conditions asked for:\n" + "\n".join(map(in_words, asked.conditions)))
+            parts.append("Conditions asked for:\n" + "\n".join(map(describe_condition, asked.conditions)))
         wanted = "\n\n".join(parts)
         return Prompt(
             instructions=INSTRUCTIONS,
@@ -99,18 +99,15 @@ class PlanList:
         given = {column_key(field.name): field for field in asked.fields}
         names = {column_key(column.name): column.name for column in planned.columns}
         conditions = [
-            Where(column=names[column_key(each.column)], operator=each.operator, values=tuple(each.values))
-            for each in planned.conditions
-        ]
-        mine = [
-            Where(column=names[column_key(e.column)], operator=e.operator, values=e.values) for e in asked.conditions
+            structs.replace(each, column=names[column_key(each.column)])
+            for each in (*asked.conditions, *(each.condition for each in planned.conditions))
         ]
         return ListPlan(
             question=asked.question,
             things=planned.things.strip(),
             fields=tuple(field_of(column, given.get(column_key(column.name))) for column in planned.columns),
             identity=tuple(names[column_key(name)] for name in planned.identity),
-            conditions=tuple(dict.fromkeys((*mine, *conditions))),
+            conditions=tuple(dict.fromkeys(conditions)),
             places=planned.places.strip(),
             queries=clean_lines(planned.queries),
             said=planned.say.strip(),
@@ -170,17 +167,18 @@ def wrong_with(asked: ListToPlan, planned: ListReply) -> str:
     if not any(query.strip() for query in planned.queries):
         return "there are no `queries` to search for."
     types = {column_key(column.name): column.type for column in planned.columns}
-    for condition in planned.conditions:
-        if column_key(condition.column) not in types:
-            return f"{condition.column!r} is used in a condition, but it is not among `columns`."
-        if problem := wrong_condition(condition, types[column_key(condition.column)]):
+    for condition in (each.condition for each in planned.conditions):
+        if unknown := [name for name in condition.columns if column_key(name) not in types]:
+            return f"{unknown[0]!r} is used in a condition, but it is not among `columns`."
+        field = Field(name=condition.column, type=types[column_key(condition.column)])
+        if problem := check_condition(condition, field):
             return problem
     if missing := [each.column for each in asked.conditions if column_key(each.column) not in keys]:
         return f"the condition on {missing[0]!r} is asked for, but it is not among `columns`."
     return ""
 
 
-def typed_by(conditions: Sequence[Where], field: Field) -> Field:
+def typed_by(conditions: Sequence[Condition], field: Field) -> Field:
     """A column of no given type that is to be less or more than an amount, a number or a date has such values."""
     mine = [
         each for each in conditions if each.operator in ORDERED and column_key(each.column) == column_key(field.name)
@@ -191,9 +189,3 @@ def typed_by(conditions: Sequence[Where], field: Field) -> Field:
         return field
     (type,) = types
     return structs.replace(field, type=type, unit=limits[0].unit if type == "number" else field.unit)
-
-
-def in_words(where: Where) -> str:
-    """ "Staff > 100"."""
-    joint = " and " if where.operator == "between" else " or "
-    return f"{where.column} {where.operator} {joint.join(where.values)}".strip()

@@ -14,14 +14,14 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.conditions.comparable import check_condition
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.prompt_text import headed_block, join_parts
-from tablewright.domain.corpus import Aggregate, Typed
-from tablewright.domain.model import FieldType, Noun, column_key
-from tablewright.domain.template import PLACEHOLDER
+from tablewright.domain.condition import Condition
+from tablewright.domain.corpus import Aggregate
+from tablewright.domain.model import Field, Noun, column_key
 from tablewright.domain.text import shortened
 from tablewright.models.text_budget import TURN, TURNS
-from tablewright.values.typed import typed
 
 INSTRUCTIONS = f"""\
 You plan how a question about somebody's own documents is answered. You do not answer it: code and careful readers \
@@ -131,9 +131,8 @@ class PlannedCondition(BaseModel):
     values: list[str]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Its column, and those that this one is compared with."""
-        return self.column, *filter(None, map(named_column, self.values))
+    def condition(self) -> Condition:
+        return Condition(column=self.column, operator=self.operator, values=tuple(self.values))
 
 
 class QuestionPlan(BaseModel):
@@ -156,6 +155,16 @@ class QuestionPlan(BaseModel):
     unit_column: str
     sentence: str
     compare: bool
+
+    @property
+    def where(self) -> tuple[Condition, ...]:
+        """The conditions as code evaluates them."""
+        return tuple(each.condition for each in self.conditions)
+
+    @property
+    def fields_by_key(self) -> dict[str, Field]:
+        """The columns by their keys. Documents write in units of their own, so a bare number is meant in none."""
+        return {column_key(each.name): Field(name=each.name, type=each.type) for each in self.columns}
 
 
 def texts_for(text: str, language: str = "") -> QuestionPlan:
@@ -232,15 +241,16 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
     columns = {column_key(column) for name in plan.of for column in groups[name].columns}
     columns |= {column_key(column.name) for column in plan.columns}
     columns |= set() if all(groups[name].fixed for name in plan.of) else {KIND}
-    used = [column for condition in plan.conditions for column in condition.columns]
+    used = [column for condition in plan.where for column in condition.columns]
     used += [name for name in (plan.aggregate_column, plan.group_by, plan.order_by, plan.unit_column) if name]
     if missing := [name for name in used if column_key(name) not in columns]:
         return f"{missing[0]!r} is used, but it is not among `columns`."
     if plan.aggregate not in ("", "count") and not plan.aggregate_column:
         return f"`aggregate_column` must say what the {plan.aggregate} is of."
-    types = {column_key(column.name): column.type for column in plan.columns}
-    for condition in plan.conditions:
-        if problem := wrong_condition(condition, types.get(column_key(condition.column), "text")):
+    fields = plan.fields_by_key
+    for condition in plan.where:
+        field = fields.get(column_key(condition.column), Field(name=condition.column))
+        if problem := check_condition(condition, field):
             return problem
     return ""
 
@@ -261,31 +271,3 @@ def wrong_columns(plan: QuestionPlan, groups: Sequence[DocumentGroup]) -> str:
         if not group.fixed and plan.columns and not asked and own.isdisjoint(column_key(c.name) for c in plan.columns):
             return f"no column is read from {group.name}: give those that it tells a question."
     return ""
-
-
-def wrong_condition(condition: PlannedCondition, type: FieldType) -> str:
-    needed = {"between": 2, "known": 0, "unknown": 0}.get(condition.operator, 1)
-    if len(condition.values) < needed:
-        return f"the condition on {condition.column} needs {needed} value(s)."
-    if condition.operator == "in month":
-        months = [value for value in condition.values if not (value.isdecimal() and 1 <= int(value) <= 12)]
-        return f"{months[0]!r} is no month from 1 to 12." if months else ""
-    if condition.operator in ("<", "<=", ">", ">=", "between"):
-        for value in condition.values:
-            if named_column(value):
-                continue
-            read = wanted_value(value, type)
-            if read.number is None and read.si is None and not read.date:
-                return f"{value!r} in the condition on {condition.column} is neither a number nor a date."
-    return ""
-
-
-def named_column(value: str) -> str:
-    """The column that the value of a condition names, as in "{Due date}"; "" where it is a value itself."""
-    found = PLACEHOLDER.fullmatch(value.strip())
-    return found[1].strip() if found else ""
-
-
-def wanted_value(text: str, type: FieldType) -> Typed:
-    """A value of a condition as it is compared with those of the documents. 2024 is a year among dates only."""
-    return typed(text.strip(), "date" if type == "date" else "")

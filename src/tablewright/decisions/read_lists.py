@@ -18,8 +18,8 @@ from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, accept, pick_numbered
-from tablewright.decisions.plan_list import in_words
 from tablewright.decisions.prompt_text import describe_column, headed_block, join_parts, number_lines
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.links import own_page
 from tablewright.domain.listing import ListPlan, Sighting
 from tablewright.domain.model import Evidence, Field, Noun, column_key
@@ -117,7 +117,7 @@ class ReadLists:
         plan = asked.plan
         wanted = [plan.question, f"Things: {plan.things}", "Our columns:", *map(describe_column, plan.fields)]
         if plan.conditions:
-            wanted.append(f"Conditions, checked later: {'; '.join(map(in_words, plan.conditions))}")
+            wanted.append(f"Conditions, checked later: {'; '.join(map(describe_condition, plan.conditions))}")
         page = block(0, shown(asked.lines), f"{shortened(asked.source.title, LIST_TITLE)} | {asked.source.origin}")
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n\n{question_block(chr(10).join(wanted))}",

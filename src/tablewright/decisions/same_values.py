@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.conditions.compare import is_text
+from tablewright.conditions.evaluate import Spellings, one_line
+from tablewright.decisions.decision import Prompt, Tell, Unusable, decide
 from tablewright.decisions.prompt_text import join_parts, number_lines
+from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Noun
 from tablewright.domain.rowkey import row_key
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+MOST_VALUES = 300
+"""Values of a column that are compared in meaning; of more, only spelling counts."""
 
 INSTRUCTIONS = f"""\
 You compare values of one column of a table. Put the numbers of all values that mean the very same thing (the same \
@@ -74,3 +83,21 @@ class SameValues:
     def fallback(self, asked: ToGroup) -> Mapping[str, tuple[str, ...]]:
         """What is written alike but for case, accents and punctuation."""
         return {name: tuple(each for each in asked.values if row_key(each) == row_key(name)) for name in asked.wanted}
+
+
+async def learn_spellings(spellings: Spellings, key: str, asked: ToGroup, model: LanguageModel, tell: Tell) -> None:
+    """Ask the model once which values of a column mean the same; where it cannot, their spelling alone counts."""
+    if len(asked.values) > MOST_VALUES:
+        spellings.by_spelling.add(asked.column)
+        return
+    outcome = await decide(SameValues(), asked, model, tell)
+    if outcome.degraded:
+        spellings.by_spelling.add(asked.column)
+        return
+    spellings.meant[key] = {row_key(name): frozenset(each) for name, each in outcome.decided.items()}
+    spellings.named[key] = {value: name for name, each in outcome.decided.items() for value in each}
+
+
+def values_to_group(values: Sequence[Typed]) -> tuple[str, ...]:
+    """Return the different texts among the values of a column."""
+    return tuple(dict.fromkeys(one_line(value) for value in values if is_text(value)))

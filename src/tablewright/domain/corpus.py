@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from tablewright.domain.condition import Condition
 from tablewright.domain.model import Noun
 
 Category: TypeAlias = Literal["long", "short", "data-heavy", "text-heavy"]
 Shape: TypeAlias = Literal["fact", "row"]
-Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "between", "contains"]
 Aggregate: TypeAlias = Literal["", "count", "sum", "min", "max", "average"]
 Intent: TypeAlias = Literal["enumeration", "numeric", "conceptual"]
 Completeness: TypeAlias = Literal["exact", "approximate", "incomplete"]
@@ -110,16 +110,6 @@ class Annotation(Noun, frozen=True):
     page: int | None = None
     by: str = ""
     table: int = 0
-
-
-class Condition(Noun, frozen=True):
-    """What the value under a label must be. With several `values`, one of them is enough; `between` has two. `words` is
-    the condition as it was asked."""
-
-    of: str
-    comparator: Comparator
-    values: tuple[Typed, ...]
-    words: str = ""
 
 
 class Question(Noun, frozen=True):

@@ -1,8 +1,4 @@
-"""A form over documents, filled in by a person: conditions in a small language that says just what it says.
-
-kind = invoice and total > 500 EUR and date in 2026-03 and supplier contains nord
-
-A value in braces is another column of the same document: paid on > {due date}
+"""A form over documents, filled in by a person: a kind or table, conditions, and a figure.
 
 The column `text` means the whole text of a document, or of a row: kind = receipt and text contains tires. `title` is a
 document's title.
@@ -10,41 +6,15 @@ document's title.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from tablewright.domain.condition import Condition, parse_conditions
 from tablewright.domain.corpus import Aggregate
 from tablewright.domain.model import FieldType, Noun
 from tablewright.errors import UsageError
 
-_AND = re.compile(r" and ", re.IGNORECASE)
-_OR = re.compile(r" or ", re.IGNORECASE)
-_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
-_CLAUSE = re.compile(
-    r"(?P<column>[^<>=!]{1,80}?)\s*(?P<operator><=|>=|!=|=|<|>|\b(?:contains|between|in month|in|is)\b)\s*"
-    r"(?P<value>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
 TEXT = "text"
 TITLE = "title"
-ADVICE = (
-    'Write conditions as COLUMN OPERATOR VALUE, joined by "and": total > 500 EUR and date in 2026-03. '
-    "Operators: = != < <= > >= contains, in, between … and …, in month, is known, is unknown."
-)
-
-
-class Where(Noun, frozen=True):
-    """One condition. Several `values` mean any of them; `between` has two."""
-
-    column: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if self.operator in ("known", "unknown"):
-            return f"{self.column} is {self.operator}"
-        joint = " and " if self.operator == "between" else " or "
-        return f"{self.column} {self.operator} {joint.join(self.values)}"
 
 
 class Form(Noun, frozen=True):
@@ -53,7 +23,7 @@ class Form(Noun, frozen=True):
 
     kind: str = ""
     table: str = ""
-    conditions: tuple[Where, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     aggregate: Aggregate = ""
     of: str = ""
     group_by: str = ""
@@ -66,9 +36,10 @@ class Form(Noun, frozen=True):
 
     @property
     def where(self) -> str:
-        """The conditions as `parse_where` reads them."""
-        named = [f"kind = {self.kind}"] if self.kind else [f"table = {self.table}"] if self.table else []
-        return " and ".join([*named, *map(str, self.conditions)])
+        """The conditions as `form_of` reads them."""
+        names = {"kind": self.kind} if self.kind else {"table": self.table} if self.table else {}
+        named = [Condition(column=column, operator="=", values=(name,)) for column, name in names.items()]
+        return " and ".join(map(str, (*named, *self.conditions)))
 
     def __str__(self) -> str:
         """ "kind = invoice and Total > 500 EUR; sum of Total by Supplier; sorted by Date"."""
@@ -126,11 +97,20 @@ def form_of(
     with a minus before it for the largest first."""
     if figure not in ("", "count") and not of:
         raise UsageError(f"Of which column is the {figure} to be?")
-    kind, table, conditions = parse_where(where)
+    kind = table = ""
+    conditions: list[Condition] = []
+    for condition in parse_conditions(where):
+        match condition.column.casefold(), condition.operator:
+            case "kind", "=":
+                kind = condition.values[0]
+            case "table", "=":
+                table = condition.values[0]
+            case _:
+                conditions.append(condition)
     return Form(
         kind=kind,
         table=table,
-        conditions=conditions,
+        conditions=tuple(conditions),
         aggregate=figure,
         of=of,
         group_by=by,
@@ -140,56 +120,3 @@ def form_of(
         limit=limit,
         unit=unit,
     )
-
-
-def parse_where(text: str) -> tuple[str, str, tuple[Where, ...]]:
-    """The kind, the table and the conditions of a text; "" for what it does not name."""
-    kind = table = ""
-    conditions: list[Where] = []
-    for clause in clauses(" ".join(text.split())):
-        found = _CLAUSE.fullmatch(clause.strip())
-        if found is None:
-            raise UsageError(f"“{clause.strip()}” is not a condition.", advice=ADVICE)
-        column, operator = found["column"].strip().strip("\"'"), " ".join(found["operator"].lower().split())
-        values = tuple(filter(None, (value.strip().strip("\"'") for value in parts(found["value"], operator))))
-        if operator == "is":
-            operator = {"known": "known", "stated": "known", "unknown": "unknown", "not stated": "unknown"}.get(
-                " ".join(found["value"].lower().split()), "="
-            )
-        if operator in ("known", "unknown"):
-            values = ()
-        elif not values:
-            raise UsageError(f"“{clause.strip()}” has no value.", advice=ADVICE)
-        if column.casefold() == "kind" and operator == "=":
-            kind = values[0]
-        elif column.casefold() == "table" and operator == "=":
-            table = values[0]
-        else:
-            conditions.append(Where(column=column, operator="=" if operator == "in" else operator, values=values))
-    return kind, table, tuple(conditions)
-
-
-def clauses(text: str) -> list[str]:
-    """Cut at "and", but not inside quotes and not between the two ends of a range."""
-    kept: list[str] = []
-
-    def hide(match: re.Match[str]) -> str:
-        kept.append(match[0])
-        return f"\x00{len(kept) - 1}\x00"
-
-    hidden = _QUOTED.sub(hide, text)
-    found: list[str] = []
-    for part in _AND.split(hidden):
-        if found and re.search(r"\bbetween\b", found[-1], re.IGNORECASE) and " and " not in found[-1]:
-            found[-1] += f" and {part}"
-        elif part.strip():
-            found.append(part)
-    return [re.sub(r"\x00(\d+)\x00", lambda match: kept[int(match[1])], part) for part in found]
-
-
-def parts(value: str, operator: str) -> list[str]:
-    if operator == "between":
-        return _AND.split(value)
-    if operator == "in":
-        return [each for piece in _OR.split(value) for each in re.split(r",\s+", piece.strip("() "))]
-    return _OR.split(value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from tablewright.domain.condition import Condition
 from tablewright.domain.coverage import CountEstimate
-from tablewright.domain.form import Where
 from tablewright.domain.model import Evidence, Field, Noun, RowId
 from tablewright.domain.usage import Usage
 
@@ -25,7 +25,7 @@ class ListPlan(Noun, frozen=True):
     things: str
     fields: tuple[Field, ...]
     identity: tuple[str, ...] = ()
-    conditions: tuple[Where, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     places: str = ""
     """Where such lists stand."""
     queries: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from tablewright.domain.condition import Condition, describe_condition
 from tablewright.domain.model import Evidence, Field, Money, Noun, RowId
 from tablewright.messages.catalogue import ShortlistText, translate
 
@@ -81,24 +82,23 @@ def state_name(name: str, language: str = "") -> str:
 # ── what somebody wants ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Wish(Noun, frozen=True):
-    """One thing that somebody wants, in their words, and how code checks it on a cell: `column operator values`.
-    Several values mean any of them; `lowest` and `highest` rank. Without a column it cannot be checked from
-    specifications, and the reply says so. A `hard` one excludes; others count for the score."""
+class Wish(Condition, frozen=True, kw_only=True):
+    """One thing that somebody wants, in their words, and the condition by which code checks it on a cell. `lowest` and
+    `highest` rank. Without a column it cannot be checked from specifications, and the reply says so. A `hard` one
+    excludes; others count for the score."""
 
+    column: str = ""
+    operator: WishOperator = ""
     words: str
     kind: WishKind = "must"
     hard: bool = True
-    column: str = ""
-    operator: WishOperator = ""
-    values: tuple[str, ...] = ()
 
     def text(self, language: str = "") -> str:
         """ "under £50: Price < 50 GBP"; once only where it was said as a condition."""
         if not self.column:
             return translate("shortlist", "{words}: cannot be checked from specifications", language, words=self.words)
         condition = f"{column_name(self.column, language)} {self.wanted(language)}"
-        return condition if self.words == self.condition else f"{self.words}: {condition}"
+        return condition if self.words == describe_condition(self) else f"{self.words}: {condition}"
 
     def wanted(self, language: str = "") -> str:
         """ "< 50 GBP", "= ja"."""
@@ -106,12 +106,6 @@ class Wish(Noun, frozen=True):
         joint = translate("shortlist", " and " if self.operator == "between" else " or ", language)
         values = (translate("shortlist", each, language) if each in YES_NO else each for each in self.values)
         return f"{sign} {joint.join(values)}".strip()
-
-    @property
-    def condition(self) -> str:
-        """ "Price <= 50 GBP"."""
-        joint = " and " if self.operator == "between" else " or "
-        return f"{self.column} {self.operator} {joint.join(self.values)}".strip() if self.column else ""
 
 
 class Requirements(Noun, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.domain.form import Where
+from tablewright.domain.condition import Condition
 from tablewright.domain.model import Noun
 
 
@@ -21,5 +21,5 @@ class View(Noun, frozen=True):
     descending: bool = False
     only: str = ""
     find: str = ""
-    filters: tuple[Where, ...] = ()
+    filters: tuple[Condition, ...] = ()
     wrap: bool = False

@@ -7,8 +7,9 @@ search words and are not checked.
 from __future__ import annotations
 
 import re
+from typing import get_args
 
-from tablewright.domain.form import parse_where
+from tablewright.domain.condition import parse_conditions
 from tablewright.domain.model import Field, Noun, column_key
 from tablewright.domain.shortlist import KEY, PRICE, PRICE_FIELD, Requirements, Wish, WishKind, WishOperator
 from tablewright.errors import UsageError
@@ -39,11 +40,10 @@ COMMANDS: dict[str, str] = {
 FORM: tuple[str, ...] = ("product", "budget", "must", "nice", "avoid", "region")
 HELP = "\n".join(f"/{verb} {what}" for verb, what in COMMANDS.items())
 _OPERATOR = re.compile(r"[<>=]|\b(?:contains|between)\b", re.IGNORECASE)
-_OPERATORS: dict[str, WishOperator] = {
-    "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between", "contains": "contains",
-}  # fmt: skip
+_OPERATORS: dict[str, WishOperator] = {each: each for each in get_args(WishOperator)}
 _OPPOSITES: dict[WishOperator, WishOperator] = {
     "=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<", "contains": "not contains",
+    "not contains": "contains",
 }  # fmt: skip
 """What is avoided must not hold."""
 
@@ -114,21 +114,21 @@ def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
     hard = kind != "nice"
     if not _OPERATOR.search(text):
         return Wish(words=text, kind=kind, hard=hard), None
-    _, _, conditions = parse_where(text)
+    conditions = parse_conditions(text)
     if len(conditions) != 1 or conditions[0].operator not in _OPERATORS:
         raise UsageError(f"“{text}” is not one condition.", advice="Write it like Capacity >= 1 l.")
-    (where,) = conditions
-    operator = _OPERATORS[where.operator]
+    (condition,) = conditions
+    operator = _OPERATORS[condition.operator]
     if kind == "avoid":
         if operator not in _OPPOSITES:
             raise UsageError(
                 f"“{text}” cannot be avoided as one condition.", advice="Write it as a must, the other way."
             )
         operator = _OPPOSITES[operator]
-    wish = Wish(words=text, kind=kind, hard=hard, column=where.column, operator=operator, values=where.values)
-    if column_key(where.column) == column_key(PRICE):
+    wish = Wish(words=text, kind=kind, hard=hard, column=condition.column, operator=operator, values=condition.values)
+    if column_key(condition.column) == column_key(PRICE):
         return wish, PRICE_FIELD
-    return wish, field_for(where.column, where.values)
+    return wish, field_for(condition.column, condition.values)
 
 
 def field_for(name: str, values: tuple[str, ...]) -> Field:

@@ -39,6 +39,15 @@ def typed(raw: str, label: str = "", *, day_first: bool | None = None) -> Typed:
     return _typed(raw, unit, is_date, day_first)
 
 
+def typed_number(raw: str, number: float, unit: str, high: float | None = None) -> Typed:
+    """Return a number in the unit or currency of its column. One that nothing converts, such as EUR/m², is its own
+    base."""
+    value = _labelled(raw, number, high, unit)
+    if not unit or value.base or value.currency:
+        return value
+    return structs.replace(value, unit=unit, si=number, si_high=high, base=unit)
+
+
 def type_of(value: Typed) -> FieldType:
     """The type of a column that holds such values."""
     if value.truth is not None:

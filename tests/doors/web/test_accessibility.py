@@ -12,8 +12,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.domain.condition import parse_conditions
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.form import parse_where
 from tablewright.sample.documents import files
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
@@ -85,7 +85,7 @@ async def add_document(tablewright: Tablewright, folder: Path) -> str:
 async def find_kettles(tablewright: Tablewright) -> str:
     fields = [parse_field("Product"), parse_field("Price:money")]
     planned = await tablewright.begin_find(
-        "electric kettles", fields=fields, conditions=parse_where("Price < 40 GBP")[2]
+        "electric kettles", fields=fields, conditions=parse_conditions("Price < 40 GBP")
     )
     await tablewright.find_rows(planned.table_id, fill=False)
     return planned.table_id

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tablewright.app import Tablewright
 from tablewright.conditions.column_filter import filter_on
-from tablewright.domain.form import Where
-from tablewright.domain.model import Field, Money, Value
+from tablewright.domain.condition import Condition
+from tablewright.domain.model import Cell, Field, Money, Value
 from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.grid_rows import RowQuery, find_rows
 from tablewright.doors.web.table_columns import statistics
@@ -266,8 +266,8 @@ async def test_the_marks_are_the_filter_with_their_counts_and_the_opened_cell_st
 
 def passing(field: Field, operator: str, value: str = "") -> list[Value]:
     values: list[Value] = [3, 12.5, Money(amount=7, currency="EUR"), "Oslo", "2026-03-01", ("red", "blue"), None]
-    keep = filter_on(Where(column=field.name, operator=operator, values=(value,) if value else ()), field)
-    return [each for each in values if keep(each).truth == "match"]
+    keep = filter_on(Condition(column=field.name, operator=operator, values=(value,) if value else ()), [field])
+    return [each for each in values if keep({field.name: Cell(value=each)}).truth == "match"]
 
 
 def test_a_filter_compares_figures_as_figures_and_texts_as_texts() -> None:
@@ -289,11 +289,11 @@ async def test_the_filter_does_not_compare_amounts_of_other_currencies_and_says_
     table_id = await new_table(site, tmp_path, prices, "Prices in several currencies")
     async with site.open() as tablewright:
         await tablewright.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
-        below = Where(column="Price", operator="<", values=("60 GBP",))
+        below = Condition(column="Price", operator="<", values=("60 GBP",))
         await tablewright.views.keep(table_id, View(name="Below", filters=(below,)))
         found = await find_rows(tablewright, RowQuery(table_id=table_id, filters=(below,)))
         assert ([*found.row_ids], found.unlike_amounts, found.currencies) == ([3], 3, {"KWD", "USD"})
-        narrowed = RowQuery(table_id=table_id, filters=(below, Where(column="Name", operator="=", values=("Ann",))))
+        narrowed = RowQuery(table_id=table_id, filters=(below, Condition(column="Name", operator="=", values=("Ann",))))
         assert (await find_rows(tablewright, narrowed)).unlike_amounts == 1
     async with browser() as page:
         await page.goto(f"{site.url}/tables/{table_id}?view=Below")
@@ -322,7 +322,7 @@ async def test_a_view_of_a_person_is_theirs_and_one_with_a_name_goes_with_the_ta
         await tablewright.views.keep(table_id, own, person="ann")
         assert await tablewright.views.left_by(table_id, "ann") == own
         assert await tablewright.views.left_by(table_id, "bob") == View()
-        shared = View(name="Adults", filters=(Where(column="Age", operator=">=", values=("18",)),))
+        shared = View(name="Adults", filters=(Condition(column="Age", operator=">=", values=("18",)),))
         await tablewright.views.keep(table_id, shared)
         assert await tablewright.views.named(table_id) == [shared]
         await tablewright.views.remove(table_id, "Adults")

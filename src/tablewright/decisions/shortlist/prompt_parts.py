@@ -11,6 +11,7 @@ from tablewright.citations.figures import prove_figures
 from tablewright.citations.proof import prove_each, prove_statement
 from tablewright.citations.untrusted import clean_line, question_block
 from tablewright.decisions.prompt_text import text_blocks
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import KEY, MAKER, CellRef, ChatMessage, ReplySentence, Requirements
@@ -74,7 +75,7 @@ def requirements_text(requirements: Requirements) -> str:
         return "(nothing yet)"
     lines = [f"product: {requirements.product_type or '?'}", f"region: {requirements.region or 'not said'}"]
     for wish in requirements.wishes:
-        checked = wish.condition or "cannot be checked from specifications"
+        checked = describe_condition(wish) or "cannot be checked from specifications"
         lines.append(f"- {wish.kind}, {'hard' if wish.hard else 'soft'}: “{wish.words}” → {checked}")
     return "\n".join(lines)
 

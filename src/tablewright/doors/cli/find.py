@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.condition import describe_condition, parse_conditions
 from tablewright.domain.fieldspec import parse_field, split_columns
-from tablewright.domain.form import parse_where
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
@@ -79,7 +79,7 @@ def find(
     if out is not None:
         target_format(out)
     fields = [parse_field(text) for text in split_columns(columns)]
-    conditions = parse_where(where)[2] if where else ()
+    conditions = parse_conditions(where)
     if not question and (fields or conditions):
         raise UsageError("--columns and --where go with a new search.")
 
@@ -120,10 +120,7 @@ def say_plan(listing: Listing) -> None:
     output.say(f"Table {listing.table_id}: {plan.things}.")
     output.say(f"Columns: {', '.join(field.name for field in plan.fields)}.")
     if plan.conditions:
-        said = "; ".join(
-            f"{each.column} {each.operator} {' or '.join(each.values)}".strip() for each in plan.conditions
-        )
-        output.say(f"Every row must meet: {said}.")
+        output.say(f"Every row must meet: {'; '.join(map(describe_condition, plan.conditions))}.")
     if plan.said:
         output.say(plan.said)
 

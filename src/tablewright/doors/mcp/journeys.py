@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
+from tablewright.domain.condition import parse_conditions
 from tablewright.domain.document import document
 from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.form import parse_where
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.domain.research import AnsweredFollowUp, Length, Reference, ReportType, Research, ResearchRequest
 from tablewright.domain.shortlist import ChatReply, ShortlistState
@@ -65,7 +65,7 @@ class JourneyTools:
             listing = await self._tablewright.begin_find(
                 question,
                 fields=[parse_field(text) for text in columns or ()],
-                conditions=parse_where(where)[2] if where else (),
+                conditions=parse_conditions(where),
                 rows=rows or DEFAULT_ROWS,
             )
             table_id = listing.table_id

@@ -5,8 +5,8 @@ from __future__ import annotations
 from nicegui import ui
 
 from tablewright.app import Run
+from tablewright.domain.condition import parse_conditions
 from tablewright.domain.fieldspec import parse_field, split_columns
-from tablewright.domain.form import parse_where
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
@@ -59,7 +59,7 @@ def find_form(seen: Visit) -> None:
         button.disable()
         try:
             fields = [parse_field(text) for text in split_columns(columns.value or "")]
-            conditions = parse_where(where.value)[2] if (where.value or "").strip() else ()
+            conditions = parse_conditions(where.value or "")
             listing = await now.tablewright.begin_find(
                 words[:LONGEST], fields=fields, conditions=conditions, rows=count_of(rows) or DEFAULT_ROWS
             )

@@ -13,8 +13,9 @@ import msgspec
 
 from tablewright.app import Operation, Tablewright
 from tablewright.conditions.column_filter import filter_on, ordered
-from tablewright.domain.form import Where
-from tablewright.domain.model import Cell, Field, Money, Noun, Row, RowId, Table, Value
+from tablewright.conditions.evaluate import fields_by_key
+from tablewright.domain.condition import Condition
+from tablewright.domain.model import Cell, Field, Money, Noun, Row, RowId, Table, Value, column_key
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
@@ -51,7 +52,7 @@ class RowQuery(Noun, frozen=True):
     proposals: tuple[str, ...] = ()
     only: Only = ""
     find: str = ""
-    filters: tuple[Where, ...] = ()
+    filters: tuple[Condition, ...] = ()
     sort: str = ""
     """The column in whose order they are; else they are in that of the table."""
     descending: bool = False
@@ -75,7 +76,7 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
             proposals=tuple(filter(None, str(query.get("proposals", "")).split(","))),
             only=msgspec.convert(query.get("only", ""), Only),
             find=str(query.get("find", "")).strip()[:200],
-            filters=msgspec.json.decode(query.get("filters") or "[]", type=tuple[Where, ...]),
+            filters=msgspec.json.decode(query.get("filters") or "[]", type=tuple[Condition, ...]),
             sort=str(query.get("sort", "")),
             descending=str(query.get("descending", "")).lower() == "true",
             view=str(query.get("view", ""))[:60],
@@ -86,12 +87,12 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
 
 class MatchingRows(Noun, frozen=True, gc=True):
     """The numbers of the wanted rows in their order, and how many others could not be compared: amounts in these
-    `currencies` with one of another, and dates that are not known exactly enough."""
+    `currencies` with one of another, and values that are not known exactly enough, as dates may be."""
 
     row_ids: array[int]
     unlike_amounts: int = 0
     currencies: frozenset[str] = frozenset()
-    vague_dates: int = 0
+    vague_values: int = 0
 
     @property
     def note(self) -> str:
@@ -106,12 +107,12 @@ class MatchingRows(Noun, frozen=True, gc=True):
                     currencies=", ".join(sorted(self.currencies)),
                 )
             )
-        if self.vague_dates:
+        if self.vague_values:
             notes.append(
                 t(
-                    "{count} row not compared: its date is not exact enough"
-                    "|{count} rows not compared: their dates are not exact enough",
-                    count=self.vague_dates,
+                    "{count} row not compared: its value is not exact enough"
+                    "|{count} rows not compared: their values are not exact enough",
+                    count=self.vague_values,
                 )
             )
         return "; ".join(notes)
@@ -190,7 +191,7 @@ async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> MatchingRows:
         row_ids=array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found),
         unlike_amounts=unlike.amounts,
         currencies=frozenset(unlike.currencies),
-        vague_dates=unlike.dates,
+        vague_values=unlike.vague,
     )
 
 
@@ -255,14 +256,14 @@ class Incomparable:
 
     amounts: int = 0
     currencies: set[str] = field(default_factory=set)
-    dates: int = 0
+    vague: int = 0
 
     def count(self, value: Value) -> None:
         if isinstance(value, Money):
             self.amounts += 1
             self.currencies.add(value.currency)
         else:
-            self.dates += 1
+            self.vague += 1
 
 
 async def keeper(
@@ -275,20 +276,23 @@ async def keeper(
     proposed = await laid_over(tablewright, wanted)
     others = await proposed_fields(tablewright, wanted.proposals) if wanted.filters else []
     fields = {field.name: field for field in (*others, *table.fields)}
+    keys = fields_by_key(fields.values()).keys()
     filters = [
-        (where.column, filter_on(where, fields[where.column])) for where in wanted.filters if where.column in fields
+        (each.column, filter_on(each, fields.values()))
+        for each in wanted.filters
+        if keys >= set(map(column_key, each.columns))
     ]
 
     def keep(row: Row) -> bool:
         over = laid_on(row, proposed)
+        cells = {**row.cells, **{name: Cell(value=laid.value) for name, laid in over.items()}} if over else row.cells
         undecided: list[Value] = []
-        for name, compare in filters:
-            value = over[name].value if name in over else row.cell(name).value
-            truth = compare(value).truth
+        for name, test in filters:
+            truth = test(cells).truth
             if truth == "no match":
                 return False
             if truth == "not stated":
-                undecided.append(value)
+                undecided.append(cells[name].value)
         every = [*names, *(name for name in over if name not in names)]
         if needle and not any(
             needle in (over[name].text if name in over else cell_text(row.cell(name)).casefold()) for name in every

@@ -9,8 +9,9 @@ from typing import Any
 
 from nicegui import events, ui
 
+from tablewright.domain.condition import OPERATORS, UNARY, Condition, split_values
 from tablewright.domain.corpus import Aggregate
-from tablewright.domain.form import TEXT, Form, KnownGroup, Where, parse_where
+from tablewright.domain.form import TEXT, Form, KnownGroup, form_of
 from tablewright.domain.model import column_key
 from tablewright.domain.reply import Reply
 from tablewright.domain.text import plural
@@ -21,11 +22,7 @@ from tablewright.doors.web.live import download
 from tablewright.doors.web.words import t, translated
 from tablewright.messages.catalogue import PageText
 
-OPERATORS: PageText[dict[str, str]] = {
-    "=": "is", "!=": "is not", "contains": "contains", "<": "is less than", "<=": "is at most", ">": "is more than",
-    ">=": "is at least", "between": "is between … and …", "in month": "is in month", "known": "is stated",
-    "unknown": "is not stated",
-}  # fmt: skip
+COMPARISONS: PageText[dict[str, str]] = {**OPERATORS, "known": "is stated", "unknown": "is not stated"}
 FIGURES: PageText[dict[Aggregate, str]] = {
     "": "A list", "count": "How many", "sum": "Sum of", "average": "Average of", "min": "Smallest", "max": "Largest",
 }  # fmt: skip
@@ -41,13 +38,11 @@ class ConditionLine:
     operator: str = "="
     value: str = ""
 
-    def where(self) -> Where | None:
+    def condition(self) -> Condition | None:
         if not self.column:
             return None
-        if self.operator in ("known", "unknown"):
-            return Where(column=self.column, operator=self.operator)
-        values = [each.strip() for each in self.value.split(" and " if self.operator == "between" else " or ")]
-        return Where(column=self.column, operator=self.operator, values=tuple(filter(None, values)))
+        values = () if self.operator in UNARY else split_values(self.value, self.operator)
+        return Condition(column=self.column, operator=self.operator, values=values)
 
 
 @dataclass(kw_only=True)
@@ -77,7 +72,7 @@ class LookupForm:
         return Form(
             kind="" if is_table else self.group,
             table=self.group if is_table else "",
-            conditions=tuple(where for line in self.lines if (where := line.where())),
+            conditions=tuple(each for line in self.lines if (each := line.condition())),
             aggregate=self.figure,
             of=self.of if self.figure not in ("", "count") else "",
             group_by=self.by if self.figure else "",
@@ -90,17 +85,13 @@ class LookupForm:
 def filled_with(groups: list[KnownGroup], where: str) -> LookupForm:
     """As the conditions of an address say, such as those that a question was understood as."""
     filled = LookupForm(groups=groups)
-    kind, table, conditions = parse_where(where) if where.strip() else ("", "", ())
+    form = form_of(where)
     named = {group.name.casefold(): group.name for group in groups}
-    filled.group = named.get((kind or table).casefold(), "")
-    if conditions:
+    filled.group = named.get((form.kind or form.table).casefold(), "")
+    if form.conditions:
         filled.lines = [
-            ConditionLine(
-                column=each.column,
-                operator=each.operator,
-                value=(" and " if each.operator == "between" else " or ").join(each.values),
-            )
-            for each in conditions
+            ConditionLine(column=each.column, operator=each.operator, value=each.written_values)
+            for each in form.conditions
         ]
     return filled
 
@@ -170,7 +161,7 @@ class LookUp:
             ui.select(columns, label=t("Column")).props("dense outlined options-dense").classes("tw-grow").bind_value(
                 line, "column"
             )
-            ui.select(translated(OPERATORS), label=t("Comparison")).props("dense outlined options-dense").bind_value(
+            ui.select(translated(COMPARISONS), label=t("Comparison")).props("dense outlined options-dense").bind_value(
                 line, "operator"
             )
             ui.input(t("Value")).props("dense outlined").classes("tw-grow").bind_value(line, "value")

@@ -10,9 +10,9 @@ import msgspec
 from nicegui import ui
 
 from tablewright.app import Change, Tablewright
-from tablewright.conditions.column_filter import COMPARISONS, filter_on, ordered
+from tablewright.conditions.column_filter import filter_on, ordered
+from tablewright.domain.condition import OPERATORS, UNARY, Condition, split_values
 from tablewright.domain.edits import RemoveField
-from tablewright.domain.form import Where
 from tablewright.domain.model import Cell, Field, Money, RowId, Table
 from tablewright.domain.text import cell_text, shortened, show_float
 from tablewright.doors.server.context import Visit
@@ -115,25 +115,25 @@ def with_detail(field: Field, detail: str) -> Field:
     )
 
 
-async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] | None:
+async def ask_filter(field: Field, fields: Sequence[Field], known: Condition | None) -> tuple[Condition | None] | None:
     """The condition on a column, or none any more; None where all stays as it is."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         text(t("Filter {name}", name=shortened(field.name, 60)), "tw-h2")
         usual = "contains" if field.type not in ("number", "money", "date") else ">="
-        operator = ui.select(translated(COMPARISONS), value=known.operator if known else usual, label=t("Condition"))
+        operator = ui.select(translated(OPERATORS), value=known.operator if known else usual, label=t("Condition"))
         operator.props("outlined dense")
-        value = ui.input(t("Value"), value=" ".join(known.values) if known else "").props("outlined dense autofocus")
-        value.bind_visibility_from(operator, "value", lambda chosen: chosen not in ("known", "unknown"))
+        value = ui.input(t("Value"), value=known.written_values if known else "").props("outlined dense autofocus")
+        value.bind_visibility_from(operator, "value", lambda chosen: chosen not in UNARY)
 
         def take() -> None:
-            values = () if operator.value in ("known", "unknown") else ((value.value or "").strip(),)
-            where = Where(column=field.name, operator=operator.value, values=values)
+            values = () if operator.value in UNARY else split_values(value.value or "", operator.value)
+            condition = Condition(column=field.name, operator=operator.value, values=values)
             try:
-                filter_on(where, field)
+                filter_on(condition, fields)
             except TablewrightError as error:
                 tell(error)
                 return
-            window.submit((where,))
+            window.submit((condition,))
 
         value.on("keydown.enter", take)
         with ui.element("div").classes("tw-row tw-end"):
@@ -141,7 +141,7 @@ async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] |
                 ui.button(t("Remove filter"), on_click=lambda: window.submit((None,))).props("flat")
             ui.button(t("Cancel"), on_click=window.close).props("flat")
             ui.button(t("Filter"), on_click=take).props("unelevated")
-    chosen: tuple[Where | None] | None = await window
+    chosen: tuple[Condition | None] | None = await window
     window.delete()
     return chosen
 

@@ -362,7 +362,7 @@ class OpenTable:
             raise NotFound(t("The column {name} no longer exists.", name=name))
         match event.args["act"]:
             case "filter":
-                await self.views.filter_by(field)
+                await self.views.filter_by(field, self.table.fields)
             case "statistics":
                 await table_columns.show_statistics(visit.tablewright, table, field)
             case "edit":

@@ -9,9 +9,8 @@ from urllib.parse import quote
 import msgspec
 from nicegui import context, events, ui
 
-from tablewright.conditions.column_filter import COMPARISONS
-from tablewright.domain.form import Where
-from tablewright.domain.model import Field
+from tablewright.domain.condition import OPERATORS, Condition
+from tablewright.domain.model import Field, column_key
 from tablewright.domain.text import shortened
 from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.elements import brief_button
@@ -114,25 +113,26 @@ class ViewBar:
         self._filters.clear()
         self._filters.set_visibility(bool(self.view.filters))
         with self._filters:
-            for where in self.view.filters:
-                said = " ".join([where.column, t(COMPARISONS[where.operator]), *where.values])
+            for condition in self.view.filters:
+                said = " ".join([condition.column, t(OPERATORS[condition.operator]), condition.written_values])
                 ui.chip(shortened(said, 80), removable=True, icon="filter_alt").props(
                     f'outline dense square remove-aria-label="{t("Remove filter")}"'
-                ).on("remove", partial(self._without, where))
+                ).on("remove", partial(self._without, condition))
 
-    async def _without(self, where: Where) -> None:
-        await self._look(filters=tuple(each for each in self.view.filters if each != where))
+    async def _without(self, condition: Condition) -> None:
+        await self._look(filters=tuple(each for each in self.view.filters if each != condition))
 
-    async def filter_by(self, field: Field) -> None:
+    async def filter_by(self, field: Field, fields: Sequence[Field]) -> None:
         known = next((each for each in self.view.filters if each.column == field.name), None)
-        chosen = await ask_filter(field, known)
+        chosen = await ask_filter(field, fields, known)
         if chosen is not None:
             others = tuple(each for each in self.view.filters if each.column != field.name)
             await self._look(filters=(*others, *filter(None, chosen)))
 
     async def keep_known(self, names: Sequence[str]) -> None:
         """Of columns that are called otherwise by now, or not there any more, there are no conditions."""
-        kept = tuple(where for where in self.view.filters if where.column in names)
+        keys = set(map(column_key, names))
+        kept = tuple(each for each in self.view.filters if keys.issuperset(map(column_key, each.columns)))
         if kept != self.view.filters:
             await self._look(filters=kept)
 

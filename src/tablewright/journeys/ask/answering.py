@@ -12,6 +12,7 @@ from tablewright.citations.quotes import whole_lines
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Question
 from tablewright.domain.reply import Citation, Ledger, ReplyRow
 from tablewright.domain.retrieved import Retrieved
@@ -195,7 +196,7 @@ def completed(sentence: str, found: FoundItems, aggregated: Aggregated | None, l
         return ""
     if len(amounts) > 1 and not is_grouped and found.question.aggregate != "sum":
         return ""  # the largest in euros and the largest in pounds are two sentences
-    known = [found.question.text, *(condition.words for condition in found.question.conditions)]
+    known = [found.question.text, *map(describe_condition, found.question.conditions)]
     if "{" in sentence.replace("{count}", "").replace("{figure}", "") or find_unproved_figures(sentence, known):
         return ""
     count = figure(f"{len(found.matches):,}", language)

@@ -8,19 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import structs
-
+from tablewright.conditions.comparable import comparable_values
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.plan_question import KIND, DocumentGroup
 from tablewright.domain.corpus import Document, Typed
-from tablewright.domain.model import Cell, Field, Money, Table, column_key
-from tablewright.domain.text import cell_text, shortened
+from tablewright.domain.model import Cell, Field, Table, column_key
+from tablewright.domain.text import shortened
 from tablewright.store.kinds import KindRow
 from tablewright.store.parts import PropertyAt
 from tablewright.store.store import Store
-from tablewright.values.dates import read_dates
 from tablewright.values.same_value import same_value
-from tablewright.values.typed import typed
 
 LEAST_ROWS = 3
 """Rows that tables of one header have, all together, to be worth naming."""
@@ -110,44 +107,21 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
 
 def stated_of(column: Field, cell: Cell) -> tuple[StatedFact, ...]:
     """The value as it is compared; of a list, each of its items."""
-    unit = "" if isinstance(cell.value, Money) else column.unit  # an amount has its currency
-    texts = list(cell.value) if isinstance(cell.value, tuple) else [f"{cell_text(cell)} {unit}".strip()]
     place = cell.evidence[0] if cell.evidence else None
     is_computed = cell.basis == "computed"
     return tuple(
         StatedFact(
             asked=column.name,
             label=column.name,
-            value=typed_cell(text, column, place.quote if place else ""),
+            value=value,
             start=(place.start if place else None) or 0,
             end=(place.end if place else None) or 0,
             page=place.page if place else None,
             calculation=cell.converted_by if is_computed else "",
             parts=tuple((each.start or 0, each.end or 0) for each in cell.evidence) if is_computed else (),
         )
-        for text in texts
+        for value in comparable_values(cell, column)
     )
-
-
-def typed_cell(text: str, column: Field, quote: str = "") -> Typed:
-    """`quote` is what it was read from: of 02/04/2026 the reader took one meaning, and the other is kept beside it."""
-    if column.type == "boolean":
-        return Typed(raw="yes" if text == "true" else "no", truth=text == "true")
-    if column.type in ("text", "select", "list", "url"):
-        return Typed(raw=text)
-    value = typed(text, "date" if column.type == "date" else "")
-    if column.unit and value.number is None and not value.date:  # a unit that nothing converts, such as EUR/m²
-        plain = typed(text.removesuffix(column.unit).strip())
-        return structs.replace(plain, raw=text, unit=column.unit, si=plain.number, base=column.unit)
-    other = other_day(value.date, quote) if column.type == "date" else ""
-    return structs.replace(value, ambiguity=f"{value.date} or {other}") if other else value
-
-
-def other_day(day: str, quote: str) -> str:
-    for each in read_dates(quote):
-        if each.other_iso and day in (each.iso, each.other_iso):
-            return each.other_iso if day == each.iso else each.iso
-    return ""
 
 
 # ── rows of tables inside documents ──────────────────────────────────────────────────────────────────────────────────

@@ -7,55 +7,46 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.conditions.judge import MATCH, NO_MATCH, Verdict, both, either, is_limit, judge, judge_pair, unstated
+from tablewright.conditions.comparable import sort_key
+from tablewright.conditions.compare import Verdict, all_hold, is_limit, is_text
+from tablewright.conditions.evaluate import Gap, Rules, Spellings, Stated, evaluate_condition, joint_key
 from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, UndecidedItem
-from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, named_column, wanted_value
-from tablewright.decisions.same_values import SameValues, ToGroup
-from tablewright.domain.corpus import Comparator, Completeness, Condition, Question, Typed
-from tablewright.domain.model import FieldType, column_key
-from tablewright.domain.rowkey import row_key
+from tablewright.decisions.decision import Tell
+from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.decisions.same_values import ToGroup, learn_spellings, values_to_group
+from tablewright.domain.condition import NAMING, UNARY, Condition, named_column
+from tablewright.domain.corpus import Completeness, Question, Typed
+from tablewright.domain.model import Field, column_key
 from tablewright.domain.text import plural
 from tablewright.journeys.ask.members import CHANGED, Member
 from tablewright.messages.catalogue import AskText, translate, translate_count
 from tablewright.models.document_scope import concerning
 from tablewright.values.currencies import CODES
 from tablewright.values.typed import typed
-from tablewright.values.vocabulary import holds
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
-MOST_VALUES = 300
-"""Values of a column that are compared in meaning; of more, only spelling counts, and the reply says so."""
 NOT_READ = frozenset({"error", "over_budget", "blocked", "it was not looked for", CHANGED})
 """Reasons of empty cells that say nothing about the document."""
 
 
-@dataclass(kw_only=True)
-class Spellings:
-    """By column key, or that of columns that are compared `together`: which values mean a name of the question, and
-    what the values that mean the same are called."""
-
-    meant: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
-    named: dict[str, dict[str, str]] = field(default_factory=dict)
-    by_spelling: set[str] = field(default_factory=set)
-
-
-async def spellings(
+async def spellings_for(
     plan: QuestionPlan, members: Sequence[Member], model: LanguageModel | None, tell: Tell
 ) -> Spellings:
+    """Return which values mean the names of the question, and each other where groups are made of them."""
     found = Spellings()
     wanted: dict[tuple[str, ...], list[str]] = {}
-    for condition in plan.conditions:
-        if condition.operator in ("=", "!=", "contains"):
+    for condition in plan.where:
+        if condition.operator in NAMING:
             for value in condition.values:
                 if other := named_column(value):
                     wanted.setdefault((column_key(condition.column), column_key(other)), [])
@@ -64,34 +55,16 @@ async def spellings(
     if plan.group_by:
         wanted.setdefault((column_key(plan.group_by),), [])
     for keys, names in wanted.items():
-        key = together(*keys)
-        every = [each for member in members for one in keys for each in member.values.get(one, ())]
-        stated = [each for each in every if is_text(each.value)]
-        values = tuple(dict.fromkeys(" ".join(each.value.raw.split()) for each in stated))
+        stated = [each for member in members for key in keys for each in member.values.get(key, ())]
+        values = values_to_group([each.value for each in stated])
         if not values or model is None:
             continue
-        column = " / ".join(dict.fromkeys(each.asked for each in stated))
-        if len(values) > MOST_VALUES:
-            found.by_spelling.add(column)
-            continue
         # without the question's own words it is the same for every follow-up, and asked once
+        column = " / ".join(dict.fromkeys(each.asked for each in stated if is_text(each.value)))
         asked = ToGroup(column=column, values=values, wanted=tuple(dict.fromkeys(names)))
         with concerning(list(dict.fromkeys(member.document.id for member in members))):
-            outcome = await decide(SameValues(), asked, model, tell)
-        if outcome.degraded:
-            found.by_spelling.add(column)
-            continue
-        found.meant[key] = {row_key(name): frozenset(each) for name, each in outcome.decided.items()}
-        found.named[key] = {value: name for name, each in outcome.decided.items() for value in each}
+            await learn_spellings(found, joint_key(*keys), asked, model, tell)
     return found
-
-
-def together(*keys: str) -> str:
-    return " = ".join(keys)
-
-
-def is_text(value: Typed) -> bool:
-    return value.number is None and value.si is None and not value.date and value.truth is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,16 +107,16 @@ class Uncovered:
 
 def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[FoundItems, Aggregated | None]:
     members = [with_unit(member, plan) for member in scope.members]
-    types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
-    question = question_of(plan, scope.called, types)
+    fields, rules = plan.fields_by_key, Rules(spellings=said, language=plan.language)
+    question = question_of(plan, scope.called)
     matches: list[Member] = []
     undecided: list[UndecidedItem] = []
     rejected, doubted = 0, 0
     guesses: Counter[str] = Counter()
-    used = {column_key(column) for condition in plan.conditions for column in condition.columns}
+    used = {column_key(column) for condition in plan.where for column in condition.columns}
     figured = {column_key(name) for name in (plan.aggregate_column, plan.group_by) if name}
     for member in members:
-        verdict = both(decided(member, condition, types, said, plan.language) for condition in plan.conditions)
+        verdict = all_hold(evaluate_on_member(member, each, fields, rules) for each in plan.where)
         if verdict.truth == "no match":
             rejected += 1
         elif verdict.truth == "match":
@@ -225,7 +198,7 @@ def with_unit(member: Member, plan: QuestionPlan) -> Member:
     units = member.values.get(column_key(plan.unit_column), ()) if plan.unit_column else ()
     if not units:
         return member
-    decisive = [column for each in plan.conditions for column in each.columns]
+    decisive = [column for each in plan.where for column in each.columns]
     figures = {column_key(column) for column in (plan.aggregate_column, plan.order_by, *decisive)}
     values = {
         key: tuple(in_unit(each, units[0].value.raw) for each in stated) if key in figures else stated
@@ -325,32 +298,19 @@ def changed_since(plan: QuestionPlan, members: Sequence[Member]) -> str:
     )
 
 
-def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType]) -> Question:
+def question_of(plan: QuestionPlan, things: str) -> Question:
     """Its columns are shown in the order of their part in it: what decides, what is reckoned, then the others."""
     names = {column_key(column.name): column.name for column in plan.columns}
 
     def named(column: str) -> str:
         return names.get(column_key(column), column)
 
-    conditions = tuple(
-        Condition(
-            of=named(each.column),
-            comparator=COMPARATORS.get(each.operator, "="),
-            values=tuple(
-                wanted_value(value, types.get(column_key(each.column), "text"))
-                for value in each.values
-                if not named_column(value)
-            ),
-            words=in_words(each),
-        )
-        for each in plan.conditions
-    )
-    decisive = [named(column) for each in plan.conditions for column in each.columns]
+    decisive = [named(column) for each in plan.where for column in each.columns]
     of, group_by = named(plan.aggregate_column), grouping(plan, named(plan.group_by))
     return Question(
         text=plan.question,
         things=things,
-        conditions=conditions,
+        conditions=tuple(msgspec.structs.replace(each, column=named(each.column)) for each in plan.where),
         aggregate=plan.aggregate,
         of=of,
         group_by=group_by,
@@ -375,111 +335,24 @@ def in_period(day: str, period: str) -> str:
     return day[:7] if period == "month" else f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
 
 
-COMPARATORS: dict[str, Comparator] = {
-    "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between", "contains": "contains",
-}  # fmt: skip
+def evaluate_on_member(member: Member, condition: Condition, fields: Mapping[str, Field], rules: Rules) -> Verdict:
+    field = fields.get(column_key(condition.column)) or Field(name=condition.column)
+    reader = partial(read_member, member, condition.operator in UNARY, rules.language)
+    return evaluate_condition(condition, reader, field, rules)
 
 
-def in_words(condition: PlannedCondition) -> str:
-    """ "Total > 500 EUR"."""
-    joint = " and " if condition.operator == "between" else " or "
-    values = joint.join(named_column(value) or value for value in condition.values)
-    return f"{condition.column} {condition.operator} {values}".strip()
-
-
-def decided(
-    member: Member, condition: PlannedCondition, types: Mapping[str, FieldType], said: Spellings, language: str = ""
-) -> Verdict:
-    key, column = column_key(condition.column), condition.column
-    stated = member.values.get(key, ())
+def read_member(member: Member, only_stated: bool, language: str, column: str) -> Stated:
+    """Return what a member says of a column; what was computed is not `only_stated`."""
+    key = column_key(column)
+    if values := [each.value for each in member.values.get(key, ()) if not (only_stated and each.calculation)]:
+        return Stated(values)
     reason = member.missing.get(key, "")
-    if condition.operator in ("known", "unknown"):
-        if reason in NOT_READ:
-            return unstated(translate("ask", "{column} could not be read", language, column=column))
-        is_stated = any(not each.calculation for each in stated)
-        return MATCH if is_stated == (condition.operator == "known") else NO_MATCH
-    if not stated:
-        return silent(member, column, language)
-    verdicts = [of_member(member, each, condition, types.get(key, "text"), said, language) for each in stated]
-    return combined(condition.operator, verdicts)
-
-
-def combined(operator: str, verdicts: Sequence[Verdict]) -> Verdict:
-    """One of several values is enough; for "is not" none of them may be it."""
-    return both(verdicts) if operator == "!=" else either(verdicts)
-
-
-def silent(member: Member, column: str, language: str) -> Verdict:
-    reason = member.missing.get(column_key(column), "")
-    if reason == CHANGED:
-        return unstated(translate("ask", "{column} was read before the document changed", language, column=column))
-    why = "{column} could not be read" if reason in NOT_READ else "{column} is not stated"
-    return unstated(translate("ask", why, language, column=column))
-
-
-def of_member(
-    member: Member, stated: StatedFact, condition: PlannedCondition, type: FieldType, said: Spellings, language: str
-) -> Verdict:
-    """A value against values of the question, or against other columns of its member."""
-    if len(condition.columns) == 1:
-        return compared(stated, condition, type, said, language)
-    if condition.operator == "between":
-        first, last = (
-            condition.model_copy(update={"operator": operator, "values": [value]})
-            for operator, value in zip((">=", "<="), condition.values, strict=False)
-        )
-        return both(of_member(member, stated, each, type, said, language) for each in (first, last))
-    verdicts = []
-    for value in condition.values:
-        if other := named_column(value):
-            verdicts.append(beside(member, stated, condition, other, said, language))
-        else:
-            only = condition.model_copy(update={"values": [value]})
-            verdicts.append(compared(stated, only, type, said, language))
-    return combined(condition.operator, verdicts)
-
-
-def beside(
-    member: Member, stated: StatedFact, condition: PlannedCondition, other: str, said: Spellings, language: str
-) -> Verdict:
-    """A value against another column of its member, all of whose values count. Names are the same if they mean it."""
-    others = member.values.get(column_key(other), ())
-    if not others:
-        return silent(member, other, language)
-    named = said.named.get(together(column_key(condition.column), column_key(other)), {})
-
-    def called(value: Typed) -> Typed:
-        raw = " ".join(value.raw.split())
-        return Typed(raw=named[raw]) if is_text(value) and raw in named else value
-
-    comparator = COMPARATORS[condition.operator]
-    verdicts = [judge_pair(called(stated.value), comparator, called(each.value), language) for each in others]
-    return combined(condition.operator, verdicts)
-
-
-def compared(
-    stated: StatedFact, condition: PlannedCondition, type: FieldType, said: Spellings, language: str = ""
-) -> Verdict:
-    if condition.operator == "in month":
-        if len(stated.value.date) < 7:
-            return unstated(translate("ask", "“{value}” names no month", language, value=stated.value.raw))
-        return MATCH if int(stated.value.date[5:7]) in map(int, condition.values) else NO_MATCH
-    if stated.value.currency and condition.operator in ("=", "!=") and CODES.issuperset(condition.values):
-        return MATCH if (stated.value.currency in condition.values) == (condition.operator == "=") else NO_MATCH
-    meant = said.meant.get(column_key(condition.column))
-    if meant is not None and is_text(stated.value):
-        raw = " ".join(stated.value.raw.split())
-        is_one = any(
-            raw in meant.get(row_key(value), ())
-            or row_key(raw) == row_key(value)
-            or (condition.operator == "contains" and holds(raw, value))
-            for value in condition.values
-        )
-        return MATCH if is_one == (condition.operator != "!=") else NO_MATCH
-    comparator = COMPARATORS[condition.operator]
-    wanted = tuple(wanted_value(value, type) for value in condition.values)
-    asked = Condition(of=condition.column, comparator=comparator, values=wanted)
-    return judge(stated.value, asked, language)
+    unread: AskText[str] = "{column} could not be read"
+    changed: AskText[str] = "{column} was read before the document changed"
+    silent: AskText[str] = "{column} is not stated"
+    why = changed if reason == CHANGED else unread if reason in NOT_READ else silent
+    gap: Gap = "unread" if reason in NOT_READ else "silent"
+    return Stated(gap=gap, reason=translate("ask", why, language, column=column))
 
 
 def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member], list[Member]]:
@@ -489,7 +362,7 @@ def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member
         return list(members), []
     key = column_key(plan.order_by)
     placed = [(member.values[key][0].value, member) for member in members if member.values.get(key)]
-    placed.sort(key=lambda each: rank(each[0]), reverse=plan.descending)
+    placed.sort(key=lambda each: sort_key(each[0]), reverse=plan.descending)
     if plan.limit <= 0:
         placed.sort(key=lambda each: each[0].currency or each[0].base)
     return [member for _, member in placed], [member for member in members if not member.values.get(key)]
@@ -533,13 +406,6 @@ def of_groups(found: FoundItems, aggregated: Aggregated) -> FoundItems:
     )
     rejected = found.rejected + len(found.matches) - len(matches)
     return msgspec.structs.replace(found, matches=matches, rejected=rejected)
-
-
-def rank(value: Typed) -> tuple[int, float, str]:
-    if value.date:
-        return 1, 0.0, value.date
-    number = value.si if value.si is not None else value.number
-    return (0, number, "") if number is not None else (2, 0.0, value.raw.casefold())
 
 
 def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) -> FoundItem:

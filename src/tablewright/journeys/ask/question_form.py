@@ -12,10 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from tablewright.decisions.plan_question import wanted_value
+from tablewright.conditions.comparable import read_limit
+from tablewright.domain.condition import Condition
 from tablewright.domain.corpus import Aggregate
-from tablewright.domain.form import TEXT, Form, KnownColumn, KnownGroup, Where
-from tablewright.domain.model import Noun
+from tablewright.domain.form import TEXT, Form, KnownColumn, KnownGroup
+from tablewright.domain.model import Field, Noun
 from tablewright.values.vocabulary import stem, tokens
 
 Words: TypeAlias = tuple[str, ...]
@@ -80,7 +81,7 @@ class Reader:
         self._is_named = self._group is not None or not DOCUMENTS.isdisjoint(self._small)
         self._aggregate: Aggregate = ""
         self._aggregating: list[str] = []
-        self._conditions: list[Where] = []
+        self._conditions: list[Condition] = []
         self._mentioned: list[KnownColumn] = []
         self._group_by = ""
         self._left: list[str] = []
@@ -150,7 +151,7 @@ class Reader:
         operator, count = longest(self._small, at, OPERATORS)
         if operator != "contains" or at + count >= len(self._words):
             return 0
-        self._conditions.append(Where(column=TEXT, operator=operator, values=(unquoted(self._words[at + count]),)))
+        self._conditions.append(Condition(column=TEXT, operator=operator, values=(unquoted(self._words[at + count]),)))
         return count + 1
 
     def _compared(self, at: int, column: KnownColumn) -> int:
@@ -170,7 +171,7 @@ class Reader:
             values.append(value)
             at += words
             at += operator == "between" and len(values) == 1 and at < len(self._words) and self._small[at] == "and"
-        self._conditions.append(Where(column=column.name, operator=operator, values=tuple(values)))
+        self._conditions.append(Condition(column=column.name, operator=operator, values=tuple(values)))
         return at - start
 
     def _value_at(self, at: int, column: KnownColumn, operator: str) -> tuple[str, int]:
@@ -182,7 +183,7 @@ class Reader:
         end = next((place + 1 for place in range(at, len(self._words)) if self._ends[place]), len(self._words))
         for count in range(min(LONGEST_VALUE, end - at), 0, -1):
             value = " ".join(self._words[at : at + count])
-            read = wanted_value(value, column.type)
+            read = read_limit(value, Field(name=column.name, type=column.type))
             is_amount = read.si is not None or bool(read.currency) or (read.number is not None and count == 1)
             if read.date if column.type == "date" else is_amount:
                 return value, count

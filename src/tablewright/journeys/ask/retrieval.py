@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
+from tablewright.conditions.evaluate import Spellings
 from tablewright.corpus import aggregate
 from tablewright.corpus.aggregate import Aggregated
 from tablewright.corpus.corpus import Corpus
@@ -13,7 +14,7 @@ from tablewright.corpus.search import SearchHits as PassagesFound
 from tablewright.domain.corpus import Category
 from tablewright.domain.form import Form
 from tablewright.journeys.ask.ask import Asker
-from tablewright.journeys.ask.query import Spellings, answer
+from tablewright.journeys.ask.query import answer
 from tablewright.journeys.ask.where import looked_up
 from tablewright.store.store import Store
 

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from tablewright.conditions.evaluate import Rules, Spellings
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_question import KIND, PlannedColumn, QuestionPlan
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Document
-from tablewright.domain.model import Field, FieldType, column_key
+from tablewright.domain.model import Field, column_key
 from tablewright.domain.reply import Ledger, Reply, ReplyRow, ToolUse
 from tablewright.domain.text import shortened
 from tablewright.engine.estimate import EstimateRange
@@ -32,7 +34,7 @@ from tablewright.journeys.ask.answering import (
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
 from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table
-from tablewright.journeys.ask.query import QueryScope, Spellings, Uncovered, answer, decided, in_words, spellings
+from tablewright.journeys.ask.query import QueryScope, Uncovered, answer, evaluate_on_member, spellings_for
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.messages.catalogue import figure, translate
@@ -64,7 +66,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         if isinstance(read, Reply):
             return read
         members += [(name, each) for each in read]
-    said = await spellings(plan, [each for _, each in members], asking.context.model, asking.context.tell)
+    said = await spellings_for(plan, [each for _, each in members], asking.context.model, asking.context.tell)
     if plan.compare:
         return await concluded(asking, possible(plan, members, said), things)
     kinds = [name for name in plan.of if name not in things.tables]
@@ -230,12 +232,12 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     asking.tried.append(
         ToolUse(
             tool="annotations_search",
-            asked=f"{scope.called}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
+            asked=f"{scope.called}: {'; '.join(map(describe_condition, plan.where))}".strip(": "),
             matches=len(found.matches),
             threshold=found.completeness,
         )
     )
-    needed = {column_key(column) for condition in plan.conditions for column in condition.columns}
+    needed = {column_key(column) for condition in plan.where for column in condition.columns}
     is_stated = any(needed <= member.values.keys() for member in scope.members)
     if context.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
         return None
@@ -289,7 +291,7 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
     """By what a long list can be narrowed, where it is longer than anybody reads."""
     if count <= TOO_MANY:
         return ""
-    used = {column_key(column) for condition in plan.conditions for column in condition.columns}
+    used = {column_key(column) for condition in plan.where for column in condition.columns}
     stated = Counter(
         each[0].asked for member in scope.members for key, each in member.values.items() if key not in used
     )
@@ -309,11 +311,10 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
 
 def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]], said: Spellings) -> list[tuple[str, Member]]:
     """Without those that a condition keeps out; one on a column that a table does not have says nothing of its rows."""
-    types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
+    fields, rules = plan.fields_by_key, Rules(spellings=said)
 
     def is_out(member: Member) -> bool:
-        verdicts = [decided(member, condition, types, said) for condition in plan.conditions]
-        return any(verdict.truth == "no match" for verdict in verdicts)
+        return any(evaluate_on_member(member, each, fields, rules).truth == "no match" for each in plan.where)
 
     return [(name, member) for name, member in members if not is_out(member)]
 
@@ -327,7 +328,7 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     asking.tried.append(
         ToolUse(
             tool="annotations_search",
-            asked=f"{', '.join(plan.of)}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
+            asked=f"{', '.join(plan.of)}: {'; '.join(map(describe_condition, plan.where))}".strip(": "),
             matches=len(members),
             threshold=f"the first {len(rows)} that fit" if len(rows) < len(members) else "",
             note="compared by the model",

@@ -9,19 +9,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
+from tablewright.conditions.comparable import check_condition
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.plan_question import (
     PlannedColumn,
     PlannedCondition,
     QuestionPlan,
-    named_column,
     texts_for,
-    wrong_condition,
 )
+from tablewright.domain.condition import OPERATORS, Condition, describe_condition
 from tablewright.domain.corpus import Document, Segment, Typed
-from tablewright.domain.form import TEXT, TITLE, Form, KnownColumn, KnownGroup, Where
-from tablewright.domain.model import FieldType, column_key
+from tablewright.domain.form import TEXT, TITLE, Form, KnownColumn, KnownGroup
+from tablewright.domain.model import Field, FieldType, column_key
 from tablewright.domain.text import plural
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.ask.members import CHANGED, UNSORTED, Inventory, Member, members_of_table, titles_of
@@ -32,7 +34,6 @@ from tablewright.values.vocabulary import holds, writings
 EXAMPLES = 3
 NAMED = 30
 """Columns that an error names."""
-OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown")
 
 
 async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, QueryScope]:
@@ -45,8 +46,8 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
     members += [each for each in unsorted if compared_keys <= each.values.keys()]
     known = labels_of(members)
     show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
-    compared = [name for each in form.conditions for value in each.values if (name := named_column(value))]
-    wanted = [*(each.column for each in form.conditions), *compared, form.of, form.group_by, form.order_by, form.unit]
+    compared = [column for each in form.conditions for column in each.columns]
+    wanted = [*compared, form.of, form.group_by, form.order_by, form.unit]
     names: dict[str, str] = {}
     for name in filter(None, [*wanted, *show]):
         if column_key(name) not in known:
@@ -54,7 +55,7 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
             raise UsageError(f"No {called} states {name!r}.", advice=f"Known are, the nearest first: {listed}.")
         names[column_key(name)] = known[column_key(name)]
     types = {key: type_of(members, key) for key in names}
-    plan = texts_for(in_words(form, called)).model_copy(
+    plan = texts_for(describe_form(form, called)).model_copy(
         update={
             "action": "table",
             "of": [called],
@@ -62,7 +63,7 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
                 PlannedColumn(name=name, type=types[key], question="", unit="")  # type: ignore[arg-type]
                 for key, name in names.items()
             ],
-            "conditions": [condition_of(each, names, types) for each in form.conditions],
+            "conditions": [planned(each, names, types) for each in form.conditions],
             "aggregate": form.aggregate,
             "aggregate_column": names.get(column_key(form.of), ""),
             "group_by": names.get(column_key(form.group_by), ""),
@@ -221,19 +222,19 @@ def type_of(members: Sequence[Member], key: str) -> FieldType:
     return kinds.most_common(1)[0][0] if kinds else "text"
 
 
-def condition_of(where: Where, names: Mapping[str, str], types: Mapping[str, FieldType]) -> PlannedCondition:
-    key = column_key(where.column)
-    if where.operator not in OPERATORS:
-        raise UsageError(f"{where.operator!r} is no operator.", advice=f"There are: {', '.join(OPERATORS)}.")
-    condition = PlannedCondition(column=names[key], operator=where.operator, values=list(where.values))  # type: ignore[arg-type]
-    if problem := wrong_condition(condition, types[key]):
+def planned(condition: Condition, names: Mapping[str, str], types: Mapping[str, FieldType]) -> PlannedCondition:
+    key = column_key(condition.column)
+    if condition.operator not in OPERATORS:
+        raise UsageError(f"{condition.operator!r} is no operator.", advice=f"There are: {', '.join(OPERATORS)}.")
+    named = structs.replace(condition, column=names[key])
+    if problem := check_condition(named, Field(name=names[key], type=types[key])):
         raise UsageError(f"{problem[:1].upper()}{problem[1:]}")
-    return condition
+    return PlannedCondition.model_validate(structs.asdict(named))
 
 
-def in_words(form: Form, called: str) -> str:
+def describe_form(form: Form, called: str) -> str:
     """ "invoices: total > 500 EUR; sum of total by supplier"."""
-    said = "; ".join(f"{each.column} {each.operator} {' or '.join(each.values)}".strip() for each in form.conditions)
+    said = "; ".join(map(describe_condition, form.conditions))
     figure = f"{form.aggregate} of {form.of}" if form.of else form.aggregate
     grouped = f" by {form.group_by}" if form.group_by else ""
     return ": ".join(filter(None, (plural(called, 2), "; ".join(filter(None, (said, f"{figure}{grouped}".strip()))))))

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from tablewright.conditions.evaluate import Spellings
 from tablewright.corpus.results import FoundItems
 from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.form import Form
 from tablewright.domain.reply import ToolUse
 from tablewright.domain.text import plural
 from tablewright.journeys.ask.answering import NAMED, Sources, ledger_of
 from tablewright.journeys.ask.members import Inventory, Member
-from tablewright.journeys.ask.query import QueryScope, Spellings, answer, in_words
+from tablewright.journeys.ask.query import QueryScope, answer
 from tablewright.journeys.ask.texts import cited_statements, read_texts
 from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import looked_up, members_of
@@ -33,7 +35,9 @@ async def looser(asking: QuestionTurn, things: Inventory, scope: QueryScope, sai
     for condition in plan.conditions:
         rest = [each for each in plan.conditions if each is not condition]
         wider_plan = plan.model_copy(update={"conditions": rest})
-        told.append(looked_again(asking, wider_plan, scope, said, without, condition=in_words(condition)))
+        told.append(
+            looked_again(asking, wider_plan, scope, said, without, condition=describe_condition(condition.condition))
+        )
     if plan.conditions and (others := await of_other_kinds(asking, things, scope)):
         wider = QueryScope(members=others)
         told.append(looked_again(asking, plan, wider, said, of_others, things=plural(scope.called, 2)))
@@ -45,7 +49,7 @@ def looked_again(
 ) -> str:
     found, _ = answer(plan.model_copy(update={"aggregate": "", "limit": 0}), scope, said)
     count = len(found.matches)
-    wanted = "; ".join(map(in_words, plan.conditions))
+    wanted = "; ".join(map(describe_condition, plan.where))
     asking.tried.append(
         ToolUse(tool="annotations_search", asked=f"{scope.called}: {wanted}".strip(": "), matches=count, note="wider")
     )
@@ -73,7 +77,7 @@ async def beside_the_table(
 ) -> tuple[list[str], str]:
     """What passages of documents that were not looked up say to it, and how much was read for that. A model that does
     not answer costs only this."""
-    wanted = "; ".join(map(in_words, asking.plan.conditions)) or asking.plan.question
+    wanted = "; ".join(map(describe_condition, asking.plan.where)) or asking.plan.question
     whole = {each.document.id for each in scope.members if not each.row}
     others = {each.id for members in things.kinds.values() for each in members} - whole
     if not others:

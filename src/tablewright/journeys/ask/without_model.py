@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tablewright.citations.quotes import is_near_injection
+from tablewright.conditions.evaluate import Spellings
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.plan_question import QuestionPlan, texts_for
 from tablewright.domain.form import Form
@@ -16,7 +17,7 @@ from tablewright.errors import UsageError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.kept_result import go_on
 from tablewright.journeys.ask.members import Inventory
-from tablewright.journeys.ask.query import QueryScope, Spellings
+from tablewright.journeys.ask.query import QueryScope
 from tablewright.journeys.ask.question_form import Understood, read_question
 from tablewright.journeys.ask.tables import reply_of
 from tablewright.journeys.ask.turn import QuestionTurn

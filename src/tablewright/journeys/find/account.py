@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.decisions.plan_list import in_words
+from tablewright.conditions.evaluate import Spellings
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.coverage import CountEstimate
 from tablewright.domain.listing import FoundRows, Listing, UndecidedRow
 from tablewright.domain.text import cell_text
-from tablewright.journeys.ask.query import Spellings
-from tablewright.journeys.find.conditions import verdict
+from tablewright.journeys.find.conditions import judge_row
 from tablewright.journeys.find.things import ListedThing, estimate, things_of
 from tablewright.messages.catalogue import translate
 from tablewright.store.store import Store
@@ -27,8 +27,8 @@ async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, langua
     undecided = []
     assumed: dict[str, None] = {}
     for row in table.rows:
-        judged = verdict(row.cells, plan, Spellings(), rates)
-        assumed |= {judged.guess: None} if judged.guess else {}
+        judged = judge_row(row.cells, plan, Spellings(), rates)
+        assumed |= dict.fromkeys(filter(None, (judged.guess, judged.rate and rates.used([judged.rate]))))
         if judged.truth == "not stated":
             undecided.append(UndecidedRow(name=cell_text(row.cell(table.key_field)), reason=judged.reason))
     likely, sites = estimate([*mine, *left_over])
@@ -40,7 +40,7 @@ async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, langua
         status=listing.status,
         problem=listing.problem,
         columns=tuple(field.name for field in table.fields),
-        conditions=tuple(map(in_words, plan.conditions)),
+        conditions=tuple(map(describe_condition, plan.conditions)),
         said=plan.said,
         wanted=listing.rows,
         rows=len(table.rows),

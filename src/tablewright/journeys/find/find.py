@@ -18,7 +18,7 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_list import ListToPlan, PlanList
-from tablewright.domain.form import Where
+from tablewright.domain.condition import Condition
 from tablewright.domain.listing import (
     DEFAULT_ROWS,
     MOST_ROWS,
@@ -73,7 +73,7 @@ class Finder:
         question: str,
         *,
         fields: Sequence[Field] = (),
-        conditions: Sequence[Where] = (),
+        conditions: Sequence[Condition] = (),
         rows: int = DEFAULT_ROWS,
     ) -> Listing:
         """Planned, with a table that has no rows yet; nothing is searched."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.decisions.same_values import MOST_VALUES, SameValues, ToGroup
 from tablewright.domain.edits import AddRow, Edit, RemoveRow, SetCell
 from tablewright.domain.feed import Progress
 from tablewright.domain.listing import (
@@ -26,9 +26,8 @@ from tablewright.domain.usage import metered
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
 from tablewright.errors import OverBudget, RunError
-from tablewright.journeys.ask.query import MOST_VALUES
 from tablewright.journeys.find.account import account
-from tablewright.journeys.find.conditions import spellings, verdict
+from tablewright.journeys.find.conditions import judge_row, spellings_for
 from tablewright.journeys.find.gather import ListGatherer
 from tablewright.journeys.find.things import ListedThing, cells_of, label_of, led_by, spelled, things_of
 from tablewright.sources.provenance import Provenance, telling
@@ -162,7 +161,7 @@ class Search:
         table = await self._table()
         present = {row.id: row for row in table.rows}
         cells = {thing.key: cells_of(thing, plan, at) for thing in things}
-        said = await spellings(plan, list(cells.values()), self._context.tools.model, ignore_step)
+        said = await spellings_for(plan, list(cells.values()), self._context.tools.model, ignore_step)
         aside = {each.key: each for each in self._listing.aside}
         edits: list[Edit] = []
         waiting: list[ListedThing] = []
@@ -172,7 +171,7 @@ class Search:
                 edits += learned(row, cells[thing.key])
             elif thing.key in self._listing.placed or thing.key in aside:
                 continue  # removed by its owner, or set aside before
-            elif (judged := verdict(cells[thing.key], plan, said, self._context.rates)).truth == "no match":
+            elif (judged := judge_row(cells[thing.key], plan, said, self._context.rates)).truth == "no match":
                 aside[thing.key] = set_aside(thing, judged.reason)
             else:
                 waiting.append(thing)
@@ -221,13 +220,13 @@ class Search:
     async def _drop_failing(self) -> int:
         """Takes the rows out of the table that are known to fail a condition; how many."""
         plan, table = self._listing.plan, await self._table()
-        said = await spellings(plan, [row.cells for row in table.rows], self._context.tools.model, ignore_step)
+        said = await spellings_for(plan, [row.cells for row in table.rows], self._context.tools.model, ignore_step)
         of_row = {row_id: key for key, row_id in self._listing.placed.items()}
         things = {thing.key: thing for thing in things_of(self._listing)}
         failing: list[tuple[Row, SetAside]] = []
         for row in table.rows:
             thing = things.get(of_row.get(row.id, ""))
-            judged = verdict(row.cells, plan, said, self._context.rates)
+            judged = judge_row(row.cells, plan, said, self._context.rates)
             if thing is not None and judged.truth == "no match":
                 cited = [each for where in plan.conditions for each in row.cell(where.column).evidence]
                 failing.append((row, set_aside(thing, judged.reason, cited)))

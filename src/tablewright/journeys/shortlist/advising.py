@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from tablewright.conditions.evaluate import is_absent
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.advice import Advice, AdviceToGive, AdvisedCard, GiveAdvice
 from tablewright.decisions.shortlist.turn import TurnTaken
@@ -38,7 +39,7 @@ from tablewright.errors import SearchError, TablewrightError
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.comparison import ProductComparison, asked_fields, own_pages, pending
 from tablewright.journeys.shortlist.links import listings
-from tablewright.journeys.shortlist.ranking import is_absent, rank, shown_cell, shown_value
+from tablewright.journeys.shortlist.ranking import rank, shown_cell, shown_value
 from tablewright.journeys.shortlist.wording import (
     as_texts,
     compared_rows,

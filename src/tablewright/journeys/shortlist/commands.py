@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from tablewright.conditions.comparable import comparable_values, sort_key
 from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, Row, RowId, Table, column_key
+from tablewright.domain.model import Field, Money, Row, RowId, Table, column_key
 from tablewright.domain.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind, column_name
 from tablewright.errors import UsageError
-from tablewright.journeys.shortlist.ranking import typed_cell
 from tablewright.journeys.shortlist.wording import lines
 from tablewright.values.money import BUNDLED, Rates
 from tablewright.values.shortlist_form import HELP, Command, parse_form, parse_wish
@@ -84,12 +84,11 @@ def in_order(rest: str, table: Table, state: ShortlistState, rates: Rates) -> tu
     known = [row for row in table.rows if row.cell(field.name).value is not None]
 
     def key(row: Row) -> tuple[int, float, str]:
-        value = typed_cell(row.cell(field.name), field)
-        number = value.si if value.si is not None else value.number
-        if value.currency and number is not None:
-            euros = rates.convert(number, value.currency, "EUR")
-            number = number if euros is None else euros
-        return (0, number, "") if number is not None else (1, 0.0, (value.date or value.raw).casefold())
+        cell = row.cell(field.name)
+        if isinstance(cell.value, Money):
+            euros = rates.convert(cell.value.amount, cell.value.currency, "EUR")
+            return 0, cell.value.amount if euros is None else euros, ""
+        return min(map(sort_key, comparable_values(cell, field)), default=(2, 0.0, ""))
 
     known.sort(key=key, reverse=is_down)
     return tuple(row.id for row in (*known, *(row for row in table.rows if row.cell(field.name).value is None)))

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from tablewright.conditions.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
+from tablewright.conditions.comparable import comparable_values, read_limit
+from tablewright.conditions.compare import Verdict, unstated
+from tablewright.conditions.evaluate import Rules, evaluate_condition, fields_by_key, is_absent, row_reader
 from tablewright.decisions.shortlist.conditions import budget_currency
-from tablewright.domain.corpus import Comparator, Condition, Typed
+from tablewright.domain.condition import ORDERED
 from tablewright.domain.model import Cell, Field, Money, Row, Table, Value, column_key
 from tablewright.domain.shortlist import (
     KEY,
@@ -28,17 +30,12 @@ from tablewright.domain.shortlist import (
 from tablewright.domain.text import cell_text, shortened, show
 from tablewright.messages.catalogue import figure, translate
 from tablewright.values.money import Rates
-from tablewright.values.typed import typed
 from tablewright.values.units import with_unit
-from tablewright.values.vocabulary import holds
 
 UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 """What a hard wish counts of which nobody knows whether it is met, and a soft one: what is stated comes first."""
 NEAR = 0.15
 """The part of a limit by which a near miss may be over it."""
-COMPARATORS: dict[str, Comparator] = {
-    "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between",
-}  # fmt: skip
 
 
 def rank(table: Table, requirements: Requirements, rates: Rates, language: str = "") -> Ranking:
@@ -85,6 +82,8 @@ class Judging:
         self._converted: dict[str, None] = {}
         self._table = table
         self._rates = rates
+        self._fields = fields_by_key(table.fields)
+        self._rules = Rules(rates=rates, words="loose", language=language)
         self._wishes = [wish for wish in requirements.wishes if wish.column]
         self._states = {"new", *states_asked_for(self._wishes)}
         self._currency = budget_currency(requirements)
@@ -168,46 +167,19 @@ class Judging:
     # ── one wish, one cell ───────────────────────────────────────────────────────────────────────────────────────────
 
     def verdict(self, row: Row, wish: Wish) -> Verdict:
-        cell, field = row.cell(wish.column), self._table.field(wish.column)
-        if is_absent(cell):
-            return MATCH if wish.operator in ("!=", "not contains") else NO_MATCH
-        if cell.value is None or field is None:
-            reason = self.translate(
-                "{column} was not looked for yet" if cell.needs_work else "{column} is not known", wish
-            )
-            return unstated(reason) if wish.operator != "known" else NO_MATCH
-        if wish.operator == "known":
-            return MATCH
-        if wish.operator in ("contains", "not contains"):
-            return worded(cell_text(cell), wish, self._language)
-        value = typed_cell(cell, field)
-        values = tuple(typed(each, "date" if field.type == "date" else "") for each in wish.values)
-        if field.type == "number" and field.unit:
-            values = tuple(
-                each if each.unit or each.si is not None else typed(f"{each.raw} {field.unit}") for each in values
-            )
-        value = self._in_currency(value, values)
-        asked = Condition(of=wish.column, comparator=COMPARATORS[wish.operator], values=values)
-        if isinstance(cell.value, tuple):
-            return either(judge(Typed(raw=item), asked, self._language) for item in cell.value)
-        verdict = judge(value, asked, self._language)
-        if value.raw == typed_cell(cell, field).raw:
-            return verdict
-        if verdict.truth == "not stated":
-            return unstated(self.translate("{column} is {value}, and rates change", wish, value=value.raw))
-        if verdict.truth == "match" and wish.hard:  # what it costs where it is to be bought, nobody has said
+        reader = row_reader(row.cells, self._fields, self._language)
+        field = self._fields.get(column_key(wish.column)) or Field(name=wish.column)
+        verdict = evaluate_condition(wish, reader, field, self._rules)
+        if verdict.rate:
+            self._converted[verdict.rate] = None
+        if verdict.rate and verdict.truth == "match" and wish.hard:
+            # what it costs where it is to be bought, nobody has said
             return unstated(
                 self.translate(
                     "{column} is known in another currency only ({value})", wish, value=self.shown(row, wish)
                 )
             )
         return verdict
-
-    def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
-        converted = self._rates.in_currency_of(value, wanted, self._language)
-        if converted is not value:
-            self._converted[self._rates.rate_text(value.currency, converted.currency, self._language)] = None
-        return converted
 
     def shown(self, row: Row, wish: Wish) -> str:
         """The cell as it is compared: "9,800 JPY, about 50 GBP"."""
@@ -237,11 +209,11 @@ class Judging:
         return value.amount if there is None else there
 
     def _number(self, row: Row, column: str) -> float | None:
-        field = self._table.field(column)
-        cell = row.cell(column)
-        if field is None or cell.value is None:
+        field = self._fields.get(column_key(column))
+        values = comparable_values(row.cell(field.name), field) if field else ()
+        if not values:
             return None
-        value = typed_cell(cell, field)
+        value = values[0]
         if value.currency and value.number is not None:
             return self._rates.convert(value.number, value.currency, "EUR")
         if value.date:
@@ -254,18 +226,17 @@ class Judging:
         return (min(known), max(known)) if known else None
 
     def _is_near(self, row: Row, wish: Wish) -> bool:
-        if wish.operator not in ("<", "<=", ">", ">=", "between"):
+        field = self._fields.get(column_key(wish.column))
+        if wish.operator not in ORDERED or field is None:
             return False
-        field = self._table.field(wish.column)
-        if field is None:
-            return False
-        value = self._in_currency(typed_cell(row.cell(wish.column), field), [typed(each) for each in wish.values])
-        figure = value.si if value.si is not None else value.number
-        limits = [typed(each) for each in wish.values]
-        if field.type == "number" and field.unit:
-            limits = [each if each.si is not None else typed(f"{each.raw} {field.unit}") for each in limits]
-        ends = [each.si if value.si is not None and each.si is not None else each.number for each in limits]
-        return figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends)
+        limits = [read_limit(each, field) for each in wish.values]
+        for stated in comparable_values(row.cell(field.name), field):
+            value = self._rates.in_currency_of(stated, limits, self._language)
+            figure = value.si if value.si is not None else value.number
+            ends = [each.si if value.si is not None and each.si is not None else each.number for each in limits]
+            if figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends):
+                return True
+        return False
 
 
 def missed_by(price: Money, requirements: Requirements, rates: Rates) -> tuple[str, ...]:
@@ -287,40 +258,8 @@ def states_asked_for(wishes: Sequence[Wish]) -> set[str]:
     return {value.casefold() for wish in about for value in wish.values}
 
 
-def typed_cell(cell: Cell, field: Field) -> Typed:
-    """As it was read where that says more, such as a range; else as it stands."""
-    if isinstance(cell.value, Money):
-        return Typed(raw=str(cell.value), number=cell.value.amount, currency=cell.value.currency)
-    if isinstance(cell.value, bool):
-        return Typed(raw=cell_text(cell), truth=cell.value)
-    if field.type == "number":
-        raw = typed(cell.raw_value or "", f"{field.name} ({field.unit})" if field.unit else "")
-        if raw.high is not None and raw.number == cell.value:
-            return raw
-        return typed(f"{cell_text(cell)} {field.unit}".strip())
-    return typed(cell_text(cell), "date" if field.type == "date" else "")
-
-
-def worded(text: str, wish: Wish, language: str = "") -> Verdict:
-    """Words of a text: that they stand there is sure; that they do not may be a matter of wording."""
-    found = any(holds(text, value) for value in wish.values)
-    if wish.operator == "not contains":
-        return NO_MATCH if found else MATCH
-    if found:
-        return MATCH
-    either_of = translate("shortlist", " or ", language).join(wish.values)
-    return unstated(
-        translate("shortlist", "“{text}” does not say {wanted}", language, text=shortened(text, 60), wanted=either_of)
-    )
-
-
 def wanted(wish: Wish, language: str = "") -> str:
     return wish.wanted(language).removeprefix("= ")
-
-
-def is_absent(cell: Cell) -> bool:
-    """Whether a page says that there is no such thing."""
-    return cell.value is None and cell.reason == "not_applicable" and bool(cell.evidence)
 
 
 def shown_cell(row: Row, field: Field, language: str = "") -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.decisions.shortlist.prompt_parts import NOT_LOOKED_UP, ComparedRow
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.model import Field, Row, Table
 from tablewright.domain.shortlist import (
     BUTTONS,
@@ -156,7 +157,7 @@ def is_same(one: Requirements, other: Requirements) -> bool:
     """Whether both ask for the same, however it is worded."""
 
     def asked(requirements: Requirements) -> tuple[str, str, list[tuple[str, bool]]]:
-        wishes = [(wish.condition or wish.words.casefold(), wish.hard) for wish in requirements.wishes]
+        wishes = [(describe_condition(wish) or wish.words.casefold(), wish.hard) for wish in requirements.wishes]
         return requirements.product_type.casefold(), requirements.region.casefold(), sorted(wishes)
 
     return asked(one) == asked(other)

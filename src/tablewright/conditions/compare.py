@@ -1,6 +1,6 @@
-"""Whether a written value is what a condition asks for: yes, no, or it does not say.
+"""Compare a written value with what is asked for: it is that, it is not, or it does not say.
 
-A value is taken as the stretch it may lie in: "10 to 20 kg", "2018" for a day in it. Only where the whole stretch is
+A value is taken as the interval that it may lie in: "10 to 20 kg", "2018" for a day in it. Only where all of it is
 inside or outside of what is asked, the answer is sure.
 """
 
@@ -15,75 +15,85 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from tablewright.domain.corpus import Comparator, Condition, Truth, Typed
+from tablewright.domain.corpus import Truth, Typed
 from tablewright.messages.catalogue import translate
 from tablewright.values.dates import ISO_DAY
 from tablewright.values.same_value import same_value
+from tablewright.values.typed import typed
 from tablewright.values.vocabulary import holds, squeezed, text_stems
 
 
 class Verdict(NamedTuple):
-    """`reason` says why nothing is stated; `guess` what was taken for granted on the way."""
+    """`reason` says why it is not a match; `guess` what was taken for granted on the way, and `rate` at which rate of
+    exchange amounts were compared: "1 USD = 0.727 GBP"."""
 
     truth: Truth
     reason: str = ""
     guess: str = ""
+    rate: str = ""
 
 
 MATCH, NO_MATCH = Verdict("match"), Verdict("no match")
+
+
+def to_verdict(is_match: bool) -> Verdict:
+    return MATCH if is_match else NO_MATCH
 
 
 def unstated(reason: str) -> Verdict:
     return Verdict("not stated", reason)
 
 
-def both(verdicts: Iterable[Verdict]) -> Verdict:
+def all_hold(verdicts: Iterable[Verdict]) -> Verdict:
     """All must hold: one sure "no" is enough to know, whatever else is not stated."""
     result = MATCH
-    guesses = []
+    guess = rate = ""
     for verdict in verdicts:
         if verdict.truth == "no match":
             return verdict
         if verdict.truth == "not stated" and result.truth == "match":
             result = verdict
-        guesses.append(verdict.guess)
-    return result._replace(guess=next(filter(None, guesses), ""))
+        guess, rate = guess or verdict.guess, rate or verdict.rate
+    return result._replace(guess=guess, rate=rate)
 
 
-def either(verdicts: Iterable[Verdict]) -> Verdict:
+def any_holds(verdicts: Iterable[Verdict]) -> Verdict:
     """One is enough."""
     result = NO_MATCH
     for verdict in verdicts:
         if verdict.truth == "match":
             return verdict
-        if verdict.truth == "not stated" or (verdict.guess and not result.guess and result.truth == "no match"):
+        is_plain = result.truth == "no match" and not (result.guess or result.rate)
+        if verdict.truth == "not stated" or (is_plain and (verdict.guess or verdict.rate)):
             result = verdict
     return result
 
 
-def turned(verdict: Verdict) -> Verdict:
+def negate(verdict: Verdict) -> Verdict:
     opposite: dict[Truth, Truth] = {"match": "no match", "no match": "match"}
     return verdict._replace(truth=opposite.get(verdict.truth, verdict.truth))
 
 
-def judge(value: Typed, condition: Condition, language: str = "") -> Verdict:
-    """A value that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
+def compare_value(value: Typed, operator: str, wanted: Sequence[Typed], language: str = "") -> Verdict:
+    """Compare a value with those that are wanted, any of which is enough; `between` has two.
+
+    One that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
     guess. Reasons and guesses are told in the language."""
-    verdict = decided(value, condition, language)
+    verdict = _compare_with_all(value, operator, wanted, language)
     other = other_reading(value)
-    if other is not None and decided(other, condition, language).truth != verdict.truth:
+    if other is not None and _compare_with_all(other, operator, wanted, language).truth != verdict.truth:
         return verdict._replace(
             guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
         )
     return verdict
 
 
-def judge_pair(value: Typed, comparator: Comparator, other: Typed, language: str = "") -> Verdict:
+def compare_pair(value: Typed, operator: str, other: Typed, language: str = "") -> Verdict:
     """A value beside another one of the same thing: a payment beside its due date, a result beside its limit. What
     the other may be is as open as what the value may be: of two days in March nobody knows which was first."""
-    verdict = _pair(value, comparator, other, language)
+    verdict = _pair(value, operator, other, language)
     readings = [(one, two) for one in _readings(value) for two in _readings(other)]
-    if any(_pair(one, comparator, two, language).truth != verdict.truth for one, two in readings[1:]):
+    if any(_pair(one, operator, two, language).truth != verdict.truth for one, two in readings[1:]):
         return verdict._replace(
             guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
         )
@@ -95,34 +105,34 @@ def _readings(value: Typed) -> list[Typed]:
     return [value] if other is None else [value, other]
 
 
-def _pair(value: Typed, comparator: Comparator, other: Typed, language: str) -> Verdict:
-    if comparator == "!=":
-        return turned(_pair(value, "=", other, language))
+def _pair(value: Typed, operator: str, other: Typed, language: str) -> Verdict:
+    if operator == "!=":
+        return negate(_pair(value, "=", other, language))
     if bool(value.date) != bool(other.date):
         return unstated(translate("ask", "“{value}” cannot be compared", language, value=f"{value.raw} / {other.raw}"))
-    if comparator not in ("=", "contains") and other.number is None and other.si is None and not other.date:
+    if operator not in ("=", "contains") and other.number is None and other.si is None and not other.date:
         return unstated(translate("ask", "“{value}” is not a number", language, value=other.raw))
     numbers = value.number is not None and other.number is not None and not value.date
     if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
-        verdict = _pair(_bare(value), comparator, _bare(other), language)
+        verdict = _pair(_bare(value), operator, _bare(other), language)
         return verdict._replace(
             guess=translate(
                 "ask", "only one of two values has a unit or currency; the bare numbers were compared", language
             )
         )
-    if numbers and comparator == "=" and is_limit(other.raw):  # the same limit is not the same number
+    if numbers and operator == "=" and is_limit(other.raw):  # the same limit is not the same number
         is_apart = _judge(value, "=", other, language).truth == "no match"
         return NO_MATCH if is_apart else unstated(translate("ask", "{value} may be either", language, value=other.raw))
-    if numbers and not other.currency and _is_other_limit(other.raw, comparator):
-        verdict = _pair(value, comparator, structs.replace(other, raw=_number_part(other.raw)), language)
+    if numbers and not other.currency and _is_other_limit(other.raw, operator):
+        verdict = _pair(value, operator, structs.replace(other, raw=_number_part(other.raw)), language)
         return verdict._replace(
             guess=translate(
                 "ask", "limits such as “{value}” were compared by their number alone", language, value=other.raw
             )
         )
     ends = _ends(other)
-    verdicts = [_judge(value, comparator, end, language) for end in ends]
-    if comparator == "=" and len(ends) > 1:  # at most: it may be the same
+    verdicts = [_judge(value, operator, end, language) for end in ends]
+    if operator == "=" and len(ends) > 1:  # at most: it may be the same
         is_apart = _judge(value, "=", other, language).truth == "no match"
         return NO_MATCH if is_apart else unstated(translate("ask", "{value} may be either", language, value=other.raw))
     if len({verdict.truth for verdict in verdicts}) == 1:
@@ -134,13 +144,13 @@ def _number_part(raw: str) -> str:
     return raw[next(place for place, mark in enumerate(raw) if mark.isnumeric()) :]
 
 
-def _is_other_limit(raw: str, comparator: Comparator) -> bool:
+def _is_other_limit(raw: str, operator: str) -> bool:
     """Whether it is a limit of which nobody knows that the comparison is about its outside, as "min. 5" or "≥ 5" is
     where something above it is looked for."""
     before = raw[: len(raw) - len(_number_part(raw))].strip()
     if any(mark.isalpha() for mark in before):
         return True
-    return is_limit(raw) and (raw.lstrip()[0] in "<≤") != (comparator in (">", ">="))
+    return is_limit(raw) and (raw.lstrip()[0] in "<≤") != (operator in (">", ">="))
 
 
 def _bare(value: Typed) -> Typed:
@@ -157,35 +167,51 @@ def _ends(value: Typed) -> list[Typed]:
     return [structs.replace(value, high=None, si_high=None), last]
 
 
-def decided(value: Typed, condition: Condition, language: str) -> Verdict:
-    comparator, wanted = condition.comparator, condition.values
-    if comparator == "between":
+def _compare_with_all(value: Typed, operator: str, wanted: Sequence[Typed], language: str) -> Verdict:
+    if operator == "between":
         return _between(value, wanted, language)
-    if comparator == "!=":
-        return turned(either(_judge(value, "=", each, language) for each in wanted))
-    if len(wanted) == 1:
-        return _judge(value, comparator, wanted[0], language)
-    return either(_judge(value, comparator, each, language) for each in wanted)
+    if operator == "!=":
+        return negate(any_holds(_judge(value, "=", each, language) for each in wanted))
+    return any_holds(_judge(value, operator, each, language) for each in wanted)
 
 
 def _between(value: Typed, wanted: Sequence[Typed], language: str) -> Verdict:
     if len(wanted) != 2:
         return unstated(translate("ask", "a range needs two ends", language))
-    return both((_judge(value, ">=", wanted[0], language), _judge(value, "<=", wanted[1], language)))
+    return all_hold((_judge(value, ">=", wanted[0], language), _judge(value, "<=", wanted[1], language)))
 
 
-def _judge(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
-    if comparator == "contains":
-        return MATCH if holds(value.raw, wanted.raw) else NO_MATCH
+def _judge(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
+    if operator == "contains":
+        return to_verdict(holds(value.raw, wanted.raw))
+    if is_text(value) and not is_text(wanted):
+        return _judge_text(value, operator, wanted, language)
     if wanted.date and value.date:
-        return _compare(value, Stretch(*_days(value.date)), comparator, Stretch(*_days(wanted.date)), language)
+        return _compare(value, Interval(*_days(value.date)), operator, Interval(*_days(wanted.date)), language)
     if wanted.si is not None:
-        return _measure(value, comparator, wanted, language)
+        return _measure(value, operator, wanted, language)
     if wanted.number is not None and value.number is not None:
-        return _number(value, comparator, wanted, language)
+        return _number(value, operator, wanted, language)
     if wanted.truth is not None and value.truth is not None:
-        return MATCH if wanted.truth == value.truth else NO_MATCH
-    if comparator != "=":
+        return to_verdict(wanted.truth == value.truth)
+    if operator == "=":
+        return _same_text(value, wanted, language)
+    if is_text(value):  # and so is what is wanted: in the order of the alphabet
+        own, asked = value.raw.casefold(), wanted.raw.casefold()
+        return _compare(value, Interval(own, own), operator, Interval(asked, asked), language)
+    return unstated(
+        translate(
+            "ask", "“{value}” is not a date" if wanted.date else "“{value}” is not a number", language, value=value.raw
+        )
+    )
+
+
+def _judge_text(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
+    """Read a text as the figure that it is compared with. Equal figures are not the same text: 1.10 need not be 1.1."""
+    read = structs.replace(typed(value.raw), raw=value.raw)
+    if is_text(read):
+        if operator == "=":
+            return _same_text(value, wanted, language)
         return unstated(
             translate(
                 "ask",
@@ -194,15 +220,26 @@ def _judge(value: Typed, comparator: Comparator, wanted: Typed, language: str) -
                 value=value.raw,
             )
         )
-    if wanted.date or wanted.number is not None:
-        is_same = same_text(value.raw, wanted.raw)
-        return (
-            MATCH if is_same else unstated(translate("ask", "“{value}” cannot be compared", language, value=value.raw))
-        )
-    return MATCH if same_text(value.raw, wanted.raw) else NO_MATCH
+    verdict = _judge(read, operator, wanted, language)
+    if operator != "=" or verdict.truth == "no match" or read.truth is not None:
+        return verdict
+    return (
+        MATCH
+        if same_text(value.raw, wanted.raw)
+        else unstated(translate("ask", "“{value}” cannot be compared", language, value=value.raw))
+    )
 
 
-def _measure(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
+def _same_text(value: Typed, wanted: Typed, language: str) -> Verdict:
+    if same_text(value.raw, wanted.raw):
+        return MATCH
+    is_figure = bool(wanted.date) or wanted.number is not None
+    return (
+        unstated(translate("ask", "“{value}” cannot be compared", language, value=value.raw)) if is_figure else NO_MATCH
+    )
+
+
+def _measure(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
     if not wanted.base and value.base == "%":  # 92 percent as the plain ratio 0.92
         wanted = structs.replace(wanted, si=(wanted.si or 0.0) * 100, base="%")
     if value.si is None:
@@ -216,17 +253,17 @@ def _measure(value: Typed, comparator: Comparator, wanted: Typed, language: str)
         )
     if value.base != wanted.base:
         return unstated(translate("ask", "“{value}” is not in {unit}", language, value=value.raw, unit=wanted.base))
-    asked = _asked(wanted, comparator, wanted.si or 0.0, wanted.si_high)
-    return _compare(value, _possible(value.raw, value.si, value.si_high), comparator, asked, language)
+    asked = _asked(wanted, operator, wanted.si or 0.0, wanted.si_high)
+    return _compare(value, _possible(value.raw, value.si, value.si_high), operator, asked, language)
 
 
-def _number(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
+def _number(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
         return unstated(
             translate("ask", "it is in {currency}, and nothing is converted", language, currency=value.currency)
         )
-    asked = _asked(wanted, comparator, wanted.number or 0.0, wanted.high)
-    verdict = _compare(value, _possible(value.raw, value.number or 0.0, value.high), comparator, asked, language)
+    asked = _asked(wanted, operator, wanted.number or 0.0, wanted.high)
+    verdict = _compare(value, _possible(value.raw, value.number or 0.0, value.high), operator, asked, language)
     return (
         verdict._replace(
             guess=translate("ask", "the question gives no unit; numbers were compared as they are written", language)
@@ -236,7 +273,7 @@ def _number(value: Typed, comparator: Comparator, wanted: Typed, language: str) 
     )
 
 
-class Stretch(NamedTuple):
+class Interval(NamedTuple):
     """From `low` to `high`; with `is_open` the ends do not belong to it: "< 0.5" is not 0.5."""
 
     low: float | str
@@ -244,18 +281,18 @@ class Stretch(NamedTuple):
     is_open: bool = False
 
 
-def _compare(value: Typed, possible: Stretch, comparator: Comparator, wanted: Stretch, language: str) -> Verdict:
+def _compare(value: Typed, possible: Interval, operator: str, wanted: Interval, language: str) -> Verdict:
     low, high, is_open = possible
     first, last, _ = wanted
     before = _up_to if is_open else _below
-    if comparator == "=":
+    if operator == "=":
         apart = _up_to if is_open or wanted.is_open else _below
         inside, outside = _lies_in(possible, wanted), apart(high, first) or apart(last, low)
-    elif comparator == "<":
+    elif operator == "<":
         inside, outside = before(high, first), _up_to(first, low)
-    elif comparator == "<=":
+    elif operator == "<=":
         inside, outside = _up_to(high, last), before(last, low)
-    elif comparator == ">":
+    elif operator == ">":
         inside, outside = before(last, low), _up_to(high, last)
     else:
         inside, outside = _up_to(first, low), before(high, first)
@@ -264,7 +301,7 @@ def _compare(value: Typed, possible: Stretch, comparator: Comparator, wanted: St
     return unstated(translate("ask", "{value} may be either", language, value=value.raw))
 
 
-def _lies_in(possible: Stretch, wanted: Stretch) -> bool:
+def _lies_in(possible: Interval, wanted: Interval) -> bool:
     within = _below if wanted.is_open and not possible.is_open else _up_to
     starts = wanted.low == -math.inf or within(wanted.low, possible.low)
     return starts and (wanted.high == math.inf or within(possible.high, wanted.high))
@@ -281,21 +318,21 @@ def _below(one: float | str, other: float | str) -> bool:
     return one < other and not same_value(one, other, "proving")
 
 
-def _stretch(low: float, high: float | None) -> Stretch:
-    return Stretch(low, low) if high is None else Stretch(min(low, high), max(low, high))
+def _interval(low: float, high: float | None) -> Interval:
+    return Interval(low, low) if high is None else Interval(min(low, high), max(low, high))
 
 
-def _asked(wanted: Typed, comparator: Comparator, low: float, high: float | None) -> Stretch:
+def _asked(wanted: Typed, operator: str, low: float, high: float | None) -> Interval:
     """To be "< 0.5" is to be below it; to be more or less than that goes by its number."""
-    return _possible(wanted.raw, low, high) if comparator == "=" else _stretch(low, high)
+    return _possible(wanted.raw, low, high) if operator == "=" else _interval(low, high)
 
 
-def _possible(raw: str, low: float, high: float | None) -> Stretch:
+def _possible(raw: str, low: float, high: float | None) -> Interval:
     """What it may be: "< 0.5" is anything below that."""
     if not is_limit(raw):
-        return _stretch(low, high)
+        return _interval(low, high)
     mark = raw.lstrip()[0]
-    return Stretch(-math.inf, low, mark == "<") if mark in "<≤" else Stretch(low, math.inf, mark == ">")
+    return Interval(-math.inf, low, mark == "<") if mark in "<≤" else Interval(low, math.inf, mark == ">")
 
 
 def is_limit(raw: str) -> bool:
@@ -311,6 +348,11 @@ def _days(date: str) -> tuple[str, str]:
     if len(date) == 7:
         return f"{date}-01", f"{date}-{monthrange(int(date[:4]), int(date[5:7]))[1]:02d}"
     return date[:10], date[:10]
+
+
+def is_text(value: Typed) -> bool:
+    """Return True for what is neither a figure nor a date nor yes or no."""
+    return value.number is None and value.si is None and not value.date and value.truth is None
 
 
 def same_text(one: str, other: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.conditions.judge import judge, judge_pair, same_text
-from tablewright.domain.corpus import Comparator, Condition, Truth, Typed
+from tablewright.conditions.compare import Verdict, compare_pair, compare_value, same_text
+from tablewright.domain.corpus import Truth, Typed
 from tablewright.values.typed import typed
 
 
@@ -17,16 +17,16 @@ def date(iso: str) -> Typed:
     return Typed(raw=iso, date=iso)
 
 
-def that(label: str, comparator: Comparator, *values: str | Typed) -> Condition:
-    read = tuple(value if isinstance(value, Typed) else typed(value) for value in values)
-    return Condition(of=label, comparator=comparator, values=read)
+def judge(value: Typed, operator: str, *wanted: str | Typed, language: str = "") -> Verdict:
+    read = [each if isinstance(each, Typed) else typed(each) for each in wanted]
+    return compare_value(value, operator, read, language)
 
 
 # ── one value ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
-    ("value", "comparator", "wanted", "truth"),
+    ("value", "operator", "wanted", "truth"),
     [
         ("1600 mm", "<", "1.6 m", "no match"),
         ("1600 mm", "<=", "1.6 m", "match"),
@@ -44,12 +44,12 @@ def that(label: str, comparator: Comparator, *values: str | Typed) -> Condition:
         ("yes", "=", "no", "no match"),
     ],
 )
-def test_a_value_is_compared_in_its_unit(value: str, comparator: Comparator, wanted: str, truth: Truth) -> None:
-    assert judge(typed(value), that("x", comparator, wanted)).truth == truth
+def test_a_value_is_compared_in_its_unit(value: str, operator: str, wanted: str, truth: Truth) -> None:
+    assert judge(typed(value), operator, wanted).truth == truth
 
 
 @pytest.mark.parametrize(
-    ("value", "comparator", "wanted", "truth"),
+    ("value", "operator", "wanted", "truth"),
     [
         ("2018-03-31", "=", "2018-03", "match"),
         ("2018-04-01", "=", "2018-03", "no match"),
@@ -62,14 +62,14 @@ def test_a_value_is_compared_in_its_unit(value: str, comparator: Comparator, wan
         ("2017", "<", "2018-03", "match"),
     ],
 )
-def test_a_month_or_a_year_is_a_period(value: str, comparator: Comparator, wanted: str, truth: Truth) -> None:
-    assert judge(date(value), that("date", comparator, date(wanted))).truth == truth
+def test_a_month_or_a_year_is_a_period(value: str, operator: str, wanted: str, truth: Truth) -> None:
+    assert judge(date(value), operator, date(wanted)).truth == truth
 
 
 def test_a_period_has_two_ends() -> None:
-    quarter = that("date", "between", date("2018-01"), date("2018-03"))
+    quarter = ("between", date("2018-01"), date("2018-03"))
     days = ("2017-12-31", "2018-01-01", "2018-03-31", "2018-04-01")
-    assert [judge(date(day), quarter).truth for day in days] == ["no match", "match", "match", "no match"]
+    assert [judge(date(day), *quarter).truth for day in days] == ["no match", "match", "match", "no match"]
 
 
 def test_a_name_is_the_same_whatever_its_case_and_punctuation() -> None:
@@ -79,22 +79,22 @@ def test_a_name_is_the_same_whatever_its_case_and_punctuation() -> None:
 
 
 def test_one_of_several_values_is_enough() -> None:
-    thin = that("technology", "contains", words("Thin Film"), words("CdTe"))
-    assert [judge(words(text), thin).truth for text in ("CdTe", "thin-film", "Mono")] == ["match", "match", "no match"]
+    thin = ("contains", words("Thin Film"), words("CdTe"))
+    assert [judge(words(text), *thin).truth for text in ("CdTe", "thin-film", "Mono")] == ["match", "match", "no match"]
 
 
 def test_a_date_that_can_be_read_in_two_ways_is_told_where_it_matters() -> None:
     either = typed("03/05/2021", "Date")
-    assert "two ways" in judge(either, that("", "=", date("2021-05"))).guess
-    assert "zwei Arten" in judge(either, that("", "=", date("2021-05")), "de").guess
-    assert judge(either, that("", "=", date("2021"))).guess == ""
+    assert "two ways" in judge(either, "=", date("2021-05")).guess
+    assert "zwei Arten" in judge(either, "=", date("2021-05"), language="de").guess
+    assert judge(either, "=", date("2021")).guess == ""
 
 
 # ── two values of one thing ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
-    ("value", "comparator", "other", "truth"),
+    ("value", "operator", "other", "truth"),
     [
         ("1600 mm", ">", "1.5 m", "match"),
         ("0.012 mg/l", ">", "10 µg/l", "match"),
@@ -113,12 +113,12 @@ def test_a_date_that_can_be_read_in_two_ways_is_told_where_it_matters() -> None:
         ("Nordwind GmbH", "!=", "Südwind GmbH", "match"),
     ],
 )
-def test_two_values_are_compared_in_their_units(value: str, comparator: Comparator, other: str, truth: Truth) -> None:
-    assert judge_pair(typed(value), comparator, typed(other)).truth == truth
+def test_two_values_are_compared_in_their_units(value: str, operator: str, other: str, truth: Truth) -> None:
+    assert compare_pair(typed(value), operator, typed(other)).truth == truth
 
 
 @pytest.mark.parametrize(
-    ("value", "comparator", "other", "truth"),
+    ("value", "operator", "other", "truth"),
     [
         ("2026-04-02", ">", "2026-04-01", "match"),
         ("2026-04-01", ">", "2026-04-01", "no match"),
@@ -129,36 +129,34 @@ def test_two_values_are_compared_in_their_units(value: str, comparator: Comparat
         ("2026-02", "!=", "2026-03", "match"),
     ],
 )
-def test_of_two_days_in_one_month_nobody_knows_the_first(
-    value: str, comparator: Comparator, other: str, truth: Truth
-) -> None:
-    assert judge_pair(date(value), comparator, date(other)).truth == truth
+def test_of_two_days_in_one_month_nobody_knows_the_first(value: str, operator: str, other: str, truth: Truth) -> None:
+    assert compare_pair(date(value), operator, date(other)).truth == truth
 
 
 def test_a_date_is_not_compared_with_a_number() -> None:
-    assert judge_pair(date("2026"), ">", typed("12")).truth == "not stated"
-    assert judge_pair(typed("12"), "<", date("2026")).truth == "not stated"
+    assert compare_pair(date("2026"), ">", typed("12")).truth == "not stated"
+    assert compare_pair(typed("12"), "<", date("2026")).truth == "not stated"
 
 
 def test_a_value_with_a_unit_beside_one_without_is_a_guess() -> None:
     for value, other in (("12 µg/l", "10"), ("12", "10 µg/l"), ("12 EUR", "10"), ("12", "10 EUR")):
-        verdict = judge_pair(typed(value), ">", typed(other))
+        verdict = compare_pair(typed(value), ">", typed(other))
         assert (verdict.truth, "only one of two values has a unit" in verdict.guess) == ("match", True)
-    assert judge_pair(typed("12"), ">", typed("10")).guess == ""
+    assert compare_pair(typed("12"), ">", typed("10")).guess == ""
 
 
 def test_either_of_two_dates_may_be_read_in_two_ways() -> None:
     due = typed("03/05/2021", "Date")
-    assert "two ways" in judge_pair(date("2021-04-01"), ">", due).guess
-    assert "two ways" in judge_pair(due, "<", date("2021-04-01")).guess
-    assert judge_pair(date("2021-06-01"), ">", due) == ("match", "", "")
+    assert "two ways" in compare_pair(date("2021-04-01"), ">", due).guess
+    assert "two ways" in compare_pair(due, "<", date("2021-04-01")).guess
+    assert compare_pair(date("2021-06-01"), ">", due) == Verdict("match")
 
 
 def test_a_value_written_as_a_limit_may_be_anything_below_it() -> None:
-    truths = [judge(typed("<0.5 mg/l"), that("x", sign, "0.3 mg/l")).truth for sign in ("<", ">")]
+    truths = [judge(typed("<0.5 mg/l"), sign, "0.3 mg/l").truth for sign in ("<", ">")]
     assert truths == ["not stated", "not stated"]
-    assert judge(typed("<0.5 mg/l"), that("x", "<", "0.6 mg/l")).truth == "match"
-    assert judge(typed("> 100"), that("x", ">", "90")).truth == "match"
+    assert judge(typed("<0.5 mg/l"), "<", "0.6 mg/l").truth == "match"
+    assert judge(typed("> 100"), ">", "90").truth == "match"
 
 
 @pytest.mark.parametrize(
@@ -174,28 +172,26 @@ def test_a_value_written_as_a_limit_may_be_anything_below_it() -> None:
 )
 @pytest.mark.parametrize("unit", ["", " mg/l"])
 def test_what_a_limit_leaves_out_is_known(value: str, truths: tuple[Truth, ...], unit: str) -> None:
-    asked: list[tuple[Comparator, str]] = [
+    asked: list[tuple[str, str]] = [
         ("=", "<0.5"), ("=", "0.5"), ("<", "0.5"), ("<=", "0.5"), (">", "0.5"), (">=", "0.5"),
     ]  # fmt: skip
-    found = [judge(typed(f"{value}{unit}"), that("x", sign, f"{limit}{unit}")).truth for sign, limit in asked]
+    found = [judge(typed(f"{value}{unit}"), sign, f"{limit}{unit}").truth for sign, limit in asked]
     assert tuple(found) == truths
 
 
 def test_two_values_under_the_same_limit_may_be_the_same() -> None:
-    equal = {other: judge_pair(typed("<0.5"), "=", typed(other)).truth for other in ("<0.5", "≤0.5", ">0.5", "≥0.5")}
+    equal = {other: compare_pair(typed("<0.5"), "=", typed(other)).truth for other in ("<0.5", "≤0.5", ">0.5", "≥0.5")}
     assert equal == {"<0.5": "not stated", "≤0.5": "not stated", ">0.5": "no match", "≥0.5": "no match"}
-    assert judge_pair(typed("<0.5"), "<", typed("0.5")).truth == "match"
-    assert judge_pair(typed("<0.5"), "<", typed("<0.5")).truth == "match"
-    assert judge_pair(typed("<0.5"), "<", typed("<0.5")).guess, "that the limit is the number is taken for granted"
+    assert compare_pair(typed("<0.5"), "<", typed("0.5")).truth == "match"
+    assert compare_pair(typed("<0.5"), "<", typed("<0.5")).truth == "match"
+    assert compare_pair(typed("<0.5"), "<", typed("<0.5")).guess, "that the limit is the number is taken for granted"
 
 
 @pytest.mark.parametrize(
-    ("comparator", "limit", "is_guess"),
+    ("operator", "limit", "is_guess"),
     [(">", "≤ 50", False), (">", "50", False), (">", "max. 50", True), (">", "≥ 50", True), ("<", "≥ 50", False)],
 )
-def test_a_limit_in_words_is_compared_by_its_number_and_that_is_said(
-    comparator: Comparator, limit: str, is_guess: bool
-) -> None:
-    verdict = judge_pair(typed("60"), comparator, typed(limit))
-    assert verdict.truth == ("match" if comparator == ">" else "no match")
+def test_a_limit_in_words_is_compared_by_its_number_and_that_is_said(operator: str, limit: str, is_guess: bool) -> None:
+    verdict = compare_pair(typed("60"), operator, typed(limit))
+    assert verdict.truth == ("match" if operator == ">" else "no match")
     assert bool(verdict.guess) == is_guess

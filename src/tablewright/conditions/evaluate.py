@@ -1,0 +1,225 @@
+"""Evaluate a condition on what a row states: it is met, it is not, or the row does not say.
+
+All who ask it get their verdict here: the filters of the grid, `ask`, `find` and the adviser. They differ in what their
+rules allow, which each of them states: whether amounts are converted, which spellings mean one name, and what it means
+that words are missing from a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+from tablewright.conditions.comparable import comparable_values, read_limit
+from tablewright.conditions.compare import (
+    Verdict,
+    all_hold,
+    any_holds,
+    compare_pair,
+    compare_value,
+    is_text,
+    negate,
+    to_verdict,
+    unstated,
+)
+from tablewright.domain.condition import NAMING, UNARY, Condition, named_column
+from tablewright.domain.corpus import Typed
+from tablewright.domain.model import Cell, Field, column_key
+from tablewright.domain.rowkey import row_key
+from tablewright.domain.shortlist import column_name
+from tablewright.domain.text import shortened
+from tablewright.messages.catalogue import ShortlistText, translate
+from tablewright.values.currencies import CODES
+from tablewright.values.money import Rates
+from tablewright.values.vocabulary import holds
+
+EMPTY = Cell()
+SHOWN = 60
+"""Characters of a text that a reason shows."""
+Gap: TypeAlias = Literal["silent", "unread", "absent"]
+"""Why a row has no value of a column: what was read does not state it; it was not read; a source says there is none."""
+WordRule: TypeAlias = Literal["whole", "part", "loose"]
+"""What "contains" means. "whole": the words stand in the text or they do not. "part": parts of words count, as in a
+filter that is typed. "loose": the same may be said in other words, so words that are missing prove nothing."""
+
+
+class Stated(NamedTuple):
+    """What a row says of a column: its values; where it has none, which `gap` that is, and the reason in words."""
+
+    values: Sequence[Typed] = ()
+    gap: Gap = "silent"
+    reason: str = ""
+
+
+RowReader: TypeAlias = Callable[[str], Stated]
+"""Tells what a row states of the column of this name."""
+
+
+@dataclass(kw_only=True)
+class Spellings:
+    """By column key, or the `joint_key` of columns that are compared with each other: which values mean a name of a
+    condition, and what the values that mean the same are called."""
+
+    meant: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    named: dict[str, dict[str, str]] = field(default_factory=dict)
+    by_spelling: set[str] = field(default_factory=set)
+    """Columns whose names were compared by their spelling alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What counts as a match. Without `rates` nothing is converted; reasons are told in the `language`."""
+
+    spellings: Spellings = field(default_factory=Spellings)
+    rates: Rates | None = None
+    words: WordRule = "whole"
+    language: str = ""
+
+
+def joint_key(*keys: str) -> str:
+    return " = ".join(keys)
+
+
+def one_line(value: Typed) -> str:
+    return " ".join(value.raw.split())
+
+
+def fields_by_key(fields: Iterable[Field]) -> dict[str, Field]:
+    return {column_key(field.name): field for field in fields}
+
+
+def row_reader(cells: Mapping[str, Cell], fields: Mapping[str, Field], language: str = "") -> RowReader:
+    """Return the reader of a row of a table; `fields` are its columns by their keys."""
+    return partial(_read_cell, cells, fields, language)
+
+
+def _read_cell(cells: Mapping[str, Cell], fields: Mapping[str, Field], language: str, column: str) -> Stated:
+    field = fields.get(column_key(column))
+    cell = cells.get(field.name, EMPTY) if field else EMPTY
+    if field and cell.value is not None:
+        return Stated(comparable_values(cell, field))
+    if is_absent(cell):
+        return Stated(gap="absent")
+    gap: Gap = "unread" if cell.needs_work else "silent"
+    why: ShortlistText[str] = "{column} was not looked for yet" if cell.needs_work else "{column} is not known"
+    return Stated(gap=gap, reason=translate("shortlist", why, language, column=column_name(column, language)))
+
+
+def is_absent(cell: Cell) -> bool:
+    """Return True if a page says that there is no such thing."""
+    return cell.value is None and cell.reason == "not_applicable" and bool(cell.evidence)
+
+
+# ── evaluating ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def evaluate_condition(condition: Condition, row: RowReader, field: Field, rules: Rules) -> Verdict:
+    """Evaluate a condition on a row; `field` is the column that it is about."""
+    operator, own = condition.operator, row(condition.column)
+    if operator in UNARY:
+        if own.gap == "unread":
+            return unstated(own.reason)
+        return to_verdict(bool(own.values) == (operator == "known"))
+    if own.gap == "absent":
+        return to_verdict(operator in ("!=", "not contains"))
+    if not own.values:
+        return unstated(own.reason)
+    evaluation = _Evaluation(condition.column, row, field, rules)
+    return _combine(operator, [evaluation.of_value(value, operator, condition.values) for value in own.values])
+
+
+def _combine(operator: str, verdicts: Sequence[Verdict]) -> Verdict:
+    """One of several values is enough; for "is not" none of them may be it."""
+    return all_hold(verdicts) if operator in ("!=", "not contains") else any_holds(verdicts)
+
+
+class _Evaluation(NamedTuple):
+    column: str
+    row: RowReader
+    field: Field
+    rules: Rules
+
+    def of_value(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
+        """Compare a value with those that are wanted, some of which may be other columns of its row."""
+        if not any(map(named_column, wanted)):
+            return self._of_limits(value, operator, wanted)
+        if operator == "between":
+            ends = zip((">=", "<="), wanted, strict=False)
+            return all_hold(self.of_value(value, sign, [end]) for sign, end in ends)
+        return _combine(
+            operator,
+            [
+                self._of_column(value, operator, other)
+                if (other := named_column(each))
+                else self._of_limits(value, operator, [each])
+                for each in wanted
+            ],
+        )
+
+    def _of_column(self, value: Typed, operator: str, column: str) -> Verdict:
+        """All values of the other column count. Names are the same if they mean it."""
+        others = self.row(column)
+        if not others.values:
+            return unstated(others.reason)
+        key = joint_key(column_key(self.column), column_key(column))
+        named = self.rules.spellings.named.get(key, {})
+
+        def called(value: Typed) -> Typed:
+            name = named.get(one_line(value)) if is_text(value) else None
+            return Typed(raw=name) if name else value
+
+        if operator == "not contains":
+            return negate(self._of_column(value, "contains", column))
+        pairs = [compare_pair(called(value), operator, called(each), self.rules.language) for each in others.values]
+        return _combine(operator, pairs)
+
+    def _of_limits(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
+        language = self.rules.language
+        if operator == "in month":
+            if len(value.date) < 7:
+                return unstated(translate("ask", "“{value}” names no month", language, value=value.raw))
+            return to_verdict(int(value.date[5:7]) in map(int, wanted))
+        if value.currency and operator in ("=", "!=") and CODES.issuperset(wanted):
+            return to_verdict((value.currency in wanted) == (operator == "="))
+        meant = self.rules.spellings.meant.get(column_key(self.column))
+        if meant is not None and is_text(value) and operator in NAMING:
+            is_one = any(self._means(value, each, operator, meant) for each in wanted)
+            return to_verdict(is_one == (operator in ("=", "contains")))
+        if operator in ("contains", "not contains"):
+            return self._of_words(value, operator, wanted)
+        limits = [read_limit(each, self.field) for each in wanted]
+        rates = self.rules.rates
+        there = rates.in_currency_of(value, limits, language) if rates else value
+        verdict = compare_value(there, operator, limits, language)
+        if rates is None or there is value:
+            return verdict
+        if verdict.truth == "not stated":
+            column = column_name(self.column, language)
+            verdict = unstated(
+                translate(
+                    "shortlist", "{column} is {value}, and rates change", language, column=column, value=there.raw
+                )
+            )
+        return verdict._replace(rate=rates.rate_text(value.currency, there.currency, language))
+
+    def _means(self, value: Typed, name: str, operator: str, meant: Mapping[str, frozenset[str]]) -> bool:
+        raw = one_line(value)
+        is_named = raw in meant.get(row_key(name), ()) or row_key(raw) == row_key(name)
+        return is_named or ("contains" in operator and holds(raw, name))
+
+    def _of_words(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
+        if any(self._has_words(value, each) for each in wanted):
+            return to_verdict(operator == "contains")
+        if operator == "contains" and self.rules.words == "loose":
+            said, asked = shortened(value.raw, SHOWN), translate("shortlist", " or ", self.rules.language).join(wanted)
+            return unstated(
+                translate("shortlist", "“{text}” does not say {wanted}", self.rules.language, text=said, wanted=asked)
+            )
+        return to_verdict(operator == "not contains")
+
+    def _has_words(self, value: Typed, words: str) -> bool:
+        if value.truth is not None:
+            return read_limit(words, self.field).truth is value.truth
+        return words.casefold() in value.raw.casefold() if self.rules.words == "part" else holds(value.raw, words)

@@ -1,0 +1,119 @@
+"""Filters of the grid: what they let through, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablewright.conditions.column_filter import filter_on
+from tablewright.domain.condition import OPERATORS, Condition
+from tablewright.domain.corpus import Truth
+from tablewright.domain.model import Cell, Field, FieldType, Value
+from tablewright.errors import UsageError
+from tablewright.values.coerce import coerce
+
+
+def truth(value: Value, operator: str, *wanted: str, field: Field) -> Truth:
+    value = coerce(value, field).value if isinstance(value, str) else value
+    test = filter_on(Condition(column=field.name, operator=operator, values=wanted), [field])
+    return test({field.name: Cell(value=value)}).truth
+
+
+@pytest.mark.parametrize(
+    ("value", "operator", "wanted", "expected"),
+    [
+        ("50 GBP", "<", "60 GBP", "match"),
+        ("70 GBP", "<", "60 GBP", "no match"),
+        ("50 USD", "<", "60 GBP", "not stated"),
+        ("55 KWD", "<", "60 GBP", "not stated"),
+        ("50 USD", ">=", "60 GBP", "not stated"),
+        ("60 USD", "=", "60 GBP", "not stated"),
+        ("60 USD", "!=", "60 GBP", "not stated"),
+        ("60 GBP", "=", "60 GBP", "match"),
+        ("60 GBP", "!=", "60 GBP", "no match"),
+        ("50 USD", "<", "60", "match"),
+        ("50 USD", "=", "USD", "match"),
+    ],
+)
+def test_amounts_are_compared_in_one_currency_only(value: str, operator: str, wanted: str, expected: Truth) -> None:
+    assert truth(value, operator, wanted, field=Field(name="Price", type="money")) == expected
+
+
+def test_a_bare_amount_is_in_the_currency_of_its_column() -> None:
+    pounds = Field(name="Price", type="money", unit="GBP")
+    assert truth("50 USD", "<", "60", field=pounds) == "not stated"
+    assert truth("50", "<", "60", field=pounds) == "match"
+
+
+@pytest.mark.parametrize(
+    ("value", "operator", "wanted", "expected"),
+    [
+        ("2018", "<", "2018-06-01", "not stated"),
+        ("2017", "<", "2018-06-01", "match"),
+        ("2018-05-03", "=", "2018", "match"),
+        ("2019-05", ">", "2018", "match"),
+        ("2019-05", "in month", "5", "match"),
+        ("2019-05", "in month", "6", "no match"),
+    ],
+)
+def test_a_date_is_compared_as_far_as_it_is_known(value: str, operator: str, wanted: str, expected: Truth) -> None:
+    assert truth(value, operator, wanted, field=Field(name="Day", type="date")) == expected
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "operator", "wanted", "expected"),
+    [
+        ("text", "Tyres & Co", "=", "tires and co", "no match"),
+        ("text", "The Tyre-Shop", "=", "the tire shop", "match"),
+        ("text", "Nordwind GmbH", "contains", "wind", "match"),
+        ("text", "Nordwind GmbH", "not contains", "wind", "no match"),
+        ("text", "10 kg", "<", "3 kg", "no match"),
+        ("text", "Ann", "<", "Bob", "match"),
+        ("boolean", "yes", "=", "yes", "match"),
+        ("boolean", "yes", "=", "true", "match"),
+        ("boolean", "no", "contains", "yes", "no match"),
+        ("list", "red, blue", "!=", "blue", "no match"),
+    ],
+)
+def test_texts_are_compared_as_people_mean_them(
+    type: FieldType, value: str, operator: str, wanted: str, expected: Truth
+) -> None:
+    assert truth(value, operator, wanted, field=Field(name="Value", type=type)) == expected
+
+
+def test_a_filter_takes_several_values_and_both_ends_of_a_range() -> None:
+    weight = Field(name="Weight", type="number", unit="kg")
+    assert truth("2 kg", "between", "1500 g", "3", field=weight) == "match"
+    assert truth("2 kg", "=", "1", "2", field=weight) == "match"
+
+
+def test_a_column_is_compared_with_another_one_of_its_row() -> None:
+    fields = [Field(name="Paid", type="date"), Field(name="Due date", type="date")]
+    late = filter_on(Condition(column="Paid", operator=">", values=("{due date}",)), fields)
+    dates = [("2026-04-02", "2026-04-01"), ("2026-04-01", "2026-04-01"), ("2026-04-02", None)]
+    found = [late({"Paid": Cell(value=paid), "Due date": Cell(value=due)}).truth for paid, due in dates]
+    assert found == ["match", "no match", "not stated"]
+
+
+def test_an_empty_cell_passes_only_where_a_difference_is_asked_for() -> None:
+    field = Field(name="Price", type="money")
+    for operator in ("=", "!=", "<", "<=", ">", ">=", "contains", "not contains"):
+        passes = truth(None, operator, "5 EUR", field=field)
+        assert passes == ("match" if operator in ("!=", "not contains") else "no match")
+
+
+@pytest.mark.parametrize(
+    ("operator", "values"),
+    [("like", ("5",)), ("<", ()), ("<", ("cheap",)), ("between", ("5",)), ("in month", ("13",)), ("=", ("{Cost}",))],
+)
+def test_a_filter_that_cannot_be_applied_is_refused(operator: str, values: tuple[str, ...]) -> None:
+    field = Field(name="Price", type="money")
+    with pytest.raises(UsageError):
+        filter_on(Condition(column="Price", operator=operator, values=values), [field])
+
+
+def test_every_operator_has_a_filter() -> None:
+    wanted = {"between": ("1", "2"), "in month": ("3",), "known": (), "unknown": ()}
+    for operator in OPERATORS:
+        filter_on(
+            Condition(column="Day", operator=operator, values=wanted.get(operator, ("2024",))), [Field(name="Day")]
+        )
