@@ -37,6 +37,11 @@ class ToSupport(Noun, frozen=True):
     values: tuple[JudgedValue, ...]
 
 
+class Supported(Noun, frozen=True):
+    verdict: Verdict
+    reason: str = ""
+
+
 class Checked(BaseModel):
     number: int
     verdict: Verdict
@@ -63,14 +68,14 @@ class Support:
             max_tokens=100 + 100 * len(asked.values),
         )
 
-    def check(self, asked: ToSupport, reply: Any) -> Mapping[str, Checked]:
+    def check(self, asked: ToSupport, reply: Any) -> Mapping[str, Supported]:
         """A verdict for each column; one that was left out says so, and does not count as a yes."""
-        said = {each.number: each for each in reply.checked}
+        said = {each.number: Supported(verdict=each.verdict, reason=each.reason) for each in reply.checked}
         verdicts = {each.field.name: said[n] for n, each in enumerate(asked.values, start=1) if n in said}
         if missing := [each.field.name for each in asked.values if each.field.name not in verdicts]:
             raise Unusable(f"there is no verdict on {', '.join(missing)}.", usable=verdicts)
         return verdicts
 
-    def fallback(self, asked: ToSupport) -> Mapping[str, Checked]:
+    def fallback(self, asked: ToSupport) -> Mapping[str, Supported]:
         """Without a model nobody can say."""
         return {}

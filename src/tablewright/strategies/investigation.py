@@ -18,7 +18,7 @@ from tablewright.decisions.choose_pages import Choose, pages_for_row
 from tablewright.decisions.decision import Decision, Outcome, fall_back
 from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
-from tablewright.decisions.support import Checked, JudgedValue, Support, ToSupport
+from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.domain.text import count_noun, shortened, show
@@ -319,17 +319,17 @@ class RowInvestigation(Gathering):
         """With a model: what the page says of itself that the row's other cells do not."""
         return contradiction(self.subject, source) if self.model is not None and source.kind == "page" else ""
 
-    async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Checked]:
+    async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Supported]:
         values = tuple(
             JudgedValue(field=field, value=show(each.value), evidence=each.evidence)
             for field, each in judged
             if each is not None
         )
         asked = ToSupport(subject=self.subject, values=values)
-        verdicts: Mapping[str, Checked] = (await self.decide(Support(), asked)).decided
+        verdicts: Mapping[str, Supported] = (await self.decide(Support(), asked)).decided
         return verdicts
 
-    def _borne(self, field: Field, finding: Finding | None, verdict: Checked | None) -> Finding | None:
+    def _borne(self, field: Field, finding: Finding | None, verdict: Supported | None) -> Finding | None:
         """A judged value after its second judgement. One that its quotes do not bear is left out, and said."""
         assert finding is not None
         if verdict is None:
