@@ -543,7 +543,14 @@ async def test_our_own_lines_are_in_the_language_of_the_question_and_translated_
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("fr", "1\u202f577,20"), ("es-MX", "1.577,20"), ("de", "1.577,20"), ("ja", "1,577.20"), ("", "1,577.20")],
+    [
+        ("fr", "1\u202f577,20"),
+        ("es-MX", "1.577,20"),
+        ("de", "1.577,20"),
+        ("hr", "1.577,20"),
+        ("ja", "1,577.20"),
+        ("", "1,577.20"),
+    ],
 )
 def test_figures_are_written_as_the_language_writes_them(language: str, said: str) -> None:
     assert figure("1,577.20", language) == said

@@ -396,7 +396,9 @@ async def test_in_a_language_that_is_not_ours_the_model_translates_our_lines_onc
     text = render(kept, "md").decode()
     assert "## fr In short" in text
     assert "fr Round 1: fr discovery" in text
-    assert b"fr In short" in render(kept, "html")
+    html = render(kept, "html").decode()
+    assert "fr In short" in html
+    assert '<html lang="fr">' in html
     assert "Searched {queries}." not in kept.words
 
 

@@ -17,6 +17,7 @@ from tablewright.messages.catalogue import (
     catalogue,
     figure,
     learn,
+    primary_code,
     texts_of,
     translate,
     translate_count,
@@ -80,7 +81,14 @@ def test_a_count_of_nothing_is_not_told() -> None:
 
 def test_a_language_without_a_catalogue_gets_english_with_its_own_figures() -> None:
     assert translate("ask", SILENT, "fi") == translate("ask", SILENT) == SILENT
-    assert translate("ask", ROWS, "fi", count=1200, where="") == "1\u202f200 rows can be exported."
+    assert translate("ask", ROWS, "fi", count=1200, where="") == "1\xa0200 rows can be exported."
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [("es_MX", "es"), ("Spanish", "es"), ("French (Canada)", "fr"), ("Klingonese", "klingonese")]
+)
+def test_a_language_is_known_by_its_code_and_by_its_name(language: str, code: str) -> None:
+    assert primary_code(language) == code
 
 
 def test_lines_of_another_language_are_learnt_and_those_of_ours_are_not_overwritten() -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Tell, Unusable, decide
 from tablewright.domain.model import Noun
-from tablewright.messages.catalogue import LANGUAGES, catalogue, learn, primary_code, texts_of
+from tablewright.messages.catalogue import LANGUAGES, LONGEST_CODE, catalogue, learn, primary_code, texts_of
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -36,7 +36,6 @@ of the list, short and natural, as a native writer of reports would say it. {FOR
 words with single spaces between them."""
 INSTRUCTIONS = {"ask": READER, "report": REPORT, "shortlist": ADVISER}
 """By the context of the texts."""
-LONGEST_CODE = 3
 ASKED: set[tuple[str, str]] = set()
 """Languages with the contexts for which a model was asked: one that cannot translate is not asked again."""
 

@@ -10,6 +10,7 @@ translation stays English. `scripts/texts` brings the .po files up to date with 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from gettext import c2py
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
@@ -25,13 +26,8 @@ the values are translated, and of tuples in them the first."""
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """Those that come with us, as their speakers call them."""
 NAMES = {"english": "en", "german": "de", "deutsch": "de"}
-"""Languages as a plan names them."""
-POINTS, SPACES = str.maketrans(",.", ".,"), str.maketrans(",.", "\u202f,")
-MARKS = {
-    **dict.fromkeys(("da", "de", "el", "es", "id", "it", "nl", "pt", "ro", "tr"), POINTS),
-    **dict.fromkeys(("bg", "cs", "fi", "fr", "hu", "nb", "pl", "ru", "sk", "sv", "uk"), SPACES),
-}
-"""How the marks of English figures are written in other languages: 1.577,20 or 1 577,20."""
+"""Languages as plans name them; Babel knows the English names of the others."""
+LONGEST_CODE = 3
 
 
 class Catalogue(NamedTuple):
@@ -101,11 +97,32 @@ def learn(language: str, lines: Mapping[tuple[str, str], str]) -> None:
 
 def figure(written: str, language: str = "") -> str:
     """A figure that is written as in English, "1,577.20", as the language writes it."""
-    marks = MARKS.get(primary_code(language))
-    return written.translate(marks) if marks else written
+    return written.translate(marks_of(primary_code(language)))
+
+
+@cache
+def marks_of(code: str) -> dict[int, str]:
+    """Return what the marks of English figures become: 1.577,20 or 1 577,20; nothing for an unknown language."""
+    if code in ("", "en"):
+        return {}
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        symbols = Locale(code).number_symbols["latn"]
+    except (UnknownLocaleError, KeyError):
+        return {}
+    return str.maketrans({",": symbols["group"], ".": symbols["decimal"]})
 
 
 def primary_code(language: str) -> str:
-    """ "es" of "es-MX", of "es_MX" and of "Spanish" where it is in `NAMES`, whether there is a catalogue or not."""
+    """ "es" of "es-MX", of "es_MX" and of "Spanish", whether there is a catalogue or not."""
     first = language.strip().lower().replace("-", " ").replace("_", " ").partition(" ")[0]
-    return NAMES.get(first, first)
+    return NAMES.get(first) or (first if len(first) <= LONGEST_CODE else code_of_name(first))
+
+
+@cache
+def code_of_name(name: str) -> str:
+    """Return the code of a language by its English name in small letters; the name where it is unknown."""
+    from babel import Locale
+
+    return next((code for code, each in Locale("en").languages.items() if each.lower() == name), name)

@@ -26,7 +26,15 @@ from tablewright.domain.research import (
 from tablewright.domain.rowkey import split_words
 from tablewright.domain.text import count_noun
 from tablewright.domain.usage import Usage
-from tablewright.messages.catalogue import LANGUAGES, ReportText, complete_text, figure, primary_code, translate
+from tablewright.messages.catalogue import (
+    LANGUAGES,
+    LONGEST_CODE,
+    ReportText,
+    complete_text,
+    figure,
+    primary_code,
+    translate,
+)
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", re.IGNORECASE)
 _SITE = re.compile(r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
@@ -97,7 +105,9 @@ class Words:
 
     @property
     def code(self) -> str:
-        return self._code if self.lines or self._code in LANGUAGES else "en"
+        """Of the language that it speaks."""
+        is_known = self._code in LANGUAGES or (self.lines and len(self._code) <= LONGEST_CODE)
+        return self._code if is_known else "en"
 
     def __call__(self, text: str, /, **values: Any) -> str:
         if line := self.lines.get(text):
