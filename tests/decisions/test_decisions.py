@@ -8,13 +8,15 @@ import pytest
 
 from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, Quoted
-from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
+from tablewright.decisions.choose_pages import Choose, Offer, pages_for_list, pages_for_research, pages_for_row
 from tablewright.decisions.decision import decide
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
+from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Evidence, Field, Step
+from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel
@@ -318,6 +320,21 @@ async def test_the_models_choice_is_final_and_only_of_what_was_offered(
 def test_search_results_are_one_line_each() -> None:
     lines = Choose().prompt(CHOOSE).text.split("\n")
     assert [line[:3] for line in lines if line.startswith("[")] == ["[1]", "[2]", "[3]"]
+
+
+def test_whoever_chooses_is_told_which_pages_were_read() -> None:
+    read = ("http://read.example/",)
+    brief = Brief(question="What does Acme make?", report_type="narrative")
+    plan = ListPlan(question="All turbine makers", things="turbine makers", fields=(CITY,))
+    for request in (
+        pages_for_row(ACME, (FOUNDED,), OFFERS, read=read),
+        pages_for_list(plan, OFFERS, 3, read),
+        pages_for_research(brief, ("turbines",), OFFERS, 3, read),
+    ):
+        prompt = Choose().prompt(request)
+        assert prompt.instructions.startswith(request.goal)
+        assert "Read already" in prompt.text
+        assert "http://read.example/" in prompt.text
 
 
 def coverage(*answers: AnsweredField) -> JudgeCoverage:

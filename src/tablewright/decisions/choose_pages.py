@@ -81,6 +81,8 @@ class ChoosePages(Noun, frozen=True, gc=True):
     known: str
     asked: str = ""
     most: int = 3
+    read: tuple[str, ...] = ()
+    """Addresses that were read already."""
     subject: Subject | None = None
     """The row, where they are for one."""
     words: str = ""
@@ -96,14 +98,13 @@ def pages_for_row(
     notes: Mapping[str, str] | None = None,
     read: Sequence[str] = (),
 ) -> ChoosePages:
-    """`read` are addresses of pages that were read for the row already."""
-    seen = f"\nRead already, without finding these columns: {', '.join(read)}" if read else ""
     return ChoosePages(
         goal=FILL_A_ROW,
         offers=offers,
-        known=f"The row:\n{row_block(subject, notes or {})}{seen}",
+        known=f"The row:\n{row_block(subject, notes or {})}",
         asked=f"Columns:\n{question_block(describe_columns(fields))}",
         most=most,
+        read=tuple(read),
         subject=subject,
         words=" ".join(f"{field.name} {field.question}" for field in fields),
     )
@@ -112,15 +113,16 @@ def pages_for_row(
 def pages_for_list(plan: ListPlan, offers: tuple[Offer, ...], most: int, read: Sequence[str]) -> ChoosePages:
     wanted = [plan.question, f"Things: {plan.things}", f"Columns: {', '.join(each.name for each in plan.fields)}"]
     wanted += [f"Such lists stand: {plan.places}"] if plan.places else []
-    seen = f"\nRead already: {', '.join(read)}" if read else ""
-    known = f"{question_block(chr(10).join(wanted))}{seen}"
-    return ChoosePages(goal=FIND_ROWS, offers=offers, known=known, most=most)
+    known = question_block("\n".join(wanted))
+    return ChoosePages(goal=FIND_ROWS, offers=offers, known=known, most=most, read=tuple(read))
 
 
-def pages_for_research(brief: Brief, aims: Sequence[str], offers: tuple[Offer, ...], most: int) -> ChoosePages:
+def pages_for_research(
+    brief: Brief, aims: Sequence[str], offers: tuple[Offer, ...], most: int, read: Sequence[str] = ()
+) -> ChoosePages:
     """`aims` say what the searches of the round are for."""
     known = f"Searched for:\n{block(1, chr(10).join(aims), 'searches')}"
-    return ChoosePages(goal=RESEARCH, offers=offers, known=known, asked=described(brief), most=most)
+    return ChoosePages(goal=RESEARCH, offers=offers, known=known, asked=described(brief), most=most, read=tuple(read))
 
 
 def pages_for_products(
@@ -141,10 +143,12 @@ class Choose:
     name = "choose pages"
 
     def prompt(self, asked: ChoosePages) -> Prompt:
+        without = ", without finding these columns" if asked.subject is not None else ""
+        read = f"\nRead already{without}: {', '.join(asked.read)}" if asked.read else ""
         strict = STRICT if len(asked.offers) > MANY else ""
         return Prompt(
             instructions=join_parts(asked.goal, WARNING, asked.asked),
-            text=f"{asked.known}\n\n{result_block(asked.offers)}\n\nChoose at most {asked.most}.{strict}",
+            text=f"{asked.known}{read}\n\n{result_block(asked.offers)}\n\nChoose at most {asked.most}.{strict}",
             reply=Choice,
             max_tokens=80 + 8 * asked.most,
         )

@@ -8,11 +8,10 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.prompt_text import clean_lines
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Noun
-from tablewright.domain.text import shortened
+from tablewright.domain.text import new_queries, shortened
 from tablewright.models.text_budget import LIST_TITLE, NAME, NAMES
 
 INSTRUCTIONS = f"""\
@@ -68,8 +67,7 @@ class MoreSearches:
         )
 
     def check(self, asked: SearchSoFar, reply: Any) -> tuple[str, ...]:
-        tried = {query.casefold() for query in asked.tried}
-        return tuple(query for query in clean_lines(reply.queries) if query.casefold() not in tried)[:4]
+        return new_queries(reply.queries, asked.tried)[:4]
 
     def fallback(self, asked: SearchSoFar) -> tuple[str, ...]:
         return ()

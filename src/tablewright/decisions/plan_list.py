@@ -16,10 +16,11 @@ from tablewright.citations.untrusted import question_block
 from tablewright.conditions.comparable import check_condition
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.plan_question import PlannedCondition
-from tablewright.decisions.prompt_text import clean_lines, describe_column
+from tablewright.decisions.prompt_text import describe_column
 from tablewright.domain.condition import ORDERED, Condition, describe_condition
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun, column_key
+from tablewright.domain.text import new_queries
 from tablewright.values.typed import type_of, typed
 
 INSTRUCTIONS = """\
@@ -109,7 +110,7 @@ class PlanList:
             identity=tuple(names[column_key(name)] for name in planned.identity),
             conditions=tuple(dict.fromkeys(conditions)),
             places=planned.places.strip(),
-            queries=clean_lines(planned.queries),
+            queries=new_queries(planned.queries),
             said=planned.say.strip(),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 from tablewright.domain.model import Basis, Cell, Value
 from tablewright.messages.catalogue import PageText
@@ -92,6 +93,16 @@ def shortened(text: str, limit: int) -> str:
 def count_noun(count: int, noun: str) -> str:
     """Return "1 row" or "1,200 rows"."""
     return f"{count:,} {plural(noun, count)}"
+
+
+def new_queries(queries: Iterable[str], tried: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the queries in one line each, without those that were tried, in whichever case and spacing."""
+    known = {normalize_whitespace(query).casefold() for query in ("", *tried)}
+    lines: dict[str, str] = {}
+    for query in queries:
+        line = normalize_whitespace(query)
+        lines.setdefault(line.casefold(), line)
+    return tuple(line for key, line in lines.items() if key not in known)
 
 
 def plural(noun: str, count: int) -> str:

@@ -18,7 +18,7 @@ from tablewright.decisions.read_document import ReadDocument
 from tablewright.domain.model import Field, Finding
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.template import PLACEHOLDER
-from tablewright.domain.text import cell_text, normalize_whitespace
+from tablewright.domain.text import cell_text, new_queries, normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
@@ -167,9 +167,8 @@ async def searched(investigation: RowInvestigation, fields: tuple[Field, ...], m
     the words of each question."""
     name = investigation.subject.name
     queries = [f"{name} {' '.join(field.name for field in fields[:3])}", name]
-    if set(queries) <= set(investigation.queries):
+    if not new_queries(queries, investigation.queries):
         queries = [f"{name} {PLACEHOLDER.sub(' ', field.question)}" for field in fields if field.question]
-    for query in queries:
-        if (query := " ".join(query.split())) not in investigation.queries:
-            await investigation.search(query)
+    for query in new_queries(queries, investigation.queries):
+        await investigation.search(query)
     return await investigation.open(await investigation.choose_pages(fields, most))

@@ -12,7 +12,7 @@ from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.choose_pages import Offer
 from tablewright.domain.model import Field, Step
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import shortened
+from tablewright.domain.text import new_queries, shortened
 from tablewright.extraction.candidate import Candidate
 from tablewright.models.text_budget import PAGE_SHARE
 from tablewright.sources.source import Hit
@@ -117,7 +117,7 @@ class Exploration:
         query = " ".join(query.split())[:200]
         if not self.may_search:
             return "No more searches. Answer from what you have."
-        if not query or self._was_searched(query):
+        if not new_queries([query], self.investigation.queries):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
         new = await self._search(query)
@@ -136,9 +136,6 @@ class Exploration:
     def _new_results(self, new: Sequence[Hit]) -> str:
         origins = {hit.origin for hit in new}
         return words.results(self._number([offer for offer in self.investigation.offers() if offer.origin in origins]))
-
-    def _was_searched(self, query: str) -> bool:
-        return query.casefold() in {tried.casefold() for tried in self.investigation.queries}
 
     async def open(self, number: int) -> str:
         if not self.may_open:
@@ -215,7 +212,7 @@ class Exploration:
     async def _next_angle(self) -> list[Hit]:
         while self._angles and self._steps_left > 0:
             query = self._angles.pop(0)
-            if not self._was_searched(query):
+            if new_queries([query], self.investigation.queries):
                 return await self._search(query)
         return []
 

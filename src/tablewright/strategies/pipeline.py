@@ -14,6 +14,7 @@ import msgspec
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.domain.model import Field, Finding
 from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import new_queries
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
@@ -92,10 +93,10 @@ async def follow(attempt: RowAttempt, patterns: Sequence[str]) -> None:
     while left and fields:
         while left:
             pattern = left.pop(0)
-            for query in queries_for((pattern,), investigation.subject, row, investigation.fields):
-                if query not in investigation.queries and query not in attempt.feedback.avoid_queries:
-                    investigation.patterns[query] = pattern
-                    await investigation.search(query)
+            of_pattern = queries_for((pattern,), investigation.subject, row, investigation.fields)
+            for query in new_queries(of_pattern, (*investigation.queries, *attempt.feedback.avoid_queries)):
+                investigation.patterns[query] = pattern
+                await investigation.search(query)
             if may_stop and enough(investigation, fields):
                 break
         may_stop = False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.domain.model import Field, Finding
+from tablewright.domain.text import new_queries
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.patterns import PatternGenerator
@@ -34,7 +35,7 @@ class PerFieldAnswers(RowAnswers):
             queries = await self.queries(attempt)
             return [await self.answer_field(field, attempt.investigation, queries, attempt.feedback)]
 
-    async def queries(self, attempt: RowAttempt) -> list[str]:
+    async def queries(self, attempt: RowAttempt) -> Sequence[str]:
         """Different ways to ask a search engine for one field of one row, the most promising first."""
         (field,), investigation, feedback = attempt.fields, attempt.investigation, attempt.feedback
         weak = [column for column in feedback.weak if column.name == field.name]
@@ -58,5 +59,4 @@ class PerFieldAnswers(RowAnswers):
         investigation.patterns |= {query: p for p, queries in of_pattern.items() for query in queries}
         queries = queries_for(patterns, investigation.subject, attempt.row, (field,))
         allow_queries(queries, planned_anew=bool(asked.avoid))
-        tried = {*investigation.queries, *feedback.avoid_queries}
-        return [query for query in queries if query not in tried]
+        return new_queries(queries, (*investigation.queries, *feedback.avoid_queries))

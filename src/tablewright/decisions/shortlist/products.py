@@ -22,6 +22,7 @@ from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import OfferedAs, Product, Requirements
+from tablewright.domain.text import new_queries
 from tablewright.models.text_budget import PAGE_LINKS, USUAL_ROOM, cut_text
 
 INSTRUCTIONS = f"""\
@@ -109,9 +110,9 @@ class FindProducts:
 
     def check(self, asked: PagesForProducts, reply: Any) -> FoundProducts:
         proved = [prove_product(named, asked) for named in reply.products]
-        queries = tuple(dict.fromkeys(" ".join(query.split())[:200] for query in reply.queries))[: asked.queries]
+        queries = new_queries(query[:200] for query in reply.queries)[: asked.queries]
         products = tuple(product for product, _ in proved if product is not None)
-        found = FoundProducts(products=products, queries=tuple(filter(None, queries)))
+        found = FoundProducts(products=products, queries=queries)
         return accept(found, (problem for _, problem in proved if problem))
 
     def fallback(self, asked: PagesForProducts) -> FoundProducts:

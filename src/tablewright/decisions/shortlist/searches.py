@@ -12,6 +12,7 @@ from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.decisions.shortlist.prompt_parts import wanted_block
 from tablewright.domain.model import Noun
 from tablewright.domain.shortlist import Requirements
+from tablewright.domain.text import new_queries
 
 QUERIES = f"""\
 You plan web searches that find products somebody may want to buy: as many different suitable models as possible, of \
@@ -54,9 +55,7 @@ class PlanSearches:
         return Prompt(instructions=QUERIES, text=text, reply=PlannedQueries, max_tokens=80 + 40 * asked.most)
 
     def check(self, asked: SearchesToPlan, reply: Any) -> tuple[str, ...]:
-        sent = {query.casefold() for query in asked.sent}
-        queries = dict.fromkeys(" ".join(query.split())[:200] for query in reply.queries)
-        new = tuple(query for query in queries if query and query.casefold() not in sent)[: asked.most]
+        new = new_queries((query[:200] for query in reply.queries), asked.sent)[: asked.most]
         if not new:
             raise Unusable("there is no new query.", usable=self.fallback(asked))
         return new
@@ -66,7 +65,5 @@ class PlanSearches:
         product, region = asked.requirements.product_type, asked.requirements.region
         wishes = [wish.words for wish in asked.requirements.wishes if wish.kind in ("must", "nice", "specification")]
         ends = ["", "price", "comparison", *wishes]
-        queries = [" ".join(f"{product} {end} {region}".split()) for end in ends]
-        queries += [" ".join(f"{asked.like} {product}".split())] if asked.like else []
-        sent = {query.casefold() for query in asked.sent}
-        return tuple(query for query in dict.fromkeys(queries) if query.casefold() not in sent)[: asked.most]
+        queries = [f"{product} {end} {region}" for end in ends] + [f"{asked.like} {product}"] * bool(asked.like)
+        return new_queries(queries, asked.sent)[: asked.most]

@@ -20,7 +20,7 @@ from tablewright.domain.research import (
     Round,
     SourceNote,
 )
-from tablewright.domain.text import count_noun
+from tablewright.domain.text import count_noun, new_queries
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.library import failures
@@ -221,9 +221,8 @@ def with_contradictions(reflection: Reflection, further: Sequence[Contradiction]
 
 def to_search(gaps: Sequence[Gap], made: Sequence[str], lowest: int) -> list[Gap]:
     """Those with a query that was not made yet, one of a query, as far as that priority."""
-    tried = {query.casefold() for query in made}
-    wanted = {gap.suggested_query: gap for gap in reversed(gaps) if gap.suggested_query.strip()}
-    return [gap for query, gap in reversed(wanted.items()) if query.casefold() not in tried and gap.priority <= lowest]
+    wanted = {" ".join(gap.suggested_query.split()): gap for gap in reversed(gaps)}
+    return [wanted[query] for query in new_queries(reversed(wanted), made) if wanted[query].priority <= lowest]
 
 
 def by_thing(brief: Brief, shown: Sequence[CatalogCandidate]) -> Brief:

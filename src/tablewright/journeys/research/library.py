@@ -116,22 +116,9 @@ class Library(Gathering):
 
         async def one(work: Callable[[], Awaitable[Done]]) -> Done | None:
             async with turns:
-                return None if self._limits.spent else await work()
+                return None if self._limits.spent else await self._limits.in_time(work())
 
-        working = [asyncio.create_task(one(work)) for work in works]
-        try:
-            if working:
-                await asyncio.wait(working, timeout=self._limits.seconds_left)
-        finally:
-            for each in working:
-                each.cancel()
-            ended = await asyncio.gather(*working, return_exceptions=True)
-        done: list[Done | None] = []
-        for result in ended:
-            if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
-                raise result
-            done.append(None if isinstance(result, BaseException) else result)
-        return done
+        return await asyncio.gather(*map(one, works))
 
     async def _choose(self, tasks: Sequence[ResearchTask], found: Sequence[Sequence[Hit]]) -> list[list[str]]:
         """For each task the addresses to open. With a model it chooses from all results together; a page that was
@@ -146,7 +133,7 @@ class Library(Gathering):
             aims = [
                 f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query for task in tasks
             ]
-            request = pages_for_research(self._brief, aims, offers, most * len(tasks))
+            request = pages_for_research(self._brief, aims, offers, most * len(tasks), list(self.pages))
             outcome = await self._limits.in_time(self.choose(request))
             if outcome is not None and outcome.degraded:
                 return [first_of_each_site(hits, most) for hits in found]

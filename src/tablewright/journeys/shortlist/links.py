@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
@@ -36,31 +37,10 @@ async def listings(
     """The cheapest first, in the state that is wanted before others; new, if nothing is said. What is
     over the budget is marked. `known` are pages that named the product before. Raises SearchError where no search
     worked."""
-    with telling(Provenance(name, requirements, addresses=known)):
-        return await _listings(name, requirements, known, tools, rates, tell, language)
-
-
-async def _listings(
-    name: str,
-    requirements: Requirements,
-    known: tuple[str, ...],
-    tools: Tools,
-    rates: Rates,
-    tell: Tell,
-    language: str,
-) -> tuple[ShopListing, ...]:
     region = requirements.region
     wanted = states_asked_for(requirements.wishes) or {"new"}
-    web = web_of(tools)
-    gathering = Gathering(web, tools.model, tell)
-    queries = [without_personal_data(query) for query in (f"buy {name} {region}", f"{name} price {region}")]
-    hits = await gathering.search_all(queries)
-    origins = list(dict.fromkeys((*known, *(hit.origin for hit in hits))))
-    failed = list(gathering.failed_searches.values())
-    if len(failed) == len(queries) and not origins:
-        raise failed[0]
-    opened = await asyncio.gather(*map(web.open_again, origins[:OPENED]))
-    pages = tuple(page for page in opened if isinstance(page, Retrieved))
+    with telling(Provenance(name, requirements, addresses=known)):
+        pages = await shop_pages(name, region, known, tools, tell)
     if not pages:
         return ()
     room = tools.model.text_room if tools.model is not None else 0
@@ -83,3 +63,17 @@ async def _listings(
 
     best = {offer.url: marked(offer) for offer in sorted(offers, key=order)}
     return tuple(best.values())[:MOST_LISTINGS]
+
+
+async def shop_pages(name: str, region: str, known: Sequence[str], tools: Tools, tell: Tell) -> tuple[Retrieved, ...]:
+    """Return pages that name the product, as they are now."""
+    web = web_of(tools)
+    gathering = Gathering(web, tools.model, tell)
+    queries = [without_personal_data(query) for query in (f"buy {name} {region}", f"{name} price {region}")]
+    hits = await gathering.search_all(queries)
+    origins = list(dict.fromkeys((*known, *(hit.origin for hit in hits))))
+    failed = list(gathering.failed_searches.values())
+    if len(failed) == len(queries) and not origins:
+        raise failed[0]
+    opened = await asyncio.gather(*map(web.open_again, origins[:OPENED]))
+    return tuple(page for page in opened if isinstance(page, Retrieved))
