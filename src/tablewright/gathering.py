@@ -117,7 +117,7 @@ class Gathering:
         return found.hits
 
     def _too_slow(self) -> str:
-        return f"It took longer than {self.search_seconds:g} seconds."
+        return "It was not answered in time."
 
     # ── choosing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,7 +127,7 @@ class Gathering:
         gone = {*self._led_to, *self.pages, *self.refusals, *self._avoided, *self._declined}
         seen = {(hit.title, hit.snippet) for hit in self.hits.values() if hit.origin in gone and hit.snippet}
         return tuple(
-            Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
+            offer_of(hit)
             for hit in (self.hits.values() if among is None else among)
             if hit.origin not in gone and (hit.title, hit.snippet) not in seen
         )
@@ -178,3 +178,7 @@ class Gathering:
     def result_of(self, origin: str) -> Retrieved | Refusal | None:
         """Return what came of opening an address; None if it was not opened."""
         return self.page_of(origin) or self.refusals.get(origin)
+
+
+def offer_of(hit: Hit) -> Offer:
+    return Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)

@@ -20,7 +20,7 @@ from tablewright.domain.research import (
     Round,
     SourceNote,
 )
-from tablewright.domain.text import count_noun, new_queries
+from tablewright.domain.text import count_noun, new_queries, normalize_whitespace
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.library import failures
@@ -221,7 +221,7 @@ def with_contradictions(reflection: Reflection, further: Sequence[Contradiction]
 
 def to_search(gaps: Sequence[Gap], made: Sequence[str], lowest: int) -> list[Gap]:
     """Those with a query that was not made yet, one of a query, as far as that priority."""
-    wanted = {" ".join(gap.suggested_query.split()): gap for gap in reversed(gaps)}
+    wanted = {normalize_whitespace(gap.suggested_query): gap for gap in reversed(gaps)}
     return [wanted[query] for query in new_queries(reversed(wanted), made) if wanted[query].priority <= lowest]
 
 

@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from tablewright.decisions.choose_pages import Offer, pages_for_products
+from tablewright.decisions.choose_pages import pages_for_products
 from tablewright.decisions.decision import Tell
 from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged, one_a_page
 from tablewright.decisions.shortlist.searches import PlanSearches, SearchesToPlan
@@ -22,7 +22,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
 from tablewright.domain.text import count_noun
-from tablewright.gathering import Gathering
+from tablewright.gathering import Gathering, offer_of
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.messages.catalogue import translate
@@ -54,29 +54,6 @@ class Explored(Noun, frozen=True, gc=True):
     """Products that were found and are not among them."""
 
 
-async def explore(
-    requirements: Requirements,
-    tools: Tools,
-    limits: ShortlistLimits,
-    *,
-    known: Sequence[str] = (),
-    tried: Sequence[str] = (),
-    like: str = "",
-    most: int = 0,
-    language: str = "",
-    tell: Tell,
-) -> Explored:
-    """New ones only: what is `known` is left out. Where nothing is found it is looked for once more, more broadly."""
-    search = ProductExploration(requirements, tools, limits, known, tried, language, tell)
-    with telling(Provenance(requirements, list(known), list(tried), like)):
-        await search.plan(like=like, broader=False)
-        if not search.products:
-            await search.plan(like=like, broader=True)
-        products = search.most_suitable(min(most or limits.products, limits.products, MOST))
-        await search.open_official(products)
-    return search.outcome(products, most)
-
-
 class ProductExploration(Gathering):
     """What was searched and opened so far, so that all of it together stays within its limits."""
 
@@ -85,9 +62,10 @@ class ProductExploration(Gathering):
         requirements: Requirements,
         tools: Tools,
         limits: ShortlistLimits,
-        known: Sequence[str],
-        tried: Sequence[str],
-        language: str,
+        *,
+        known: Sequence[str] = (),
+        tried: Sequence[str] = (),
+        language: str = "",
         tell: Tell,
     ) -> None:
         super().__init__(web_of(tools), tools.model, tell)
@@ -105,7 +83,18 @@ class ProductExploration(Gathering):
         """Of each product, the passages that name it, by reading."""
         self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
-    async def plan(self, *, like: str, broader: bool) -> None:
+    async def run(self, like: str = "", most: int = 0) -> Explored:
+        """Find new ones only: what is known is left out. Where nothing is found it is looked for once more, more
+        broadly."""
+        with telling(Provenance(self._requirements, list(self._known.values()), list(self._tried), like)):
+            await self._plan(like, broader=False)
+            if not self.products:
+                await self._plan(like, broader=True)
+            products = self._most_suitable(min(most or self._limits.products, self._limits.products, MOST))
+            await self.open([each.official_url for each in products if each.official_url])
+        return self._outcome(products, most)
+
+    async def _plan(self, like: str, *, broader: bool) -> None:
         most = self._limits.queries - len(self.queries) if broader else self._limits.queries
         asked = SearchesToPlan(
             requirements=self._requirements,
@@ -170,7 +159,7 @@ class ProductExploration(Gathering):
                 known=(*self._known.values(), *(each.name for each in self.products)),
                 room=room,
                 queries=0 if is_last else MOST_QUERIES,
-                closed=tuple(offered(self.hits[origin]) for origin in self.refusals if origin in self.hits),
+                closed=tuple(offer_of(self.hits[origin]) for origin in self.refusals if origin in self.hits),
                 addresses=frozenset(self.hits),
             )
             outcome = await self.decide(FindProducts(), asked, [page.origin for page in batch])
@@ -190,7 +179,7 @@ class ProductExploration(Gathering):
             queries += found.queries
         return tuple(dict.fromkeys(queries))[:left]
 
-    def most_suitable(self, most: int) -> list[Product]:
+    def _most_suitable(self, most: int) -> list[Product]:
         """Whoever read the pages put the most suitable first, whichever pages were read first; what is surely out, such
         as a discontinued one, comes after all others."""
         if len(self.products) <= most:
@@ -202,10 +191,7 @@ class ProductExploration(Gathering):
         order = sorted(range(len(self.products)), key=lambda number: (number in out, places[number]))
         return [self.products[number] for number in sorted(order[:most])]
 
-    async def open_official(self, products: Sequence[Product]) -> None:
-        await self.open([each.official_url for each in products if each.official_url])
-
-    def outcome(self, products: Sequence[Product], most: int) -> Explored:
+    def _outcome(self, products: Sequence[Product], most: int) -> Explored:
         notes = list(self._degraded)
         problems = list(self.problems(self.queries).values())
         failed = problems[0] if problems and not self.hits else ""
@@ -271,7 +257,3 @@ def spread(readings: Sequence[Sequence[Evidence]], official: str, named: Mapping
     first = {registrable_domain(origin): origin for origin in reversed(origins)}
     looked_at = sorted(origins, key=lambda origin: (origin != official, origin not in first.values()))[:OWN_PAGES]
     return tuple(sorted(found, key=lambda each: each.origin not in looked_at))
-
-
-def offered(hit: Hit) -> Offer:
-    return Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)

@@ -27,7 +27,7 @@ from tablewright.domain.shortlist import (
 from tablewright.domain.text import cell_text
 from tablewright.journeys.shortlist.comparison import pending
 from tablewright.journeys.shortlist.context import Taken, TurnContext
-from tablewright.journeys.shortlist.explore import Explored, explore
+from tablewright.journeys.shortlist.explore import Explored, ProductExploration
 from tablewright.journeys.shortlist.ranking import shown_cell
 from tablewright.journeys.shortlist.understanding import missing, understood
 from tablewright.journeys.shortlist.wording import lines, refined, reply_of
@@ -47,17 +47,16 @@ class ProductSearch:
         state = structs.replace(state, table_id=comparison.table_id)
         table = await comparison.table()
         known = [cell_text(row.cell(KEY)) for row in table.rows]
-        found = await explore(
+        exploration = ProductExploration(
             state.requirements,
             self._context.tools,
             self._context.limits,
             known=(*known, *state.removed),
             tried=state.tried,
-            like=like,
-            most=count,
             language=state.language,
             tell=self._context.tell,
         )
+        found = await exploration.run(like, count)
         if found.failed:
             return self._nothing(state, found)
         state = structs.replace(state, tried=(*state.tried, *found.queries))
