@@ -306,6 +306,7 @@ def test_all_reckon_with_dates() -> None:
     text = "It was bought on 4 March 2026 and came 30 days later."
     assert not agreed_fault("It came on 3 April 2026.", text, ["2026-03-04 + 30 days"])
     assert "2026-03-05 is not in" in agreed_fault("It came on 9 April 2026.", text, ["2026-03-05 + 30 days"])
+    assert "4 April 2026" in agreed_fault("It came on 4 April 2026.", text, [])
 
 
 @settings(max_examples=30, deadline=None)

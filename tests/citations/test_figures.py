@@ -23,6 +23,9 @@ from tablewright.citations.proof import Unproved
         ("It has 2 plants.", "900 of them in the two plants"),
         ("There are no figures here.", ""),
         ("It began in 2019.", "since 12 March 2019"),
+        ("It ends on 4 April 2026.", "From 4 March 2026; it ends on 4 Apr."),
+        ("It ran from 3 to 5 April 2026.", "3–5 April 2026"),
+        ("It was signed on 05/03/2021.", "dated 2021-05-03"),
         ("Section 2.4.1 says so.", "see section 2.4.1"),
         ("It weighs 907.2 kg.", "mass 2,000 lb"),
         ("It runs until 22:00, on Sundays until 8 p.m.", "bis 22 Uhr, sonntags bis 20 Uhr"),
@@ -38,6 +41,8 @@ def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -
     [
         ("It costs 1,578 dollars.", "Revenue 1,577", ["1,578"]),
         ("It was signed on 4 May 2021.", "Date: 2021-05-03", ["4"]),
+        ("It was signed on 3 June 2021.", "Date: 2021-05-03", ["3 June 2021"]),
+        ("It came on 2026-04-04.", "dated 4 March 2026", ["2026-04-04"]),
         ("It grew by 12 %.", "from 100 to 113", ["12"]),
         ("It weighs 950 kg.", "mass 2,000 lb", ["950"]),
         ("It runs until 23:00.", "bis 22 Uhr", ["23", "00"]),

@@ -102,7 +102,11 @@ def find_unproved_figures(
     def is_proved(written: str) -> bool:
         return any(value in held or is_rounded(written, value, results, round_numbers) for value in readings(written))
 
-    rest = without_known_dates(_NUMBERING.sub(" ", statement), texts)
+    rest = _NUMBERING.sub(" ", statement)
+    other_days = find_other_days(rest, texts)
+    for day in other_days:
+        rest = rest.replace(day, " … ")
+    rest = without_known_dates(rest, texts)
     rest = without_converted(without_known_times(rest, texts, held), texts)
     rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in runs else match[0], rest)
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
@@ -111,7 +115,8 @@ def find_unproved_figures(
         known = all(any(same_value(value, other, "proving") for other in held) for value in values)
         if known or is_scaled(rest[number.start : number.end], number.value, results):
             rest = f"{rest[: number.start]} {rest[number.end :]}"
-    return [match[0] for match in _FIGURE.finditer(rest) if not (is_proved(match[0]) or is_name(rest, *match.span()))]
+    figures = [each for each in _FIGURE.finditer(rest) if not (is_proved(each[0]) or is_name(rest, *each.span()))]
+    return other_days + [each[0] for each in figures]
 
 
 def is_name(text: str, start: int, end: int) -> bool:
@@ -168,6 +173,24 @@ def without_known_dates(statement: str, texts: Sequence[str]) -> str:
         if any(other.startswith(each.iso) for other in held):
             statement = f"{statement[: each.start]} {statement[each.end :]}"
     return statement
+
+
+def find_other_days(statement: str, texts: Sequence[str]) -> list[str]:
+    """Return the days of the statement that only have the figures of another: "4 April 2026" where a text says "4 March
+    2026" and speaks of no April."""
+    held = {iso for text in texts for iso in find_possible_dates(text)}
+    months, ends = {iso[:7] for iso in held}, {(iso[:4], iso[8:]) for iso in held if iso[8:]}
+    found = []
+    for each in read_dates(statement):
+        written = statement[each.start : each.end]
+        readings = find_possible_dates(written)
+        is_other = readings and all((iso[:4], iso[8:]) in ends and iso[:7] not in months for iso in readings)
+        names = [
+            word[:3] for word in _WORD.findall(written.casefold()) if len(word) > 2
+        ]  # the month, perhaps shortened
+        if is_other and not any(name in text.casefold() for name in names for text in texts):
+            found.append(written)
+    return found
 
 
 def without_known_times(statement: str, texts: Sequence[str], held: set[float]) -> str:
