@@ -74,7 +74,7 @@ WANTED = Requirements(product_type=HOSTILE, region=HOSTILE)
 
 
 def asked_with_tools() -> str:
-    return answer_with_tools.question(ROW, FIELD, (HOSTILE,), {"Founded": HOSTILE}, ())
+    return answer_with_tools.question_text(ROW, FIELD, (HOSTILE,), {"Founded": HOSTILE}, ())
 
 
 PROMPTS: dict[str, Callable[[], str]] = {

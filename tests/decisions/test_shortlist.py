@@ -12,7 +12,7 @@ from tablewright.decisions.decision import Unusable
 from tablewright.decisions.shortlist.advice import AdviceReply, AdviceToGive, GiveAdvice
 from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns, ProposedColumns
 from tablewright.decisions.shortlist.offers import OffersReply, OffersToRead, ReadOffers
-from tablewright.decisions.shortlist.products import FindProducts, PagesForProducts, ProductsReply, merged
+from tablewright.decisions.shortlist.products import FindProducts, PagesForProducts, ProductsReply, merge_products
 from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.searches import (
     PlannedQueries,
@@ -311,7 +311,7 @@ def test_a_product_or_an_address_that_was_not_seen_is_refused(product: dict[str,
 def test_what_several_pages_say_of_a_product_is_one_product() -> None:
     first = found(named("Zorb Kettle 15", "Zorb Kettle 15")).products
     second = found(named("Zorb Kettle 15", "Zorb Kettle 15", "http://zorb.example/kettles/15", text=2)).products
-    (product,) = merged(first, second)
+    (product,) = merge_products(first, second)
     assert product.official_url == "http://zorb.example/kettles/15"
     assert [each.origin for each in product.evidence] == [PAGE.origin, SHOP.origin]
 
@@ -319,8 +319,8 @@ def test_what_several_pages_say_of_a_product_is_one_product() -> None:
 def test_a_used_offer_counts_where_used_goods_are_wanted() -> None:
     new = found(named("Zorb Kettle 15", "Zorb Kettle 15")).products
     used = found(named("Zorb Kettle 15", "Zorb Kettle 15", text=2) | {"offered_as": "used"}).products
-    assert [each.offered_as for each in merged(new, used)] == ["new"]
-    assert [each.offered_as for each in merged(new, used, {"used"})] == ["used"]
+    assert [each.offered_as for each in merge_products(new, used)] == ["new"]
+    assert [each.offered_as for each in merge_products(new, used, {"used"})] == ["used"]
 
 
 def test_the_price_is_asked_where_it_is_to_be_bought_or_in_the_currency_of_the_budget() -> None:

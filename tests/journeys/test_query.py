@@ -11,7 +11,7 @@ from msgspec.structs import replace as replace_document
 from tablewright.conditions.evaluate import Spellings
 from tablewright.corpus.results import StatedFact
 from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
-from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, texts_for, wrong_with
+from tablewright.decisions.plan_question import DocumentGroup, QuestionPlan, question_plan_fault, texts_for
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Document
 from tablewright.domain.model import Cell, Evidence, Field, Money, Table, column_key
@@ -128,7 +128,7 @@ def test_a_plan_may_join_tables_with_documents_where_each_column_can_be_found(
 ) -> None:
     shown = [{"name": name, "type": "text", "question": asks, "unit": ""} for name, asks in columns.items()]
     made = plan(columns=[]).model_dump() | {"of": of, "columns": shown, "compare": True}
-    said = wrong_with(QuestionPlan.model_validate(made), GROUPS)
+    said = question_plan_fault(QuestionPlan.model_validate(made), GROUPS)
     assert said.startswith(problem) if problem else said == ""
 
 
@@ -339,7 +339,7 @@ def test_names_in_two_columns_are_the_same_where_they_mean_the_same() -> None:
 )
 def test_a_plan_names_the_columns_that_it_compares(operator: str, values: list[str], problem: str) -> None:
     asked = plan(columns=["Area"], conditions=[{"column": "Area", "operator": operator, "values": values}])
-    assert wrong_with(asked.model_copy(update={"of": ["lease"]}), GROUPS) == problem
+    assert question_plan_fault(asked.model_copy(update={"of": ["lease"]}), GROUPS) == problem
 
 
 def test_a_figure_of_limits_and_ranges_is_not_exact() -> None:

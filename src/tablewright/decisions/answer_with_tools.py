@@ -57,7 +57,7 @@ class Reply(BaseModel):
     reason: str
 
 
-def question(
+def question_text(
     subject: Subject, field: Field, examples: Sequence[str], notes: Mapping[str, str], tried: Sequence[str]
 ) -> str:
     said = {field.name: notes[field.name]} if field.name in notes else {}
@@ -66,7 +66,7 @@ def question(
     return f"The row:\n{row_block(subject, said)}\n\nThe column to fill:\n{column}{before}"
 
 
-def results(offers: Sequence[tuple[int, Offer]]) -> str:
+def results_text(offers: Sequence[tuple[int, Offer]]) -> str:
     """Numbered: a page is opened by its number, so no text can add an address of its own."""
     if not offers:
         return "No new result."
@@ -74,13 +74,13 @@ def results(offers: Sequence[tuple[int, Offer]]) -> str:
     return result_block(results, numbers)
 
 
-def page(number: int, source: Retrieved, field: Field, room: int, name: str) -> str:
+def page_text(number: int, source: Retrieved, field: Field, room: int, name: str) -> str:
     """`name` is the row's."""
     (text,) = fit_sources((source,), (field,), room, name)
     return block(number, text, source_heading(source))
 
 
-def check(
+def check_answers(
     field: Field, sources: Sequence[Retrieved], reply: Reply, *, strict: bool = False, today: str = ""
 ) -> tuple[list[Candidate], str]:
     """What can be verified of the answer, and what is wrong with the rest, "" where nothing is."""

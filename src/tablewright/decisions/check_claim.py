@@ -12,7 +12,7 @@ from tablewright.citations.proof import prove_each
 from tablewright.citations.untrusted import WARNING, block, clean_line
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.prompt_text import page_blocks
-from tablewright.decisions.take_notes import CitedStatement, described, prove_note
+from tablewright.decisions.take_notes import CitedStatement, describe_research, prove_note
 from tablewright.domain.model import Noun, Stance
 from tablewright.domain.research import Brief, Verdict
 from tablewright.domain.retrieved import Retrieved
@@ -88,7 +88,7 @@ class CheckClaim:
     def prompt(self, asked: ClaimToJudge) -> Prompt:
         claim = f"The claim:\n{block(0, asked.claim, f'claim made by {asked.made_by}')}"
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{describe_research(asked.brief)}",
             text=f"{page_blocks(asked.pages, asked.claim, asked.room)}\n\n{claim}",
             reply=ClaimRuling,
             max_tokens=1_500,

@@ -15,7 +15,7 @@ from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like
 from tablewright.decisions.decision import Prompt, Unusable, pick_numbered
 from tablewright.decisions.prompt_text import describe_columns, headed_block, join_parts, row_block
 from tablewright.decisions.shortlist.prompt_parts import wanted_block
-from tablewright.decisions.take_notes import described
+from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.research import Brief
@@ -122,7 +122,9 @@ def pages_for_research(
 ) -> ChoosePages:
     """`aims` say what the searches of the round are for."""
     known = f"Searched for:\n{block(1, chr(10).join(aims), 'searches')}"
-    return ChoosePages(goal=RESEARCH, offers=offers, known=known, asked=described(brief), most=most, read=tuple(read))
+    return ChoosePages(
+        goal=RESEARCH, offers=offers, known=known, asked=describe_research(brief), most=most, read=tuple(read)
+    )
 
 
 def pages_for_products(

@@ -71,7 +71,7 @@ class PlanColumns:
 
     def check(self, asked: ColumnsToPlan, reply: Any) -> tuple[Field, ...]:
         planned: ColumnsReply = reply
-        if problem := next(problems(asked, planned), ""):
+        if problem := next(column_problems(asked, planned), ""):
             raise Unusable(problem)
         return tuple(
             Field(
@@ -89,7 +89,7 @@ class PlanColumns:
         return ()
 
 
-def problems(asked: ColumnsToPlan, planned: ColumnsReply) -> Iterator[str]:
+def column_problems(asked: ColumnsToPlan, planned: ColumnsReply) -> Iterator[str]:
     """What cannot be a column of this table."""
     known = {column_key(field.name) for field in asked.fields}
     keys = [column_key(column.name) for column in planned.columns]

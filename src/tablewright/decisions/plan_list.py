@@ -95,7 +95,7 @@ class PlanList:
 
     def check(self, asked: ListToPlan, reply: Any) -> ListPlan:
         planned: ListReply = reply
-        if problem := wrong_with(asked, planned):
+        if problem := list_plan_fault(asked, planned):
             raise Unusable(problem)
         given = {column_key(field.name): field for field in asked.fields}
         names = {column_key(column.name): column.name for column in planned.columns}
@@ -152,7 +152,7 @@ def field_of(column: ListColumn, given: Field | None) -> Field:
     )
 
 
-def wrong_with(asked: ListToPlan, planned: ListReply) -> str:
+def list_plan_fault(asked: ListToPlan, planned: ListReply) -> str:
     """What of a plan cannot be carried out, in words for who made it."""
     keys = [column_key(column.name) for column in planned.columns]
     if not planned.things.strip() or not keys:

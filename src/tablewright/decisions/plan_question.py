@@ -217,7 +217,7 @@ class PlanQuestion:
 
     def check(self, asked: QuestionToPlan, reply: Any) -> QuestionPlan:
         plan: QuestionPlan = reply
-        if problem := wrong_with(plan, asked.groups):
+        if problem := question_plan_fault(plan, asked.groups):
             raise Unusable(problem, usable=texts_for(plan.question or asked.text, plan.language))
         return plan
 
@@ -225,7 +225,7 @@ class PlanQuestion:
         return texts_for(asked.text)
 
 
-def wrong_with(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
+def question_plan_fault(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
     """What of a plan cannot be carried out, in words for who made it."""
     if plan.action == "ask back" and not plan.say.strip():
         return "`say` must be the question to the user."

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import WARNING, clean_line, marked
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.prompt_text import headed_block, join_parts
-from tablewright.decisions.take_notes import described
+from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.model import Noun
 from tablewright.domain.research import (
     MOST_GAPS,
@@ -144,17 +144,17 @@ class Reflect:
     def prompt(self, asked: RoundToReflect) -> Prompt:
         further = list(enumerate(asked.gaps, start=1))[asked.gaps_in_memo :]
         gaps = [f"{number}. [{gap.priority}] {gap.description}" for number, gap in further]
-        table = [f"- {each.name}: {lacks(each)}" for each in asked.candidates] if asked.searches_left else []
+        table = [f"- {each.name}: {describe_lacks(each)}" for each in asked.candidates] if asked.searches_left else []
         instructions = INSTRUCTIONS.format(claims=asked.extent.checked_claims)
         return Prompt(
-            instructions=f"{instructions}\n{WARNING}\n\n{described(asked.brief)}",
+            instructions=f"{instructions}\n{WARNING}\n\n{describe_research(asked.brief)}",
             text=join_parts(
-                f"The notes:\n{marked('TEXT 0', listed(asked.notes, asked.room), 'notes')}",
+                f"The notes:\n{marked('TEXT 0', note_lines(asked.notes, asked.room), 'notes')}",
                 headed_block("The memo before this round, with its gaps:", 1, asked.memo_text, "memo", is_proved=True),
                 headed_block("Further gaps before this round:", 4, gaps, "gaps", is_proved=True),
                 headed_block(TABLE, 3, table, "table", is_proved=True),
                 f"Searched so far:\n{marked('TEXT 2', chr(10).join(asked.searched), 'searches')}",
-                standing(asked),
+                describe_standing(asked),
             ),
             reply=Reflected,
             max_tokens=2_000,
@@ -218,7 +218,7 @@ class Reflect:
         )
 
 
-def standing(asked: RoundToReflect) -> str:
+def describe_standing(asked: RoundToReflect) -> str:
     """Where the research stands, and what comes next."""
     left = asked.searches_left
     said = [f"Round {asked.round_index} is over" + (" and brought no new note." if not asked.new_notes else ".")]
@@ -235,7 +235,7 @@ def standing(asked: RoundToReflect) -> str:
     return " ".join(said)
 
 
-def lacks(candidate: CatalogCandidate) -> str:
+def describe_lacks(candidate: CatalogCandidate) -> str:
     missing = [name for name, status in candidate.fields.items() if status == "missing"]
     weak = [name for name, status in candidate.fields.items() if status == "partial"]
     said = [f"missing: {', '.join(missing)}"] if missing else []
@@ -268,7 +268,7 @@ def still_open(before: Sequence[Gap], closed: dict[int, int], found: Sequence[Op
     return tuple(sorted((*kept, *new), key=lambda gap: gap.priority)[:MOST_GAPS])
 
 
-def listed(notes: Sequence[SourceNote], room: int) -> str:
+def note_lines(notes: Sequence[SourceNote], room: int) -> str:
     """One line a note, shortened where all of them do not fit."""
     lines = [f"[{note.number}] ({site_of(note)}) {note.statement}" for note in notes]
     return "\n".join(shorten_evenly(lines, room, LEAST_OF_NOTE))

@@ -92,7 +92,7 @@ class BriefResearch:
     name = "brief"
 
     def prompt(self, asked: ToBrief) -> Prompt:
-        lines = [f"Today is {asked.today}. At most {asked.most_queries} queries.", *fixed(asked.request)]
+        lines = [f"Today is {asked.today}. At most {asked.most_queries} queries.", *fixed_choices(asked.request)]
         if asked.context:
             lines.append(f"It follows up a report on:\n{question_block(asked.context)}")
         lines.append(f"The question:\n{question_block(asked.request.question)}")
@@ -157,7 +157,7 @@ class BriefResearch:
         )
 
 
-def fixed(request: ResearchRequest) -> list[str]:
+def fixed_choices(request: ResearchRequest) -> list[str]:
     """What the user has decided, for the model to plan by."""
     said = {
         "the report type": request.report_type,

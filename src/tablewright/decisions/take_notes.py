@@ -106,7 +106,7 @@ class TakeNotes:
     def prompt(self, asked: PagesForNotes) -> Prompt:
         about = " ".join((asked.brief.question, *(each.question for each in asked.brief.angles)))
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{describe_research(asked.brief)}",
             text=page_blocks(asked.pages, about, asked.room),
             reply=PageNotes,
             max_tokens=1_000 + 500 * len(asked.pages),
@@ -114,7 +114,7 @@ class TakeNotes:
 
     def check(self, asked: PagesForNotes, reply: Any) -> Notes:
         """Notes are checked one by one, so that only those that fail are asked for again (`MendNotes`)."""
-        return checked(reply.notes, asked.brief, asked.pages)
+        return prove_notes(reply.notes, asked.brief, asked.pages)
 
     def fallback(self, asked: PagesForNotes) -> Notes:
         """Excerpts: the sentences that have the most words of the question, or of the name of a section."""
@@ -125,7 +125,7 @@ class TakeNotes:
             )
             for page in asked.pages
             for topic in topics
-            for evidence in excerpts(page, f"{asked.brief.question} {topic.name if topic else ''}")
+            for evidence in find_excerpts(page, f"{asked.brief.question} {topic.name if topic else ''}")
         ]
         return Notes(taken=tuple({each.evidence.quote: each for each in reversed(taken)}.values())[::-1])
 
@@ -156,13 +156,13 @@ class MendNotes:
         )
 
     def check(self, asked: NotesToMend, reply: Any) -> Notes:
-        return checked(reply.notes, asked.brief, asked.pages)
+        return prove_notes(reply.notes, asked.brief, asked.pages)
 
     def fallback(self, asked: NotesToMend) -> Notes:
         return Notes()
 
 
-def checked(notes: Sequence[PageNote], brief: Brief, pages: tuple[Retrieved, ...]) -> Notes:
+def prove_notes(notes: Sequence[PageNote], brief: Brief, pages: tuple[Retrieved, ...]) -> Notes:
     topics = {angle.name.casefold(): angle.name for angle in brief.angles}
 
     def prove(note: PageNote) -> CitedStatement:
@@ -181,7 +181,7 @@ def checked(notes: Sequence[PageNote], brief: Brief, pages: tuple[Retrieved, ...
     )
 
 
-def described(brief: Brief) -> str:
+def describe_research(brief: Brief) -> str:
     """What is asked, as every reader of the research is told it."""
     lines = [brief.question]
     lines += [f"Meant is: {brief.asked}"] if brief.asked else []
@@ -205,7 +205,7 @@ def prove_note(statement: str, quote: str, page: int, pages: tuple[Retrieved, ..
     return CitedStatement(statement=statement, evidence=cite_span(source, found.start, found.end))
 
 
-def excerpts(page: Retrieved, asked: str) -> list[Evidence]:
+def find_excerpts(page: Retrieved, asked: str) -> list[Evidence]:
     """The sentences that share words with what is asked, the rare words of the page first. What the title says need not
     be said again, but a sentence that has nothing beyond it is no excerpt."""
     words = set(roots(asked, telling=True))

@@ -118,7 +118,7 @@ class Translate:
             return Translated(problem=f"{missing} is not given." if missing else "")
         try:
             expression = asked.read(reply.expression)
-            problem = " ".join(problems(asked, expression))
+            problem = " ".join(formula_problems(asked, expression))
         except UsageError as error:
             problem = error.what
         if problem:
@@ -129,7 +129,7 @@ class Translate:
         return Translated(problem="it takes a model to read words")
 
 
-def problems(asked: TranslateFormula, expression: Expression) -> Iterable[str]:
+def formula_problems(asked: TranslateFormula, expression: Expression) -> Iterable[str]:
     """What proves that the expression is not what the words say."""
     missing = [column for column in asked.named if column not in expression.columns]
     if missing:

@@ -92,7 +92,7 @@ class TranslateLines:
         translated: dict[tuple[str, str], str] = {}
         wrong: list[str] = []
         for (context, english), line in zip(asked.lines, reply.lines, strict=True):
-            if line.strip() and places(line) == places(english):
+            if line.strip() and placeholders_of(line) == placeholders_of(english):
                 before, _, after = english.partition(english.strip())  # " and " stands within a sentence
                 translated[context, english] = f"{before}{line.strip()}{after}"
             else:
@@ -105,7 +105,7 @@ class TranslateLines:
         return {}
 
 
-def places(line: str) -> list[set[str]] | None:
+def placeholders_of(line: str) -> list[set[str]] | None:
     """What each form of a line is filled with; None where the program could not fill it."""
     try:
         return [{name for _, name, _, _ in Formatter().parse(form) if name is not None} for form in line.split("|")]

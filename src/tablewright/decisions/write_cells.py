@@ -125,8 +125,8 @@ def prove_cell(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
         is_not_found(said) and not is_option and not any(stands_in(said, each) for each in inputs.values())
     ):
         return WrittenCell()
-    value = typed(said, field)
-    basis, holding = basis_of(said, value, field, inputs)
+    value = typed_value(said, field)
+    basis, holding = basis_in_row(said, value, field, inputs)
     prove_value(basis, said, value, field, inputs)
     named = {name.strip().casefold() for name in reply.used}
     used = tuple(column for column in holding or tuple(inputs) if column.casefold() in named)
@@ -137,7 +137,7 @@ def prove_cell(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
     )
 
 
-def typed(said: str, field: Field) -> Value:
+def typed_value(said: str, field: Field) -> Value:
     """Return the value as one of the column. Raises Unproved for what is none."""
     if len(said) > LONGEST_TEXT and field.type != "list":
         raise Unproved(f"it has {len(said):,} characters; at most {LONGEST_TEXT:,} may stand in a cell.")
@@ -151,7 +151,7 @@ def typed(said: str, field: Field) -> Value:
     return read.value
 
 
-def basis_of(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> tuple[Basis, tuple[str, ...]]:
+def basis_in_row(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> tuple[Basis, tuple[str, ...]]:
     """How the value relates to the cells, and which of them hold it; none where it is the model's conclusion."""
     items = value if isinstance(value, tuple) else (said,)
     if field.type == "boolean":

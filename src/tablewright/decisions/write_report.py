@@ -17,7 +17,7 @@ from tablewright.citations.untrusted import WARNING, clean_line, marked, questio
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.decisions.reflect import site_of
-from tablewright.decisions.take_notes import described
+from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.model import Noun
 from tablewright.domain.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
 from tablewright.models.text_budget import LEAST_OF_FULL_NOTE, USUAL_ROOM, shorten_evenly
@@ -139,8 +139,8 @@ class WriteReport:
 
     def prompt(self, asked: ReportToWrite) -> Prompt:
         return Prompt(
-            instructions=instructions(asked),
-            text=f"{material(asked)}\n\n{order(asked)}",
+            instructions=report_instructions(asked),
+            text=f"{report_material(asked)}\n\n{report_order(asked)}",
             reply=WrittenReport,
             max_tokens=TOKENS[asked.brief.length],
         )
@@ -151,7 +151,7 @@ class WriteReport:
         columns = len(report.comparison.columns)
         if any(len(row.cells) != columns for row in report.comparison.rows):
             raise Unusable(f"each row of `comparison` needs {columns} cells, one for each of its columns.")
-        if not any(sentence.text.strip() for sentence in sentences(report)) and not report.not_found:
+        if not any(sentence.text.strip() for sentence in report_sentences(report)) and not report.not_found:
             raise Unusable("the report is empty: say in `not_found` what the notes do not tell.", usable=report)
         report.next_steps = [step for step in map(clean_line, report.next_steps) if step]
         return report
@@ -192,8 +192,8 @@ class RewriteSentences:
     def prompt(self, asked: SentencesToRewrite) -> Prompt:
         failed = "\n".join(f"{n}. {text}\n   Fails: {why}" for n, (text, why) in enumerate(asked.failed, start=1))
         return Prompt(
-            instructions=instructions(asked.report),
-            text=f"{material(asked.report)}\n\n{REWRITE}\n{marked('TEXT 9', failed, 'sentences')}",
+            instructions=report_instructions(asked.report),
+            text=f"{report_material(asked.report)}\n\n{REWRITE}\n{marked('TEXT 9', failed, 'sentences')}",
             reply=RewrittenSentences,
             max_tokens=300 + 200 * len(asked.failed),
         )
@@ -209,11 +209,11 @@ class RewriteSentences:
 # ── what the writer is shown ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def instructions(asked: ReportToWrite) -> str:
-    return f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}\nReport type: {asked.brief.report_type}"
+def report_instructions(asked: ReportToWrite) -> str:
+    return f"{INSTRUCTIONS}\n{WARNING}\n\n{describe_research(asked.brief)}\nReport type: {asked.brief.report_type}"
 
 
-def material(asked: ReportToWrite) -> str:
+def report_material(asked: ReportToWrite) -> str:
     """Notes were proved when they were taken, and none of their quotes gives orders: nothing of them is left out."""
     claims = [
         f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
@@ -229,7 +229,7 @@ def material(asked: ReportToWrite) -> str:
     ]
     gaps = [f"{n}. {gap.description}" for n, gap in enumerate(asked.gaps, start=1)]
     return join_parts(
-        f"The notes:\n{marked('TEXT 0', in_full(asked.notes, asked.room), 'notes')}",
+        f"The notes:\n{marked('TEXT 0', notes_in_full(asked.notes, asked.room), 'notes')}",
         headed_block("Claims that were checked with independent sites:", 1, claims, "claims", is_proved=True),
         headed_block("Disputed:", 2, disputes, "disputed", is_proved=True),
         headed_block("Open gaps:", 3, gaps, "gaps", is_proved=True),
@@ -237,7 +237,7 @@ def material(asked: ReportToWrite) -> str:
     )
 
 
-def order(asked: ReportToWrite) -> str:
+def report_order(asked: ReportToWrite) -> str:
     if asked.section:
         return f"Write only this section, in `sections`; leave all else empty:\n{question_block(asked.section)}"
     if asked.written:
@@ -253,19 +253,27 @@ def order(asked: ReportToWrite) -> str:
     )
 
 
-def in_full(notes: Sequence[SourceNote], room: int) -> str:
-    texts = [
+def notes_in_full(notes: Sequence[SourceNote], room: int) -> str:
+    return "\n".join(shorten_evenly(note_texts(notes), room, LEAST_OF_FULL_NOTE))
+
+
+def notes_fit(notes: Sequence[SourceNote], room: int) -> bool:
+    """True if a report can be written from all notes at once without shortening any."""
+    return sum(map(len, note_texts(notes))) <= room
+
+
+def note_texts(notes: Sequence[SourceNote]) -> list[str]:
+    return [
         f"[{note.number}] {site_of(note)}{f' · {note.topic}' if note.topic else ''}\n{note.statement}\n"
         f"“{' '.join(note.evidence.quote.split())}”"
         for note in notes
     ]
-    return "\n".join(shorten_evenly(texts, room, LEAST_OF_FULL_NOTE))
 
 
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def paragraphs(report: WrittenReport) -> Iterator[Sequence[CitedSentence]]:
+def report_paragraphs(report: WrittenReport) -> Iterator[Sequence[CitedSentence]]:
     """What is read in one go; a cell of a comparison stands by itself."""
     yield [report.answer]
     yield report.summary
@@ -276,29 +284,29 @@ def paragraphs(report: WrittenReport) -> Iterator[Sequence[CitedSentence]]:
     yield from ([sentence] for sentence in report.disagreements)
 
 
-def sentences(report: WrittenReport) -> Iterator[CitedSentence]:
+def report_sentences(report: WrittenReport) -> Iterator[CitedSentence]:
     """All that state something, the cells of a comparison too."""
-    for paragraph in paragraphs(report):
+    for paragraph in report_paragraphs(report):
         yield from paragraph
 
 
-def failing(report: WrittenReport, asked: ReportToWrite) -> list[tuple[CitedSentence, str]]:
+def failing_sentences(report: WrittenReport, asked: ReportToWrite) -> list[tuple[CitedSentence, str]]:
     """The sentences that cannot be proved, each with the reason in words that a model can act on."""
     notes = {note.number: note for note in asked.notes}
-    against = opposed(asked.disputes)
-    for sentence in sentences(report):
+    against = notes_against(asked.disputes)
+    for sentence in report_sentences(report):
         sentence.text = clean_line(sentence.text)
 
     def prove(said: tuple[CitedSentence, set[int]]) -> None:
         sentence, beside = said
         prove_sentence(sentence, notes, asked.brief)
-        if alone := unopposed(sentence.notes, beside, against):
+        if alone := undisputed_note(sentence.notes, beside, against):
             rival = notes[min(against[alone])]
             raise Unproved(
                 f"note {alone} is disputed by note {rival.number} (“{rival.statement}”). Tell and cite both."
             )
 
-    _, failed = prove_each((said for each in paragraphs(report) for said in with_neighbours(each)), prove)
+    _, failed = prove_each((said for each in report_paragraphs(report) for said in with_neighbours(each)), prove)
     return [(sentence, problem) for (sentence, _), problem in failed]
 
 
@@ -324,7 +332,7 @@ def prove_sentence(sentence: CitedSentence, notes: Mapping[int, SourceNote], bri
     sentence.calculation = "; ".join(usable)
 
 
-def opposed(disputes: Sequence[Dispute]) -> dict[int, set[int]]:
+def notes_against(disputes: Sequence[Dispute]) -> dict[int, set[int]]:
     """By note, the notes that speak against it."""
     found: dict[int, set[int]] = {}
     for each in disputes:
@@ -332,7 +340,7 @@ def opposed(disputes: Sequence[Dispute]) -> dict[int, set[int]]:
     return found
 
 
-def unopposed(cited: Sequence[int], beside: set[int], against: Mapping[int, set[int]]) -> int:
+def undisputed_note(cited: Sequence[int], beside: set[int], against: Mapping[int, set[int]]) -> int:
     """A note that is cited without any of those that speak against it beside it; 0 where there is none."""
     return next((number for number in cited if against.get(number) and not against[number] & beside), 0)
 

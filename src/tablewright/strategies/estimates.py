@@ -270,9 +270,9 @@ def steered(model: LanguageModel, subject: Subject, field: Field, turns: float, 
         schemas = [*(tool.function_schema.json_schema for tool in tools), Reply.model_json_schema()]
         offered += map(json.dumps, schemas)
     offer = Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET))
-    results = words.results([(number, offer) for number in range(1, RESULTS_SHOWN + 1)])
+    results = words.results_text([(number, offer) for number in range(1, RESULTS_SHOWN + 1)])
     page = block(1, prose(min(PAGE, model.text_room // PAGE_SHARE)), TITLE)
-    first = tokens(instructions, *offered, words.question(subject, field, (), {}, ()), results)
+    first = tokens(instructions, *offered, words.question_text(subject, field, (), {}, ()), results)
     said = tokens(WRITTEN["turn"])
     later = said + tokens(page)
     return Effort(

@@ -75,14 +75,14 @@ class Exploration:
     @property
     def prompt(self) -> str:
         """The question, and the results that may be opened."""
-        asked = words.question(
+        asked = words.question_text(
             self.investigation.subject,
             self.field,
             self.investigation.examples_of(self.field),
             self.investigation.notes,
             self._tried,
         )
-        return f"{asked}\n\nSearch results:\n{words.results(self._number(self.investigation.offers()))}"
+        return f"{asked}\n\nSearch results:\n{words.results_text(self._number(self.investigation.offers()))}"
 
     def _number(self, offers: Sequence[Offer]) -> list[tuple[int, Offer]]:
         self._numbered += [offer.origin for offer in offers if offer.origin not in self._numbered]
@@ -135,7 +135,9 @@ class Exploration:
 
     def _new_results(self, new: Sequence[Hit]) -> str:
         origins = {hit.origin for hit in new}
-        return words.results(self._number([offer for offer in self.investigation.offers() if offer.origin in origins]))
+        return words.results_text(
+            self._number([offer for offer in self.investigation.offers() if offer.origin in origins])
+        )
 
     async def open(self, number: int) -> str:
         if not self.may_open:
@@ -153,7 +155,7 @@ class Exploration:
         await self.investigation.open(origins)
         name = self.investigation.subject.name
         return "\n\n".join(
-            words.page(self._numbered.index(origin) + 1, page, self.field, self._room, name)
+            words.page_text(self._numbered.index(origin) + 1, page, self.field, self._room, name)
             for origin in origins
             if (page := self.investigation.page_of(origin))
         )
@@ -167,7 +169,7 @@ class Exploration:
     async def check(self, reply: Reply) -> Reply:
         """Takes what can be verified; a failed check goes back once, and before enough was read the model goes on."""
         texts = self._texts()
-        candidates, problem = words.check(
+        candidates, problem = words.check_answers(
             self.field, texts, reply, strict=self.investigation.strict, today=date.today().isoformat()
         )
         if candidates:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, budget_currency, wrong_with
+from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, budget_currency, wishes_fault
 from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, wanted_block
 from tablewright.domain.model import Field, Noun, column_key
 from tablewright.domain.retrieved import Retrieved
@@ -64,7 +64,7 @@ class ProposeColumns:
         )
 
     def check(self, asked: ColumnsToPropose, reply: Any) -> tuple[Field, ...]:
-        if problem := wrong_with((), reply.columns, ()):
+        if problem := wishes_fault((), reply.columns, ()):
             raise Unusable(problem, usable=self.fallback(asked))
         there = {column_key(field.name) for field in (PRICE_FIELD, *asked.fields)}
         proposed = (structs.replace(as_field(column), role="category") for column in reply.columns)

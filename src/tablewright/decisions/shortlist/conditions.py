@@ -85,7 +85,7 @@ def as_wish(stated: StatedWish, fields: Iterable[Field]) -> Wish:
     )
 
 
-def wrong_with(
+def wishes_fault(
     wishes: Sequence[StatedWish], columns: Sequence[WishedColumn], known: Sequence[Field], *, is_final: bool = True
 ) -> str:
     """What of the wishes cannot be evaluated, in words for who stated them. Unless they are final, the currency of an

@@ -93,7 +93,7 @@ class FindProducts:
     name = "products"
 
     def prompt(self, asked: PagesForProducts) -> Prompt:
-        texts = pages_text(asked.sources, asked.room, page_text)
+        texts = pages_text(asked.sources, asked.room, page_with_links)
         return Prompt(
             instructions=INSTRUCTIONS.replace(
                 "{queries}", QUERIES.format(count=asked.queries) if asked.queries else NO_QUERIES
@@ -120,12 +120,12 @@ class FindProducts:
         products = [
             Product(name=title, evidence=(cite_span(source, *place),))
             for source in asked.sources
-            if (title := " ".join(source.title.split())) and (place := beginning(source))
+            if (title := " ".join(source.title.split())) and (place := first_line(source))
         ]
         return FoundProducts(products=tuple(products))
 
 
-def page_text(source: Retrieved, room: int) -> str:
+def page_with_links(source: Retrieved, room: int) -> str:
     links = "\n".join(dict.fromkeys(source.links[:PAGE_LINKS]))
     said = f"\n\nLinks:\n{links}" if links else ""
     return cut_text(source.text, max(500, room - len(said)), "\n[…]") + said
@@ -159,14 +159,16 @@ def prove_product(named: NamedProduct, asked: PagesForProducts) -> tuple[Product
     return product, problem
 
 
-def beginning(source: Retrieved) -> tuple[int, int] | None:
+def first_line(source: Retrieved) -> tuple[int, int] | None:
     """The first line, which says what a page is about."""
     start = len(source.text) - len(source.text.lstrip())
     end = source.text.find("\n", start)
     return (start, end if end > 0 else len(source.text)) if source.text.strip() else None
 
 
-def merged(products: Sequence[Product], others: Sequence[Product], wanted: Collection[str] = ()) -> list[Product]:
+def merge_products(
+    products: Sequence[Product], others: Sequence[Product], wanted: Collection[str] = ()
+) -> list[Product]:
     """One product a name; what a later page adds is kept. Siblings are told apart by who read the pages. `wanted` are
     the states that somebody asks for, such as used."""
     found: dict[str, Product] = {}
@@ -176,7 +178,7 @@ def merged(products: Sequence[Product], others: Sequence[Product], wanted: Colle
             first,
             maker=first.maker or product.maker,
             official_url=first.official_url or product.official_url,
-            offered_as=together(first.offered_as, product.offered_as, wanted),
+            offered_as=combine_states(first.offered_as, product.offered_as, wanted),
             evidence=one_a_page((*first.evidence, *product.evidence)),
         )
     return list(found.values())
@@ -186,7 +188,7 @@ def one_a_page(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple({each.origin: each for each in reversed(evidence)}.values())[::-1]
 
 
-def together(one: OfferedAs | None, other: OfferedAs | None, wanted: Collection[str]) -> OfferedAs | None:
+def combine_states(one: OfferedAs | None, other: OfferedAs | None, wanted: Collection[str]) -> OfferedAs | None:
     """As it is wanted, where a page offers it so; else discontinued, where a page says so; else new, where one does."""
     both = {one, other}
     asked = next((state for state in (one, other) if state in wanted), None)

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt, accept, pick_numbered
 from tablewright.decisions.prompt_text import headed_block, join_parts
-from tablewright.decisions.shortlist.conditions import WISHES, StatedWish, WishedColumn, as_field, as_wish, wrong_with
+from tablewright.decisions.shortlist.conditions import WISHES, StatedWish, WishedColumn, as_field, as_wish, wishes_fault
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,
@@ -182,7 +182,7 @@ class TakeTurn:
     def check(self, asked: TurnToTake, reply: Any) -> TurnTaken:
         known = (*asked.fields, *standing_fields())
         is_final = reply.ready or not (asked.is_undecided or reply.intent == "other product")
-        wrong = wrong_with(reply.wishes, reply.columns, known, is_final=is_final)
+        wrong = wishes_fault(reply.wishes, reply.columns, known, is_final=is_final)
         problems = [wrong] if wrong else []
         theirs = [each.text for each in asked.messages if each.role == "user"]
         stated = [f"{wish.words} {' '.join(wish.values)}" for wish in reply.wishes]  # "about 30" is shown as 26 to 34

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tablewright.citations.evidence import copies, independent
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
 from tablewright.decisions.decision import decide
-from tablewright.decisions.write_report import disputes_of, opposed
+from tablewright.decisions.write_report import disputes_of, notes_against
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.domain.retrieved import Retrieved
@@ -101,7 +101,7 @@ class Verification:
         found = library.read_by([task.id for task in tasks if task.target_gap == claim.claim_text])
         new = [page for page in found if page.origin not in before]
         disputes = disputes_of((), underway.memo.contradictions if underway.memo else ())
-        against = opposed(disputes).get(claim.note, set())
+        against = notes_against(disputes).get(claim.note, set())
         rivals = {note.evidence.origin for note in underway.notes if note.number in against}
         others = [page for page in library.pages.values() if own is None or independent(own, page)]
         contradicting = [page for page in others if page.origin in rivals]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tablewright.citations.untrusted import clean, looks_like_prompt_injection
-from tablewright.decisions.reflect import Reflection, lacks
+from tablewright.decisions.reflect import Reflection, describe_lacks
 from tablewright.domain.research import (
     MEMO_TOKENS,
     MOST_OF_A_DOMAIN,
@@ -134,4 +134,4 @@ def _gap(place: int, memo: Memo) -> str:
 
 
 def _candidate(place: int, memo: Memo) -> str:
-    return f"- {memo.candidates[place].name}: {lacks(memo.candidates[place])}"
+    return f"- {memo.candidates[place].name}: {describe_lacks(memo.candidates[place])}"

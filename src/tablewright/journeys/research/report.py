@@ -25,11 +25,12 @@ from tablewright.decisions.write_report import (
     WrittenReport,
     WrittenSection,
     disputes_of,
-    failing,
-    opposed,
+    failing_sentences,
+    notes_against,
+    notes_fit,
     prove_sentence,
-    sentences,
-    unopposed,
+    report_sentences,
+    undisputed_note,
     with_neighbours,
 )
 from tablewright.domain.model import Cell, Label
@@ -67,7 +68,6 @@ LONGEST_CELL = 400
 SHOWN_QUERIES = 6
 SHOWN_PAGES = 4
 LONGEST_RIVAL = 240
-NOTE_OVERHEAD = 60
 """Characters that a note takes beside its statement and its quote."""
 
 
@@ -106,7 +106,7 @@ class ReportWriter:
             room=self._model.text_room if self._model else 1,
         )
         self._notes = {note.number: note for note in notes}
-        self._against = opposed(asked.disputes)
+        self._against = notes_against(asked.disputes)
         draft = await self._draft(asked)
         missing = unfound(draft, rounds, asked, words)
         if not notes:
@@ -176,7 +176,7 @@ class ReportWriter:
         try:
             async with asyncio.timeout(self._limits.seconds_to_write):
                 with concerning(note.evidence.origin for note in asked.notes):
-                    draft = await (self._whole(asked) if fits(asked.notes, asked.room) else self._in_parts(asked))
+                    draft = await (self._whole(asked) if notes_fit(asked.notes, asked.room) else self._in_parts(asked))
         except TimeoutError:
             draft = None
         if draft is None:
@@ -218,7 +218,7 @@ class ReportWriter:
 
     async def _mended(self, asked: ReportToWrite, draft: WrittenReport) -> WrittenReport:
         """What fails goes back once, each sentence with its reason; what still cannot be proved is left out."""
-        if failed := failing(draft, asked):
+        if failed := failing_sentences(draft, asked):
             again = SentencesToRewrite(report=asked, failed=tuple((each.text, why) for each, why in failed))
             outcome = await self._decide(RewriteSentences(), again)
             for number, (sentence, _) in enumerate(failed, start=1):
@@ -227,7 +227,7 @@ class ReportWriter:
                         self._apart.add(id(sentence))
                     sentence.text, sentence.notes, sentence.calculation = new.text, new.notes, new.calculation
         notes = {note.number: note for note in asked.notes}
-        said = [sentence for sentence in sentences(draft) if sentence.text.strip()]
+        said = [sentence for sentence in report_sentences(draft) if sentence.text.strip()]
         _, still = prove_each(said, lambda sentence: prove_sentence(sentence, notes, asked.brief))
         for sentence, _ in still:
             sentence.text = ""
@@ -267,7 +267,7 @@ class ReportWriter:
 
     def _alone(self, sentence: CitedSentence, beside: set[int]) -> int:
         """A disputed note that is told without the other side; 0 where there is none, or it is not about that."""
-        alone = unopposed(sentence.notes, beside, self._against)
+        alone = undisputed_note(sentence.notes, beside, self._against)
         return 0 if id(sentence) in self._apart and not self._is_contradicted(alone) else alone
 
     async def _cited(self, numbers: Sequence[int]) -> tuple[int, ...]:
@@ -352,10 +352,6 @@ class ReportWriter:
         return CheckedClaim(
             claim=checked.claim, verdict="not checked", reason=self._words("the sources are no longer stored")
         )
-
-
-def fits(notes: Sequence[SourceNote], room: int) -> bool:
-    return sum(len(note.statement) + len(note.evidence.quote) + NOTE_OVERHEAD for note in notes) <= room
 
 
 def title_of(brief: Brief) -> str:

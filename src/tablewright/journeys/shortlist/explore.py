@@ -14,7 +14,13 @@ from msgspec.structs import replace
 
 from tablewright.decisions.choose_pages import pages_for_products
 from tablewright.decisions.decision import Tell
-from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesForProducts, merged, one_a_page
+from tablewright.decisions.shortlist.products import (
+    FindProducts,
+    FoundProducts,
+    PagesForProducts,
+    merge_products,
+    one_a_page,
+)
 from tablewright.decisions.shortlist.searches import PlanSearches, SearchesToPlan
 from tablewright.decisions.shortlist.turn import standing_fields
 from tablewright.domain.model import Evidence, Noun, Row, Step, Table
@@ -174,7 +180,7 @@ class ProductExploration(Gathering):
             named = Counter(origin for pages_named in pages_of for origin in pages_named)
             self.products = [
                 replace(each, evidence=spread(self._mentions[row_key(each.name)], each.official_url, named))
-                for each in merged(self.products, new, self._states)
+                for each in merge_products(self.products, new, self._states)
             ]
             queries += found.queries
         return tuple(dict.fromkeys(queries))[:left]
