@@ -84,7 +84,7 @@ def sent(asked: Asked) -> str:
 
 @dataclass
 class Answering:
-    """Opens every result, reads what `read` finds in a text, and calls everything borne by its quotes."""
+    """Opens every result, reads what `read` finds in a text, and calls everything supported by its quotes."""
 
     read: ReadText
     patterns: Sequence[str] = ("%entity",)

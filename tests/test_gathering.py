@@ -11,7 +11,11 @@ from tablewright.domain.model import Step
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import OverBudget, SearchError
 from tablewright.gathering import NO_TEXT, Gathering
+from tablewright.journeys.find.gather import ListGatherer
+from tablewright.journeys.research.library import Library
+from tablewright.journeys.shortlist.explore import ProductExploration
 from tablewright.sources.source import Hit, Query, Searched
+from tablewright.strategies.investigation import RowInvestigation
 
 HOME, OLD, SHOP, COPY = (f"https://{name}.example/" for name in ("home", "old", "shop", "copy"))
 
@@ -58,6 +62,12 @@ def gathering(shelf: Shelf, steps: list[Step] | None = None) -> Gathering:
 
 def offered(work: Gathering) -> list[str]:
     return [offer.origin for offer in work.offers()]
+
+
+@pytest.mark.parametrize("work", [RowInvestigation, Library, ListGatherer, ProductExploration])
+def test_rows_research_lists_and_products_gather_in_the_same_way(work: type[Gathering]) -> None:
+    for name in ("search", "search_all", "problems", "offers", "choose", "decide", "open", "page_of", "result_of"):
+        assert getattr(work, name) is getattr(Gathering, name), name
 
 
 async def test_a_page_is_opened_and_noted_once_under_all_its_addresses() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.candidate import Candidate, SourceSpan
-from tablewright.strategies.findings import ReadCandidate, checked, weigh
+from tablewright.strategies.findings import ReadCandidate, checked, resolve_value
 
 FOUNDED = Field(name="Founded", type="number")
 
@@ -31,8 +31,8 @@ PAPER = page("paper.example", "The firm goes back to 1990, says our archive.")
 
 
 def test_independent_sources_that_agree_are_surer_than_one() -> None:
-    alone = weigh(FOUNDED, reads(("1987", OWN)))
-    both = weigh(FOUNDED, reads(("1987", OWN), ("1987", REGISTER)))
+    alone = resolve_value(FOUNDED, reads(("1987", OWN)))
+    both = resolve_value(FOUNDED, reads(("1987", OWN), ("1987", REGISTER)))
     assert alone is not None
     assert both is not None
     assert both.confidence > alone.confidence
@@ -43,14 +43,14 @@ def test_a_second_page_of_the_same_site_and_a_copy_add_nothing() -> None:
     long = "Acme was founded in 1987. " + " ".join(f"word{number}" for number in range(60))
     original, copy = page("acme.example", long), page("wire.example", f"{long} Reprint.")
     sibling = Retrieved(origin="http://acme.example/2", text="Since 1987.", domain="acme.example")
-    found = weigh(FOUNDED, reads(("1987", original), ("1987", copy), ("1987", sibling)))
+    found = resolve_value(FOUNDED, reads(("1987", original), ("1987", copy), ("1987", sibling)))
     assert found is not None
     assert len(found.evidence) == 1
 
 
 def test_a_disagreement_is_shown_and_makes_less_sure() -> None:
-    found = weigh(FOUNDED, reads(("1987", OWN), ("1987", REGISTER), ("1990", PAPER)))
-    agreed = weigh(FOUNDED, reads(("1987", OWN), ("1987", REGISTER)))
+    found = resolve_value(FOUNDED, reads(("1987", OWN), ("1987", REGISTER), ("1990", PAPER)))
+    agreed = resolve_value(FOUNDED, reads(("1987", OWN), ("1987", REGISTER)))
     assert found is not None
     assert agreed is not None
     assert found.value == "1987"
@@ -61,11 +61,14 @@ def test_a_disagreement_is_shown_and_makes_less_sure() -> None:
 
 def test_another_page_of_the_same_site_may_disagree_but_not_confirm() -> None:
     other = Retrieved(origin="http://acme.example/old", text="Founded 1990.", domain="acme.example")
-    found = weigh(FOUNDED, reads(("1987", OWN), ("1990", other)))
+    found = resolve_value(FOUNDED, reads(("1987", OWN), ("1990", other)))
     assert found is not None
     assert [(rival.value, rival.evidence[0].origin) for rival in found.conflict] == [(1990, other.origin)]
     again = Retrieved(origin="http://acme.example/again", text="Since 1987.", domain="acme.example")
-    alone, twice = weigh(FOUNDED, reads(("1987", OWN))), weigh(FOUNDED, reads(("1987", OWN), ("1987", again)))
+    alone, twice = (
+        resolve_value(FOUNDED, reads(("1987", OWN))),
+        resolve_value(FOUNDED, reads(("1987", OWN), ("1987", again))),
+    )
     assert alone is not None
     assert twice is not None
     assert alone.confidence == twice.confidence
@@ -73,7 +76,7 @@ def test_another_page_of_the_same_site_may_disagree_but_not_confirm() -> None:
 
 def test_two_values_of_one_page_are_no_disagreement_of_sources() -> None:
     both = page("acme.example", "Founded 1987. Refounded 1990.")
-    found = weigh(FOUNDED, reads(("1987", both), ("1990", both)))
+    found = resolve_value(FOUNDED, reads(("1987", both), ("1990", both)))
     assert found is not None
     assert not found.conflict
 
@@ -91,7 +94,7 @@ def test_a_paragraph_that_gives_orders_to_machines_is_left_out() -> None:
 
 
 def test_nothing_read_is_nothing_found() -> None:
-    assert weigh(FOUNDED, []) is None
+    assert resolve_value(FOUNDED, []) is None
 
 
 def test_a_judged_value_keeps_every_passage_that_it_was_concluded_from() -> None:
@@ -111,6 +114,6 @@ def test_a_judged_value_keeps_every_passage_that_it_was_concluded_from() -> None
     )
     field = Field(name="Kind")
     source = page("acme.example", text)
-    found = weigh(field, checked(field, [judged], [source]))
+    found = resolve_value(field, checked(field, [judged], [source]))
     assert found is not None
     assert len(found.evidence) == len(spans) == 8

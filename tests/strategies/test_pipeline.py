@@ -350,7 +350,7 @@ async def test_a_judged_value_that_its_quotes_do_not_bear_is_left_out_and_said(
     settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
     cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", SEGMENT)
     assert (cells["Segment"].value, cells["Segment"].reason) == (None, "not_found")
-    assert "'B2B' is not borne by its quotes: so" in (cells["Segment"].error or "")
+    assert "'B2B' is not supported by its quotes: so" in (cells["Segment"].error or "")
 
 
 async def test_with_strict_evidence_nothing_is_judged(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:

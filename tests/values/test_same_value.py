@@ -13,7 +13,7 @@ from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.ambiguity import find_ambiguity
 from tablewright.extraction.candidate import Candidate
-from tablewright.strategies.findings import checked, weigh
+from tablewright.strategies.findings import checked, resolve_value
 from tablewright.values.coerce import coerce
 from tablewright.values.same_value import Purpose, length_of, mass_of, same_value
 from tablewright.values.typed import typed
@@ -113,7 +113,7 @@ def is_merged(field: Field, one: str, other: str) -> bool:
         Candidate(field=field.name, value=value, source=place, start=0, end=len(text), score=0.9, how="label")
         for place, (value, text) in enumerate(zip((one, other), texts, strict=True))
     ]
-    finding = weigh(field, checked(field, found, sources))
+    finding = resolve_value(field, checked(field, found, sources))
     assert finding is not None
     return not finding.conflict
 

@@ -40,7 +40,7 @@ class ReadCandidate(Noun, frozen=True):
     doubt: str = ""
 
 
-class Side(Noun, frozen=True):
+class ValueGroup(Noun, frozen=True):
     """One value and the independent sources that give it, the best first."""
 
     reads: tuple[ReadCandidate, ...]
@@ -96,7 +96,7 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
     return reads
 
 
-def weigh(
+def resolve_value(
     field: Field,
     reads: Sequence[ReadCandidate],
     subject: Subject = NOBODY,
@@ -142,7 +142,7 @@ def among(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> b
     )
 
 
-def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[Side]:
+def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[ValueGroup]:
     groups: list[list[ReadCandidate]] = []
     for read in sorted(reads, key=lambda read: -read.candidate.score):
         for group in groups:
@@ -151,11 +151,11 @@ def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[Side]:
                 break
         else:
             groups.append([read])
-    sides = [Side(reads=tuple(_independent(group))) for group in groups]
+    sides = [ValueGroup(reads=tuple(_independent(group))) for group in groups]
     return sorted(sides, key=lambda side: -side.strength)
 
 
-def _best(sides: Sequence[Side], subject: Subject, prefers: str) -> Side:
+def _best(sides: Sequence[ValueGroup], subject: Subject, prefers: str) -> ValueGroup:
     """The first, or one that the subject's own site states, where it is as sure and no fewer sources give it."""
     first = sides[0]
     as_good = (
@@ -168,11 +168,11 @@ def _best(sides: Sequence[Side], subject: Subject, prefers: str) -> Side:
     return next((side for side in as_good if _own(side, subject)), first)
 
 
-def _preferred(side: Side, kind: str) -> bool:
+def _preferred(side: ValueGroup, kind: str) -> bool:
     return any(read.source.kind == kind and read.candidate.score >= STATED for read in side.reads)
 
 
-def _own(side: Side, subject: Subject) -> bool:
+def _own(side: ValueGroup, subject: Subject) -> bool:
     """Whether a site says it that is called like the row, or like one of its other cells: its maker, its brand."""
     names = {_letters(value) for value in subject.context.values()} - {""}
     return any(
@@ -193,7 +193,7 @@ def _independent(group: list[ReadCandidate]) -> list[ReadCandidate]:
     return kept[:MOST_EVIDENCE]
 
 
-def _disagrees(best: Side, other: Side) -> bool:
+def _disagrees(best: ValueGroup, other: ValueGroup) -> bool:
     """Another page says something else, about as surely, or a model says that a page contradicts another. Without a
     model two values of one page are only a page with two values.
 
@@ -210,7 +210,7 @@ def _apart(one: Retrieved, other: Retrieved) -> bool:
     return one.origin != other.origin and not copies(one.text, other.text)
 
 
-def _evidence(side: Side) -> tuple[Evidence, ...]:
+def _evidence(side: ValueGroup) -> tuple[Evidence, ...]:
     """A passage of each source first, then what else they say."""
     first = [read.evidence[0] for read in side.reads]
     most = MOST_EVIDENCE if side.reads[0].basis in ("stated", "converted") else MOST_CONCLUDED

@@ -30,14 +30,14 @@ from tablewright.gathering import Decided, Gathering
 from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.sources.source import Hit, Source
 from tablewright.strategies.disagreements import Disagreements
-from tablewright.strategies.findings import ReadCandidate, checked, weigh
+from tablewright.strategies.findings import ReadCandidate, checked, resolve_value
 from tablewright.strategies.request_batcher import BatchSlot, RequestBatcher
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.values.same_value import same_value
 
-BORNE = 0.82
-"""How sure a judged value is whose quotes bear it by a second judgement; until then it is at most `JUDGED`."""
+SUPPORTED = 0.82
+"""How sure a judged value is whose quotes support it by a second judgement; until then it is at most `JUDGED`."""
 JUDGED = 0.7
 DOUBTED = 0.75
 """At most, where the page may be about something else than the row."""
@@ -286,7 +286,7 @@ class RowInvestigation(Gathering):
         if judged := [field for field in fields if (each := found[field.name]) is not None and each.basis == "judged"]:
             verdicts = await self._supported([(field, found[field.name]) for field in judged])
             for field in judged:
-                found[field.name] = self._borne(field, found[field.name], verdicts.get(field.name))
+                found[field.name] = self._after_support(field, found[field.name], verdicts.get(field.name))
         return [
             self._not_found(field) if (each := found[field.name]) is None else await self._kept(each)
             for field in fields
@@ -297,7 +297,7 @@ class RowInvestigation(Gathering):
 
     def _weighed(self, field: Field) -> Finding | None:
         both_right = self._disagreements.both_right[field.name]
-        found = weigh(field, self._reads[field.name], self.subject, self._prefers, both_right)
+        found = resolve_value(field, self._reads[field.name], self.subject, self._prefers, both_right)
         if found is None:
             return None
         said = [doubt := self._doubt(field, found)]
@@ -329,24 +329,24 @@ class RowInvestigation(Gathering):
         verdicts: Mapping[str, Supported] = (await self.decide(Support(), asked)).decided
         return verdicts
 
-    def _borne(self, field: Field, finding: Finding | None, verdict: Supported | None) -> Finding | None:
-        """A judged value after its second judgement. One that its quotes do not bear is left out, and said."""
+    def _after_support(self, field: Field, finding: Finding | None, verdict: Supported | None) -> Finding | None:
+        """A judged value after its second judgement. One that its quotes do not support is left out, and said."""
         assert finding is not None
         if verdict is None:
-            said = "Nobody could say whether the quotes bear it."
+            said = "It could not be checked whether the quotes support it."
             return msgspec.structs.replace(finding, confidence=min(finding.confidence, JUDGED), error=said)
         if verdict.verdict == "no":
-            said = f"{shortened(show(finding.value), QUOTED)!r} is not borne by its quotes: {verdict.reason}"
+            said = f"{shortened(show(finding.value), QUOTED)!r} is not supported by its quotes: {verdict.reason}"
             self._unverified[field.name] = said
             self._reads[field.name] = [read for read in self._reads[field.name] if read.basis != "judged"]
             self.note(Step(type="thinking", detail=said, data={"left_out": True}), field.name)
             return self._weighed(field)
-        sure = BORNE if verdict.verdict == "yes" and finding.confidence > UNCLEAR else JUDGED
+        sure = SUPPORTED if verdict.verdict == "yes" and finding.confidence > UNCLEAR else JUDGED
         if finding.conflict or verdict.verdict != "yes":
             sure = min(sure, finding.confidence, JUDGED)
         detail = f"The quotes support {shortened(show(finding.value), QUOTED)!r}: {verdict.verdict}. {verdict.reason}"
         self.note(Step(type="thinking", detail=detail, data={"support": verdict.verdict}), field.name)
-        return msgspec.structs.replace(finding, confidence=min(sure, BORNE))
+        return msgspec.structs.replace(finding, confidence=min(sure, SUPPORTED))
 
     async def _kept(self, finding: Finding) -> Finding:
         """A search result that became evidence is stored, so that its quote can be looked up like a page's."""

@@ -11,8 +11,7 @@ Whatever was read is kept page by page, so that a search that was cut off goes o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 
 import msgspec
 
@@ -29,45 +28,15 @@ from tablewright.domain.listing import (
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.text import shortened
 from tablewright.domain.usage import metered
-from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import RunError, UsageError
 from tablewright.journeys.find.account import account
-from tablewright.journeys.find.search import FindContext, Search, Watch, ignore, ignore_step
+from tablewright.journeys.find.search import FindContext, Search, ignore_step
 from tablewright.store.records import printable
-from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
-from tablewright.values.money import BUNDLED, Rates
 
 LONGEST_NAME = 60
 
 
-class Finder:
-    def __init__(
-        self,
-        store: Store,
-        tools: Tools,
-        *,
-        actor: str = "",
-        terms: Terms = USUAL,
-        rates: Rates = BUNDLED,
-        concurrency: int | None = None,
-        today: Callable[[], date] = date.today,
-        watch: Watch = ignore,
-    ) -> None:
-        self._context = FindContext(
-            store=store,
-            tools=tools,
-            actor=actor,
-            terms=terms,
-            concurrency=concurrency,
-            rates=rates,
-            watch=watch,
-        )
-        self._store = store
-        self._tools = tools
-        self._actor = actor
-        self._today = today
-
+class Finder(FindContext):
     async def begin(
         self,
         question: str,
@@ -86,37 +55,37 @@ class Finder:
             raise UsageError(f"From 1 to {MOST_ROWS:,} rows can be found at a time.")
         doubled = len({column_key(field.name) for field in fields}) < len(fields)
         unknown = [each.column for each in conditions if column_key(each.column) not in map(column_key, names(fields))]
-        if doubled or (unknown and fields and self._tools.model is None):
+        if doubled or (unknown and fields and self.tools.model is None):
             said = "A column was asked for twice." if doubled else f"{unknown[0]!r} is not among the columns."
             raise UsageError(said, advice="Name each column once, and those of the conditions among them.")
         asked = ListToPlan(
-            question=question, today=self._today().isoformat(), fields=tuple(fields), conditions=tuple(conditions)
+            question=question, today=self.today().isoformat(), fields=tuple(fields), conditions=tuple(conditions)
         )
         with metered() as meter:
-            outcome = await decide(PlanList(), asked, self._tools.model, ignore_step)
+            outcome = await decide(PlanList(), asked, self.tools.model, ignore_step)
             if outcome.degraded:
                 raise RunError(
                     f"The list could not be planned: {outcome.degraded}", kept="Nothing was made.", advice="Try again."
                 )
         plan: ListPlan = outcome.decided
         plan = msgspec.structs.replace(plan, fields=tuple(asked_of(plan, field) for field in plan.fields))
-        table = await self._store.tables.create(
+        table = await self.store.tables.create(
             shortened(plan.things[:1].upper() + plan.things[1:], LONGEST_NAME),
             plan.fields,
             key_field=plan.key,
-            actor=self._actor,
+            actor=self.actor,
             note=f"find rows: {question}",
         )
-        return await self._store.listings.keep(Listing(table_id=table.id, plan=plan, rows=rows, usage=meter.usage))
+        return await self.store.listings.keep(Listing(table_id=table.id, plan=plan, rows=rows, usage=meter.usage))
 
     async def run(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> FoundRows:
         """To the end, or on from where it was cut off. `more`: further rows, for `rows` in all."""
-        listing = await self._store.listings.get(table_id)
+        listing = await self.store.listings.get(table_id)
         if listing.status == "done" and not more:
-            return await account(self._store, listing, self._context.rates)
-        if more and not rows and await self._store.tables.count(table_id) >= listing.rows:
+            return await account(self.store, listing, self.rates)
+        if more and not rows and await self.store.tables.count(table_id) >= listing.rows:
             rows = min(listing.rows + DEFAULT_ROWS, MOST_ROWS)
-        search = Search(self._context, listing, fill=fill, rows=rows, insists=more and listing.status == "done")
+        search = Search(self, listing, fill=fill, rows=rows, insists=more and listing.status == "done")
         return await search.run()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from datetime import date
 
 import msgspec
 
@@ -24,7 +25,7 @@ from tablewright.domain.retrieved import is_document
 from tablewright.domain.text import count_noun
 from tablewright.domain.usage import metered
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.errors import OverBudget, RunError
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import judge_row, spellings_for
@@ -36,7 +37,7 @@ from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools
-from tablewright.values.money import Rates
+from tablewright.values.money import BUNDLED, Rates
 
 ROUNDS = 3
 """Rounds of searches in one run."""
@@ -52,17 +53,19 @@ def ignore(event: FindEvent) -> None:
     """For callers who do not watch."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FindContext:
     """What every search for rows works with."""
 
     store: Store
     tools: Tools
-    actor: str
-    terms: Terms
-    concurrency: int | None
-    rates: Rates
-    watch: Watch
+    _: KW_ONLY
+    actor: str = ""
+    terms: Terms = USUAL
+    concurrency: int | None = None
+    rates: Rates = BUNDLED
+    today: Callable[[], date] = date.today
+    watch: Watch = ignore
 
 
 def ignore_step(step: Step) -> None:
@@ -91,13 +94,9 @@ class Search:
         self._before = listing.usage
 
     async def run(self) -> FoundRows:
-        with telling(provenance_of_list(self._listing)):
-            return await self._run()
-
-    async def _run(self) -> FoundRows:
         status: ListingStatus = "failed"
         problem = ""
-        with metered() as meter:
+        with telling(provenance_of_list(self._listing)), metered() as meter:
             try:
                 await self._keep(status="running", problem="")
                 await self._rounds()
