@@ -21,7 +21,7 @@ from tablewright.settings import Settings
 from tablewright.store import schema, workers
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
-from tablewright.store.workers import QUEUED, clock
+from tablewright.store.workers import QUEUED, database_clock
 from tests.patience import PATIENCE
 
 from ..store.outage import Outage
@@ -116,7 +116,7 @@ async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, mo
         run_id = await sliced(store, f"{QUEUED}lost")
         me = {"id": "w", "kind": "worker", "host": socket.gethostname(), "pid": os.getpid(), "started_at": "2026"}
         await store.database.write(
-            lambda connection: connection.execute(insert(schema.workers).values(**me, beat=clock(connection)))
+            lambda connection: connection.execute(insert(schema.workers).values(**me, beat=database_clock(connection)))
         )
         part = await store.slices.claim(run_id, 1, "w/s1")
         await tablewright.jobs.cancel(run_id)
@@ -135,14 +135,14 @@ async def test_nobody_is_taken_for_dead_while_the_database_was_away(
         monkeypatch.setattr(module, "SILENCE", PATIENCE)
     monkeypatch.setattr(ownership, "BEAT", 0.1)
     monkeypatch.setattr(ownership, "GAP", 0.5)
-    monkeypatch.setattr(workers, "started", lambda _: literal(0.0))  # the database, long ago
+    monkeypatch.setattr(workers, "server_started_at", lambda _: literal(0.0))  # the database, long ago
     with Outage(postgres_url) as line:
         async with await Store.open(line.url, patience=PATIENCE) as store, Conductor(store, Tools()) as conductor:
             conductor.ownership.heard_since -= 2 * PATIENCE
             other = {"id": "o", "kind": "worker", "host": "elsewhere", "pid": 1, "started_at": "2026"}
             await store.database.write(
                 lambda connection: connection.execute(
-                    insert(schema.workers).values(**other, beat=clock(connection) - PATIENCE)
+                    insert(schema.workers).values(**other, beat=database_clock(connection) - PATIENCE)
                 )
             )
             line.cut()

@@ -17,7 +17,7 @@ from tablewright.store.conversations import ResultRow, Turn
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.store.text_index import TextIndex, stem
-from tablewright.store.vectors import Half, VectorBlock, likely, prepared, widened
+from tablewright.store.vectors import Half, VectorBlock, choose_likely_rows, prepare_vectors, widen_vectors
 
 EMBEDDER = "test:4"
 
@@ -275,12 +275,12 @@ def test_the_signs_miss_hardly_any_of_the_nearest(monkeypatch: pytest.MonkeyPatc
     chance = np.random.default_rng(2)
     topics = chance.normal(size=(50, 128))
     vectors = topics[chance.integers(0, 50, 20_000)] + chance.normal(size=(20_000, 128))
-    block = prepared(VectorBlock(ids=np.arange(20_000), vectors=vectors.astype(np.float16)), compare_all=False)
+    block = prepare_vectors(VectorBlock(ids=np.arange(20_000), vectors=vectors.astype(np.float16)), compare_all=False)
     halves = [VectorBlock(ids=block.ids[part], vectors=block.vectors[part], signs=block.signs[part]) for part in PARTS]  # type: ignore[index]
     found = 0
     for topic in topics:
         query = (topic + chance.normal(size=128)).astype(np.float32)
-        chosen = likely([(half, None) for half in halves], query, least=10)
+        chosen = choose_likely_rows([(half, None) for half in halves], query, least=10)
         ids = [int(half.ids[row]) for half, rows in chosen if rows is not None for row in rows]
         assert len(ids) == 400
         found += len(set(ids) & set(np.argsort(-(vectors @ query))[:10].tolist()))
@@ -292,7 +292,9 @@ PARTS = (slice(0, 15_000), slice(15_000, 20_000))
 
 def test_of_equal_vectors_no_more_are_compared_than_wanted() -> None:
     same = VectorBlock(ids=np.arange(9_000), vectors=np.ones((9_000, 8), dtype=np.float16))
-    ((_, rows),) = likely([(prepared(same, compare_all=False), None)], np.ones(8, dtype=np.float32), least=500)
+    ((_, rows),) = choose_likely_rows(
+        [(prepare_vectors(same, compare_all=False), None)], np.ones(8, dtype=np.float32), least=500
+    )
     assert rows is not None
     assert len(rows) == 500
 
@@ -300,7 +302,7 @@ def test_of_equal_vectors_no_more_are_compared_than_wanted() -> None:
 def test_halves_are_widened_to_the_same_numbers() -> None:
     every_finite = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     every_finite = every_finite[np.isfinite(every_finite)]
-    assert np.array_equal(widened(every_finite), every_finite.astype(np.float32))
+    assert np.array_equal(widen_vectors(every_finite), every_finite.astype(np.float32))
 
 
 async def test_what_another_process_adds_or_removes_is_seen(database_url: str) -> None:

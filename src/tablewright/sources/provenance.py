@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.retrieved import Retrieved, is_document
-from tablewright.store.text_index import FUNCTION_WORDS, holds, weighty_words, words_of
+from tablewright.store.text_index import FUNCTION_WORDS, holds_phrase, weighty_words, words_of
 
 SHORT = 3
 """Letters or digits of a word at most that could spell anything when strung together: such words of a page count only
@@ -121,7 +121,7 @@ class Provenance:
             if any(unicodedata.category(letter) in ODD for letter in chunk) or not public.issuperset(words):
                 strange.append(chunk)
             spelled += [word for word in words if len(word) <= SHORT and word not in own]
-        if not strange and len(spelled) > 1 and not any(holds(page, spelled) for page in pages):
+        if not strange and len(spelled) > 1 and not any(holds_phrase(page, spelled) for page in pages):
             return tuple(chunk for chunk in query.split() if {*words_in(chunk)} & {*spelled})
         return tuple(dict.fromkeys(strange))
 

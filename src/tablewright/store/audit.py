@@ -35,7 +35,7 @@ class AuditEntry(Noun, frozen=True):
 audit_records = RecordMapper(AuditEntry, audit, number="no")
 
 
-def note(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
+def add_audit_entry(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
     acting = acting_in(connection)
     connection.execute(
         insert(audit).values(
@@ -53,7 +53,7 @@ class Audit(StorePart):
     @write_transaction
     def note(self, connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
         """What is done outside the database, such as an export."""
-        note(connection, action, thing, detail, who=who)
+        add_audit_entry(connection, action, thing, detail, who=who)
 
     @read_transaction
     def entries(

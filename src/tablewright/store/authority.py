@@ -28,14 +28,14 @@ def owner_of(connection: Connection) -> str:
     return person.id if person else ""
 
 
-def find(connection: Connection, name: str) -> str:
+def find_user_id(connection: Connection, name: str) -> str:
     user_id = connection.scalar(select(users.c.id).where(users.c.name == name))
     if user_id is None:
         raise NotFound(f"There is no user {name!r}.")
     return str(user_id)
 
 
-def as_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
+def read_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
     """Who came by a token may do no more than it allows, and no longer."""
     theirs = shares.c.user_id.in_((record.id, EVERYONE))
     tables = connection.scalars(select(shares.c.thing_id).where(shares.c.kind == "table", theirs))

@@ -22,9 +22,9 @@ from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import OverQuota, StoreError
 from tablewright.store.database import Database, StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import put, take_turns, upsert
+from tablewright.store.dialect import put_record, take_turns, upsert
 from tablewright.store.ledger import charge_bytes
-from tablewright.store.parts import existing
+from tablewright.store.parts import lock_existing
 from tablewright.store.records import RecordMapper, now, printable, to_text
 from tablewright.store.schema import cache, cache_documents, pages, texts
 
@@ -59,7 +59,7 @@ class Pages(StorePart):
         found = connection.execute(query).first()
         if found is None:
             return None
-        page = as_page(found)
+        page = page_from_record(found)
         return StoredPage(page=page, checked_at=found.checked_at, etag=found.etag, last_modified=found.last_modified)
 
     @read_transaction
@@ -68,7 +68,7 @@ class Pages(StorePart):
         query = select(pages, texts.c.text).join(texts, texts.c.content_hash == pages.c.content_hash)
         query = query.where(pages.c.content_hash == hash, pages.c.final_url == origin).limit(1)
         found = connection.execute(query).first()
-        return None if found is None else as_page(found)
+        return None if found is None else page_from_record(found)
 
     @read_transaction
     def text(self, connection: Connection, hash: str) -> str | None:
@@ -101,7 +101,7 @@ class Pages(StorePart):
         extra = to_text(Extra(page_starts=kept.page_starts, links=kept.links))
         keep_text(connection, kept)
         record = page_records.write(kept, url=url, checked_at=at, etag=etag, last_modified=last_modified, extra=extra)
-        put(connection, pages, record)
+        put_record(connection, pages, record)
         return kept
 
     @repeatable_transaction
@@ -124,7 +124,7 @@ def keep_text(connection: Connection, kept: Retrieved) -> None:
     connection.execute(upsert(connection, texts).values(body).on_conflict_do_nothing())
 
 
-def as_page(found: Record[Any]) -> Retrieved:
+def page_from_record(found: Record[Any]) -> Retrieved:
     extra = msgspec.json.decode(found.extra, type=Extra)
     text = zlib.decompress(found.text).decode()
     return page_records.read(found, text=text, page_starts=extra.page_starts, links=extra.links)
@@ -139,7 +139,7 @@ FIND = select(cache.c.value, cache.c.created_at).where(
 class Cache(StorePart):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._keep = keeping(database.engine)
+        self._keep = build_cache_write(database.engine)
         self._unwritten: dict[tuple[str, str], bytes] = {}
         self._about: dict[tuple[str, str], tuple[str, ...]] = {}
         self._writer: asyncio.Task[None] | None = None
@@ -202,7 +202,7 @@ class Cache(StorePart):
         values: dict[tuple[str, str], bytes],
         about: dict[tuple[str, str], tuple[str, ...]],
     ) -> None:
-        there = existing(connection, [document for documents in about.values() for document in documents])
+        there = lock_existing(connection, [document for documents in about.values() for document in documents])
         values = {place: value for place, value in values.items() if there.issuperset(about.get(place, ()))}
         at = now()
         packed = {place: zlib.compress(value, 1) for place, value in values.items()}
@@ -245,7 +245,7 @@ def has_room(connection: Connection, documents: Sequence[str], value: bytes) -> 
     return True
 
 
-def keeping(engine: Engine) -> Any:
+def build_cache_write(engine: Engine) -> Any:
     statement = upsert(engine, cache)
     return statement.on_conflict_do_update(
         index_elements=["kind", "key"],

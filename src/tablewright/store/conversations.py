@@ -16,11 +16,11 @@ from tablewright.domain.corpus import Completeness, Truth
 from tablewright.domain.model import Noun
 from tablewright.domain.shortlist import ShortlistState
 from tablewright.store import schema
-from tablewright.store.audit import note
+from tablewright.store.audit import add_audit_entry
 from tablewright.store.database import StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import in_batches, insert_many
 from tablewright.store.ledger import charge_bytes, octets, set_bytes
-from tablewright.store.parts import existing
+from tablewright.store.parts import lock_existing
 from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
 from tablewright.store.schema import conversations, result_rows, results, shortlists, turn_documents, turns
 from tablewright.store.sharing import (
@@ -77,7 +77,7 @@ class Results(StorePart):
             )
         )
         claim(connection, "result", [result_id])
-        there = existing(connection, [row.document_id for row in rows])
+        there = lock_existing(connection, [row.document_id for row in rows])
         kept = [record for record in records if record["document_id"] in there]
         insert_many(connection, insert(result_rows), kept)
         charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
@@ -161,7 +161,7 @@ class Conversations(StorePart):
     def add_turn(self, connection: Connection, id: str, turn: Turn, *, summary: str | None = None) -> int:
         """Its number, from 1. `summary` is what the conversation is about from now on. What quotes a document that was
         removed meanwhile is not kept."""
-        is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
+        is_gone = bool(set(turn.documents) - lock_existing(connection, turn.documents))
         mine = (conversations.c.id == id) & visible(connection, "conversation")
         number = connection.scalar(
             update(conversations)
@@ -211,7 +211,7 @@ class Conversations(StorePart):
         for column in (turns.c.conversation_id, turn_documents.c.conversation_id, conversations.c.id):
             connection.execute(delete(column.table).where(column == id))
         release(connection, "conversation", [id])
-        note(connection, "remove", f"conversation {id}")
+        add_audit_entry(connection, "remove", f"conversation {id}")
 
 
 BROKEN = "The conversation could not be read any more, so it starts afresh."
@@ -234,7 +234,7 @@ class Shortlists(StorePart):
     @read_transaction
     def get(self, connection: Connection, id: str) -> ShortlistState:
         """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
-        return as_state(find_visible(connection, "shortlist", id))
+        return read_shortlist_state(find_visible(connection, "shortlist", id))
 
     @write_transaction
     def save(self, connection: Connection, state: ShortlistState) -> ShortlistState:
@@ -254,7 +254,7 @@ class Shortlists(StorePart):
         """The newest first."""
         query = select(shortlists).order_by(shortlists.c.created_at.desc())
         seen = query.where(visible(connection, "shortlist"))
-        return [as_state(head) for head in connection.execute(seen)]
+        return [read_shortlist_state(head) for head in connection.execute(seen)]
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
@@ -262,10 +262,10 @@ class Shortlists(StorePart):
         find_owned(connection, "shortlist", id)
         connection.execute(delete(shortlists).where(shortlists.c.id == id))
         release(connection, "shortlist", [id])
-        note(connection, "remove", f"shortlist {id}")
+        add_audit_entry(connection, "remove", f"shortlist {id}")
 
 
-def as_state(head: Record[Any]) -> ShortlistState:
+def read_shortlist_state(head: Record[Any]) -> ShortlistState:
     error = OLD
     if '"must_haves":' not in head.state:
         try:

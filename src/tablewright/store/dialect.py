@@ -22,7 +22,7 @@ def upsert(connection: Connection | Engine, table: Table) -> Any:
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 
 
-def put(connection: Connection, table: Table, record: Mapping[str, Any]) -> None:
+def put_record(connection: Connection, table: Table, record: Mapping[str, Any]) -> None:
     """Insert a record, in place of the one with its key."""
     statement = upsert(connection, table).values(record)
     keys = [column.name for column in table.primary_key]

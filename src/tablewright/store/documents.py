@@ -20,7 +20,7 @@ from tablewright.domain.corpus import Annotation, Document, Segment, Summary
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.audit import note
+from tablewright.store.audit import add_audit_entry
 from tablewright.store.cache import Cache, keep_text
 from tablewright.store.database import Database, StorePart, read_transaction, write_transaction
 from tablewright.store.dialect import fetch_among, insert_many, see_one_state, upsert
@@ -97,11 +97,11 @@ class Documents(StorePart):
     @write_transaction
     def _add_many(self, connection: Connection, read: Sequence[IngestedDocument]) -> None:
         clean_up(connection)
-        next_version(connection)
+        count_corpus_change(connection)
         sizes: dict[str, int] = {}
         for each in read:
             self._database.check_open()
-            id, size = add(connection, each)
+            id, size = add_document(connection, each)
             sizes[id] = size
         for id, size in sizes.items():
             set_bytes(connection, "document", id, size)
@@ -115,7 +115,7 @@ class Documents(StorePart):
     def _add_annotations(
         self, connection: Connection, id: str, annotations: Sequence[Annotation], vectors: Half, embedder: str
     ) -> None:
-        next_version(connection)
+        count_corpus_change(connection)
         found = find_one(connection, id)
         no = found.no
         facts = sum(annotation.shape == "fact" for annotation in annotations)
@@ -139,7 +139,7 @@ class Documents(StorePart):
     def _set_summaries(
         self, connection: Connection, id: str, summaries: Sequence[Summary], vectors: Half, embedder: str
     ) -> None:
-        next_version(connection)
+        count_corpus_change(connection)
         found = find_one(connection, id)
         no = found.no
         before = bytes_of_summaries(connection, no)
@@ -161,21 +161,21 @@ class Documents(StorePart):
     @write_transaction
     def _remove(self, connection: Connection, ids: Sequence[str]) -> int:
         clean_up(connection)
-        next_version(connection)
-        numbers = numbers_of(connection, ids)
+        count_corpus_change(connection)
+        numbers = find_document_numbers(connection, ids)
         for id in numbers:
             must_own(connection, "document", id)
         forget_parts(connection, list(numbers.values()))
         forget_traces(connection, list(numbers))
         for id in numbers:
-            note(connection, "remove", f"document {id}")
+            add_audit_entry(connection, "remove", f"document {id}")
         return len(numbers)
 
     @read_transaction
     def known(self, connection: Connection) -> dict[str, tuple[str, str]]:
         """The id and the hash of the file, by path."""
         query = select(documents.c.path, documents.c.id, documents.c.file_hash)
-        found = seen(connection, query)
+        found = fetch_visible(connection, query)
         return {record.path: (record.id, record.file_hash) for record in found}
 
     @read_transaction
@@ -183,12 +183,14 @@ class Documents(StorePart):
         query = select(documents.c.document).order_by(documents.c.path)
         if readable is not None:
             query = query.where(documents.c.readable == readable)
-        return [_document.decode(record.document) for record in seen(connection, query)]
+        return [_document.decode(record.document) for record in fetch_visible(connection, query)]
 
     @read_transaction
     def with_long_segments(self, connection: Connection, characters: int) -> set[str]:
         """The ids of documents whose segments have more characters than that, on average."""
-        found = seen(connection, select(documents.c.document, documents.c.segments).where(documents.c.segments > 0))
+        found = fetch_visible(
+            connection, select(documents.c.document, documents.c.segments).where(documents.c.segments > 0)
+        )
         read = [(_document.decode(record.document), record.segments) for record in found]
         return {document.id for document, segments in read if document.characters > characters * segments}
 
@@ -226,7 +228,7 @@ class Documents(StorePart):
     @read_transaction
     def facts(self, connection: Connection) -> dict[str, int]:
         """How many facts and rows were read from each document, by its id."""
-        found = seen(connection, select(documents.c.id, documents.c.facts, documents.c.rows))
+        found = fetch_visible(connection, select(documents.c.id, documents.c.facts, documents.c.rows))
         return {record.id: record.facts + record.rows for record in found}
 
     @read_transaction
@@ -255,23 +257,23 @@ class Documents(StorePart):
     telling_words = at_one_moment(Snapshot.telling_words)
 
 
-def seen(connection: Connection, query: Select[Any]) -> Sequence[Record[Any]]:
+def fetch_visible(connection: Connection, query: Select[Any]) -> Sequence[Record[Any]]:
     """Of what the query is about, whatever somebody may see."""
     return connection.execute(query.where(visible(connection, "document"))).all()
 
 
-def next_version(connection: Connection) -> None:
+def count_corpus_change(connection: Connection) -> None:
     connection.execute(update(corpus).values(version=corpus.c.version + 1))
 
 
-def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+def find_document_numbers(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     query = select(documents.c.id, documents.c.no).where(visible(connection, "document"))
     return {record.id: record.no for record in fetch_among(connection, query, documents.c.id, ids)}
 
 
-def add(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
+def add_document(connection: Connection, read: IngestedDocument) -> tuple[str, int]:
     """Return its id, and its bytes: of the file, and of all that was made of it."""
-    document, text = as_kept(read)
+    document, text = clean_document(read)
     same = or_(documents.c.path == document.path, documents.c.id == document.id)
     known = connection.execute(select(documents.c.no, documents.c.id, documents.c.path).where(same)).all()
     for record in known:
@@ -323,7 +325,7 @@ def bytes_of_annotations(annotations: Sequence[Annotation]) -> int:
     return sum(octets(each.label, each.context, each.value.raw) for each in stated)
 
 
-def as_kept(read: IngestedDocument) -> tuple[Document, str]:
+def clean_document(read: IngestedDocument) -> tuple[Document, str]:
     document, text = read.document, printable(read.text)
     kept = msgspec.structs.replace(
         document,

@@ -15,13 +15,13 @@ from tablewright.domain.text import count_noun
 from tablewright.store import schema
 from tablewright.store.authority import owner_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import fetch_among, in_batches, put, take_turns, upsert
-from tablewright.store.documents import next_version
-from tablewright.store.log import append, close_change, overlay_texts
+from tablewright.store.dialect import fetch_among, in_batches, put_record, take_turns, upsert
+from tablewright.store.documents import count_corpus_change
+from tablewright.store.log import append_entries, close_change, overlay_texts
 from tablewright.store.records import RecordMapper, decode_cell, to_text
 from tablewright.store.schema import documents, kind_rows, tables
 from tablewright.store.sharing import must_own, visible
-from tablewright.store.staleness import is_found, mark
+from tablewright.store.staleness import is_found, mark_stale
 from tablewright.store.tables import head, head_of
 
 _document = msgspec.json.Decoder(Document)
@@ -46,7 +46,7 @@ class Kinds(StorePart):
 
     @write_transaction
     def _set_kinds(self, connection: Connection, kinds: Mapping[str, str], by: KindBy) -> int:
-        next_version(connection)
+        count_corpus_change(connection)
         count = 0
         is_guess = by not in ("model", "person")
         query = select(documents.c.id, documents.c.document)
@@ -100,7 +100,7 @@ class Kinds(StorePart):
     def _keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
         no = head(connection, table_id).no
         for document_id, row in rows.items():
-            put(connection, kind_rows, kind_row_records.write(row, table_no=no, document_id=document_id))
+            put_record(connection, kind_rows, kind_row_records.write(row, table_no=no, document_id=document_id))
 
     @write_transaction
     def mark_changed(self, connection: Connection) -> int:
@@ -113,7 +113,7 @@ class Kinds(StorePart):
         changed: dict[int, list[Any]] = {}
         for record in connection.execute(query.where(documents.c.readable)):
             changed.setdefault(record.table_no, []).append(record)
-        return sum(mark_rows(connection, table_no, records) for table_no, records in sorted(changed.items()))
+        return sum(mark_rows_stale(connection, table_no, records) for table_no, records in sorted(changed.items()))
 
     @write_transaction
     def drop_rows(self, connection: Connection, table_id: str, document_ids: Collection[str]) -> None:
@@ -123,7 +123,7 @@ class Kinds(StorePart):
             connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
 
 
-def mark_rows(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:
+def mark_rows_stale(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:
     """The found cells of the rows of these documents as stale, in one change of the table."""
     owned = schema.kind_rows
     found = head_of(
@@ -131,9 +131,9 @@ def mark_rows(connection: Connection, table_no: int, changed: Sequence[Any]) -> 
     )
     texts = overlay_texts(connection, table_no, [record.row_id for record in changed])
     cells = ((place, text, decode_cell(text)) for place, text in texts.items())
-    marks = [mark(*place, text, cell) for place, text, cell in cells if is_found(cell) and not cell.stale]
+    marks = [mark_stale(*place, text, cell) for place, text, cell in cells if is_found(cell) and not cell.stale]
     if marks:
-        append(connection, found, marks)
+        append_entries(connection, found, marks)
         note = f"{count_noun(len(changed), 'document')} changed"
         close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note)
     for record in changed:

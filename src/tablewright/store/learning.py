@@ -21,7 +21,15 @@ from tablewright.store.ledger import charge_run, octets
 from tablewright.store.proposal import CellAt
 from tablewright.store.records import decode_cell, decode_given, to_text
 from tablewright.store.schema import attempts, cells, changes, edits, operations, proposals, rows, runs
-from tablewright.store.tables import TableHead, head, only_fields, possible, read_window, same_cell, same_row
+from tablewright.store.tables import (
+    TableHead,
+    head,
+    only_fields,
+    read_window,
+    same_cell,
+    same_row,
+    without_impossible_ids,
+)
 
 decode_attempt = msgspec.json.Decoder(Attempt).decode
 
@@ -81,14 +89,14 @@ class Attempts(StorePart):
             began = select(runs.c.started_at).where(runs.c.id == before).scalar_subquery()
             query = query.where(runs.c.started_at < began, runs.c.id != before)
         found: dict[RowId, list[Attempt]] = {}
-        for row_id, text in fetch_among(connection, query, kept.c.row_id, possible(row_ids)):
+        for row_id, text in fetch_among(connection, query, kept.c.row_id, without_impossible_ids(row_ids)):
             own = found.get(row_id, ())
-            if len(own) < KEPT and is_at((attempt := decode_attempt(text)), columns):
+            if len(own) < KEPT and concerns_columns((attempt := decode_attempt(text)), columns):
                 found[row_id] = [attempt, *own]
         return found
 
 
-def is_at(attempt: Attempt, columns: Collection[str] | None) -> bool:
+def concerns_columns(attempt: Attempt, columns: Collection[str] | None) -> bool:
     return columns is None or any(name in columns for name in attempt.columns)
 
 
@@ -154,9 +162,9 @@ class Corrections(StorePart):
             .where(edits.c.table_no == found.no, edits.c.field_id.in_(asked.names), edits.c.kind == "cell")
             .order_by(edits.c.row_id, edits.c.field_id, edits.c.seq)
         )
-        kind_of = kinds(connection, found)
+        kind_of = kind_of_entries(connection, found)
         said: dict[CellAt, list[Remark]] = {}
-        for entry in fetch_among(connection, query, edits.c.row_id, possible(row_ids)):
+        for entry in fetch_among(connection, query, edits.c.row_id, without_impossible_ids(row_ids)):
             at, kind = (entry.row_id, asked.names[entry.field_id]), kind_of(entry.seq)
             if kind == "rollback":
                 said.pop(at, None)
@@ -177,7 +185,7 @@ class Corrections(StorePart):
             .order_by(proposals.c.created_at)
         )
         said: dict[CellAt, list[Remark]] = {}
-        for row_id, field, text in fetch_among(connection, query, operations.c.row_id, possible(row_ids)):
+        for row_id, field, text in fetch_among(connection, query, operations.c.row_id, without_impossible_ids(row_ids)):
             said.setdefault((row_id, field), []).append(Remark(action="refused", value=decode_cell(text).value))
         return said
 
@@ -223,7 +231,7 @@ def as_cell(text: str | None, entry: Any) -> Cell:
     return given(decode_given(entry.given).values.get(entry.field_id))
 
 
-def kinds(connection: Connection, found: TableHead) -> Callable[[int], str]:
+def kind_of_entries(connection: Connection, found: TableHead) -> Callable[[int], str]:
     """Says of an entry of the log which kind of change it belongs to."""
     query = select(changes.c.first_seq, changes.c.kind).where(changes.c.table_no == found.no)
     known = connection.execute(query.order_by(changes.c.change)).all()

@@ -33,8 +33,8 @@ from tablewright.domain.access import METERED, Metered, Shareable
 from tablewright.domain.model import Noun
 from tablewright.errors import OverQuota
 from tablewright.store import schema
-from tablewright.store.audit import note
-from tablewright.store.authority import find, owner_of
+from tablewright.store.audit import add_audit_entry
+from tablewright.store.authority import find_user_id, owner_of
 from tablewright.store.database import StorePart, limits_in, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.records import RecordMapper
@@ -161,7 +161,7 @@ class SpendingLedger(StorePart):
     @read_transaction
     def of(self, connection: Connection, name: str) -> list[Quota]:
         """Return what a user has used of each, and their limits."""
-        user = find(connection, name)
+        user = find_user_id(connection, name)
         found = []
         for what in METERED:
             used, held = amounts_of(connection, user, what)
@@ -180,13 +180,13 @@ class SpendingLedger(StorePart):
     @repeatable_transaction
     def limit(self, connection: Connection, name: str, limits: Mapping[Metered, float | None]) -> None:
         """Set limits of their own for a user; None: as the settings say for everybody."""
-        user = find(connection, name)
+        user = find_user_id(connection, name)
         for what, most in limits.items():
             connection.execute(delete(quotas).where(quotas.c.user_id == user, quotas.c.what == what))
             if most is not None:
                 connection.execute(insert(quotas).values(user_id=user, what=what, most=most))
             said = "as the settings say" if most is None else WORDS[what].format(most)
-            note(connection, "settings", f"user {name}", f"limit of {what}: {said}")
+            add_audit_entry(connection, "settings", f"user {name}", f"limit of {what}: {said}")
 
 
 def charge_acting(connection: Connection, what: Metered, amount: float) -> None:

@@ -27,12 +27,12 @@ from tablewright.domain.model import Cell, Field, Noun, RowId, Status, given
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.dialect import fetch_among, insert_many, put, upsert
+from tablewright.store.dialect import fetch_among, insert_many, put_record, upsert
 from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
 from tablewright.store.records import RecordMapper, decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.schema import cells, changes, edits, fields, rows, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
-from tablewright.store.tables import TableHead, cell_record, head, possible, read_rows, same_cell
+from tablewright.store.tables import TableHead, cell_record, head, read_rows, same_cell, without_impossible_ids
 
 STATUSES = [status for status in get_args(Status) if status != "PENDING"]
 
@@ -82,7 +82,7 @@ class Log(StorePart):
         if not entries:
             return None
         writer.finish()
-        append(connection, found, entries)
+        append_entries(connection, found, entries)
         charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
         cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
         return close_change(
@@ -112,7 +112,7 @@ class Log(StorePart):
         name = Draft(found.table).field(field).name
         field_id = found.field_ids[name]
         record = connection.execute(
-            select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id.in_(possible([row_id])))
+            select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id.in_(without_impossible_ids([row_id])))
         ).one_or_none()
         if record is None:
             raise NotFound(f"Table {found.table.id} has no row {row_id}.")
@@ -201,7 +201,7 @@ class EditWriter:
             case AddRow(), RemoveRow():
                 return self._add_row(edit, inverse.row_id)
             case RemoveRow(), _:
-                mark_row(self._connection, self._no, edit.row_id, removed=True)
+                set_row_removed(self._connection, self._no, edit.row_id, removed=True)
                 return [{"kind": "remove_row", "row_id": edit.row_id}]
             case AddField(), _:
                 return self._add_field(edit)
@@ -237,7 +237,7 @@ class EditWriter:
         given_text = to_text(own)
         self.grown += octets(given_text)
         row = {"table_no": self._no, "row_id": row_id, "key": edit.key, "given": given_text, "removed": False}
-        put(self._connection, rows, row)
+        put_record(self._connection, rows, row)
         stored = schema.cells
         self._connection.execute(delete(stored).where(stored.c.table_no == self._no, stored.c.row_id == row_id))
         if others:
@@ -281,7 +281,7 @@ class EditWriter:
         return [{"kind": "change_field", "field_id": field_id, "before": to_text(before), "after": to_text(edit.field)}]
 
 
-def append(connection: Connection, found: TableHead, entries: Sequence[Entry], skip: int = 0) -> None:
+def append_entries(connection: Connection, found: TableHead, entries: Sequence[Entry], skip: int = 0) -> None:
     """Writes entries at the end of the log, behind `skip` others of the same change."""
     blank: Entry = {"row_id": None, "field_id": None, "before": None, "after": None}
     first = found.last_seq + skip + 1
@@ -305,7 +305,7 @@ def close_change(
     gets its line in the history. The table's owner is charged for it, and for the bytes it has `grown` by beside."""
     first = found.last_seq + 1
     for marks in marks_for(connection, found, first, found.last_seq + count):
-        append(connection, found, marks, skip=count)
+        append_entries(connection, found, marks, skip=count)
         count += len(marks)
     last = found.last_seq + count
     write_cells(connection, found.no, first, last, each_cell_once=each_cell_once)
@@ -385,7 +385,7 @@ def overlay_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId
     return {(row_id, field_id): text for row_id, field_id, text in found}
 
 
-def mark_row(connection: Connection, table_no: int, row_id: RowId, *, removed: bool) -> None:
+def set_row_removed(connection: Connection, table_no: int, row_id: RowId, *, removed: bool) -> None:
     connection.execute(update(rows).where(rows.c.table_no == table_no, rows.c.row_id == row_id).values(removed=removed))
 
 

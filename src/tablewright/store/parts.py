@@ -4,7 +4,7 @@ annotations with their properties, each with what it can be compared as in colum
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, CursorResult, false, insert, or_, select
 from sqlalchemy import Row as Record
@@ -16,7 +16,7 @@ from tablewright.store.dialect import fetch_among, insert_many
 from tablewright.store.records import RecordMapper, printable
 from tablewright.store.schema import annotated, documents, properties
 
-T = TypeVar("T")
+B = TypeVar("B", bound="Block")
 
 SHIFT = 24
 MOST = 1 << SHIFT
@@ -40,19 +40,29 @@ def parts_of(column: ColumnElement[int], document_nos: Sequence[int]) -> ColumnE
     return or_(false(), *(column.between(no << SHIFT, (no << SHIFT) + MOST - 1) for no in document_nos))
 
 
-def existing(connection: Connection, ids: Collection[str]) -> set[str]:
+def lock_existing(connection: Connection, ids: Collection[str]) -> set[str]:
     """Those of the documents that are there, and stay until this is written: nothing about one may outlive it."""
     query = select(documents.c.id).with_for_update(read=True)
     return {record.id for record in fetch_among(connection, query, documents.c.id, sorted(set(ids)))}
 
 
-def grown(blocks: Sequence[T], size: Callable[[T], int], merge: Callable[[Sequence[T]], T]) -> tuple[T, ...]:
+class Block(Protocol):
+    """A part of an index in memory."""
+
+    @property
+    def size(self) -> int: ...
+
+    @classmethod
+    def merged(cls, blocks: Sequence[Self]) -> Self: ...
+
+
+def merge_last_blocks(blocks: Sequence[B]) -> tuple[B, ...]:
     """Blocks of an index in memory, the last just added. Blocks of like size become one, so that there are few and
     none is copied often."""
-    kept: list[Any] = list(blocks)
-    while len(kept) > 1 and size(kept[-2]) < 2 * size(kept[-1]):
+    kept = list(blocks)
+    while len(kept) > 1 and kept[-2].size < 2 * kept[-1].size:
         last = kept.pop()
-        kept[-1] = merge((kept[-1], last))
+        kept[-1] = last.merged((kept[-1], last))
     return tuple(kept)
 
 

@@ -16,7 +16,7 @@ from tablewright.store.ledger import octet_length, octets
 from tablewright.store.records import RecordMapper, decode_field, decode_fields, new_id, now, to_text
 from tablewright.store.schema import fields, operations, proposals, tables
 from tablewright.store.sharing import visible
-from tablewright.store.tables import possible
+from tablewright.store.tables import without_impossible_ids
 
 Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
 """Of a `kept` one nothing was found, and the value that the cell has stayed."""
@@ -135,14 +135,14 @@ class Selection(Noun, frozen=True):
 EVERYTHING = Selection()
 
 
-def choose(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
-    return matching(connection, proposal.id, selection) & (operations.c.decision == "open")
+def choose_open(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
+    return match_operations(connection, proposal.id, selection) & (operations.c.decision == "open")
 
 
-def matching(connection: Connection, proposal_id: str, selection: Selection) -> ColumnElement[bool]:
+def match_operations(connection: Connection, proposal_id: str, selection: Selection) -> ColumnElement[bool]:
     meant = operations.c.proposal_id == proposal_id
     if selection.rows:
-        meant = meant & operations.c.row_id.in_(possible(selection.rows))
+        meant = meant & operations.c.row_id.in_(without_impossible_ids(selection.rows))
     if selection.fields:
         meant = meant & operations.c.field.in_(proposed_names(connection, proposal_id, selection.fields))
     if selection.min_confidence is not None:
@@ -186,12 +186,12 @@ def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool
     return proposal
 
 
-def is_empty(connection: Connection, proposal_id: str) -> bool:
+def has_no_operations(connection: Connection, proposal_id: str) -> bool:
     """Whether the run had nothing to propose: then there is nothing to decide either."""
     return not connection.scalar(select(exists().where(operations.c.proposal_id == proposal_id)))
 
 
-def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> None:
+def settle_proposal(connection: Connection, proposal_id: str, *, whole: bool = False) -> None:
     """Close a proposal without open operations; where all that was accepted was kept, it is applied too.
 
     A new column for which no cell was looked at, because the run was stopped, would vanish with it. So such a proposal
@@ -203,10 +203,10 @@ def settle(connection: Connection, proposal_id: str, *, whole: bool = False) -> 
         return
     written = operations.c.decision.in_(("applied", "edited", "kept"))
     applied = connection.scalar(select(exists().where(own, written)))
-    close(connection, proposal_id, "applied" if applied else "rejected")
+    close_proposal(connection, proposal_id, "applied" if applied else "rejected")
 
 
-def close(connection: Connection, proposal_id: str, status: ProposalStatus) -> None:
+def close_proposal(connection: Connection, proposal_id: str, status: ProposalStatus) -> None:
     connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
 
 

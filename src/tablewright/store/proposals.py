@@ -29,7 +29,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import fetch_among, insert_select
 from tablewright.store.ledger import charge_bytes, charge_table, octets
-from tablewright.store.log import Change, EditWriter, append, close_change, last_write
+from tablewright.store.log import Change, EditWriter, append_entries, close_change, last_write
 from tablewright.store.proposal import (
     EVERYTHING,
     CellAt,
@@ -37,16 +37,16 @@ from tablewright.store.proposal import (
     ProposalHead,
     Selection,
     add_operations,
-    choose,
-    close,
+    choose_open,
+    close_proposal,
     create_proposal,
-    is_empty,
-    matching,
+    has_no_operations,
+    match_operations,
     open_head,
     operation_records,
     read_head,
     read_heads,
-    settle,
+    settle_proposal,
     unknown_cell,
     unseen_fields,
 )
@@ -54,7 +54,7 @@ from tablewright.store.records import decode_cell, to_text
 from tablewright.store.schema import cells, edits, operations, proposals, rows
 from tablewright.store.sharing import sees_all
 from tablewright.store.staleness import Entry, marks_for_outdated
-from tablewright.store.tables import TableHead, head, possible, read_rows
+from tablewright.store.tables import TableHead, head, read_rows, without_impossible_ids
 
 ApplyKind: TypeAlias = Literal["apply", "auto_apply"]
 """How the history calls it: somebody saw the values and accepted them, or they were applied without a look."""
@@ -149,7 +149,7 @@ class Proposals(StorePart):
         connection.execute(
             update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
         )
-        settle(connection, proposal_id)
+        settle_proposal(connection, proposal_id)
 
     @read_transaction
     def all(
@@ -204,7 +204,7 @@ class Proposals(StorePart):
     @read_transaction
     def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> Operation:
         read_head(connection, proposal_id, counted=False)
-        meant = matching(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
+        meant = match_operations(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
         record = connection.execute(select(operations).where(meant)).one_or_none()
         if record is None:
             raise unknown_cell(proposal_id, (row_id, field))
@@ -222,7 +222,7 @@ class Proposals(StorePart):
     ) -> list[CellAt]:
         """What waits for a decision, in the order of rows; `failed` keeps only those without, or with, a value."""
         proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
-        query = select(operations.c.row_id, operations.c.field).where(choose(connection, proposal, selection))
+        query = select(operations.c.row_id, operations.c.field).where(choose_open(connection, proposal, selection))
         if failed is not None:
             query = query.where((operations.c.status == "FAILED") == failed)
         records = connection.execute(query.order_by(operations.c.row_id, operations.c.field))
@@ -243,18 +243,20 @@ class Proposals(StorePart):
         """Write the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
         what a run that never finished had found. A cell for which nothing was found keeps the value that it has, unless
         `empties`."""
-        if read_head(connection, proposal_id, counted=False).status == "rejected" and is_empty(connection, proposal_id):
+        if read_head(connection, proposal_id, counted=False).status == "rejected" and has_no_operations(
+            connection, proposal_id
+        ):
             return Applied(change=None, cells=0, conflicts=0)
         proposal = open_head(connection, proposal_id, even_unfinished=force)
         found = head(connection, proposal.table_id, lock=True)
-        chosen = choose(connection, proposal, selection)
+        chosen = choose_open(connection, proposal, selection)
         unseen = unseen_fields(connection, proposal_id) if selection == EVERYTHING else set()
         applied = write_chosen(
             connection, found, proposal, chosen, actor=actor, force=force, kind=kind, empties=empties, unseen=unseen
         )
-        settle(connection, proposal_id)
+        settle_proposal(connection, proposal_id)
         if unseen and not applied.cells and not applied.conflicts:
-            close(connection, proposal_id, "applied")
+            close_proposal(connection, proposal_id, "applied")
         return applied
 
     @write_transaction
@@ -271,8 +273,8 @@ class Proposals(StorePart):
         """Refuses, writes and edits what the review says, all in one transaction; `force` as in `apply`."""
         proposal = open_head(connection, proposal_id, even_unfinished=force)
         found = head(connection, proposal.table_id, lock=True)
-        wanted = answers(review)
-        standing = decisions_of(connection, proposal_id, [row_id for row_id, _ in wanted])
+        wanted = read_answers(review)
+        standing = read_decisions(connection, proposal_id, [row_id for row_id, _ in wanted])
         for at in wanted:
             if at not in standing:
                 raise unknown_cell(proposal_id, at)
@@ -299,7 +301,7 @@ class Proposals(StorePart):
             connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=by_hand
         )
         connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
-        settle(connection, proposal_id)
+        settle_proposal(connection, proposal_id)
         by_person = (text for at, (_, text) in wanted.items() if standing[at].decision == "open")
         charge_bytes(connection, "table", proposal.table_id, octets(*by_person))
         return msgspec.structs.replace(
@@ -313,13 +315,13 @@ class Proposals(StorePart):
         """How many operations were refused."""
         proposal = open_head(connection, proposal_id, even_unfinished=True)
         head(connection, proposal.table_id, lock=True)
-        chosen = choose(connection, proposal, selection)
+        chosen = choose_open(connection, proposal, selection)
         refused = connection.execute(update(operations).where(chosen).values(decision="refused")).rowcount
-        settle(connection, proposal_id, whole=selection == EVERYTHING)
+        settle_proposal(connection, proposal_id, whole=selection == EVERYTHING)
         return refused
 
 
-def answers(review: Review) -> dict[CellAt, tuple[str, str | None]]:
+def read_answers(review: Review) -> dict[CellAt, tuple[str, str | None]]:
     """What each named cell becomes, and the text of the cell a person wrote for it."""
     wanted: dict[CellAt, tuple[str, str | None]] = {
         **dict.fromkeys(review.refused, ("refused", None)),
@@ -337,10 +339,10 @@ class Standing(NamedTuple):
     status: str
 
 
-def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, Standing]:
+def read_decisions(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, Standing]:
     query = select(operations.c.row_id, operations.c.field, operations.c.decision, operations.c.status)
     own = query.where(operations.c.proposal_id == proposal_id)
-    found = fetch_among(connection, own, operations.c.row_id, possible(row_ids))
+    found = fetch_among(connection, own, operations.c.row_id, without_impossible_ids(row_ids))
     return {(row_id, field): Standing(decision, status) for row_id, field, decision, status in found}
 
 
@@ -379,7 +381,7 @@ def write_chosen(
             edited=case((gone, null()), else_=operations.c.edited),
         )
     ).rowcount
-    append(connection, found, entries)
+    append_entries(connection, found, entries)
     taken = (operations.c.proposal_id == proposal.id) & (operations.c.change == number)
     edited = 0
     if by_hand:
@@ -389,7 +391,7 @@ def write_chosen(
     outdated = []
     if read_first is not None and read_first < found.last_seq:
         outdated = marks_for_outdated(connection, found, as_read(found, taken), since=read_first)
-        append(connection, found, outdated, skip=len(entries) + written)
+        append_entries(connection, found, outdated, skip=len(entries) + written)
     change = None
     if entries or written:
         change = close_change(

@@ -15,10 +15,10 @@ from tablewright.domain.research import AnsweredFollowUp, Brief, Report, Researc
 from tablewright.domain.retrieved import is_document
 from tablewright.store import audit
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.dialect import insert_many, put
+from tablewright.store.dialect import insert_many, put_record
 from tablewright.store.forget import drop_researches
 from tablewright.store.ledger import charge_bytes, octet_length, octets
-from tablewright.store.parts import existing
+from tablewright.store.parts import lock_existing
 from tablewright.store.records import RecordMapper, new_id, now, printable, to_text
 from tablewright.store.schema import research_documents, research_rounds, researches
 from tablewright.store.sharing import claim, find_visible, must_own, not_there, visible
@@ -60,44 +60,44 @@ class Researches(StorePart):
     @write_transaction
     def keep_round(self, connection: Connection, id: str, round: Round) -> None:
         """Once more changes nothing: the round of that number is as it is now."""
-        touch(connection, id)
+        update_research(connection, id)
         rounds, content = research_rounds, to_text(round)
         this = (rounds.c.research_id == id) & (rounds.c.number == round.index)
         before = connection.scalar(select(octet_length(connection, rounds.c.content)).where(this)) or 0
-        put(connection, rounds, {"research_id": id, "number": round.index, "content": content})
+        put_record(connection, rounds, {"research_id": id, "number": round.index, "content": content})
         note_documents(connection, id, list(quoted_in(round)))
         charge_bytes(connection, "research", id, octets(content) - before)
 
     @write_transaction
     def mark(self, connection: Connection, id: str, status: ResearchStatus) -> None:
         """A partial report stays until there is a better one."""
-        touch(connection, id, status=status)
+        update_research(connection, id, status=status)
 
     @write_transaction
     def finish(self, connection: Connection, id: str, status: ResearchStatus, report: Report) -> None:
         heads, content = researches, to_text(report)
         query = select(octet_length(connection, heads.c.report)).where(heads.c.id == id)
         before = connection.scalar(query) or 0
-        touch(connection, id, status=status, report=content)
+        update_research(connection, id, status=status, report=content)
         note_documents(connection, id, [reference.url for reference in report.references])
         charge_bytes(connection, "research", id, octets(content) - before)
 
     @write_transaction
     def add_answer(self, connection: Connection, id: str, answered: AnsweredFollowUp) -> None:
         present = _answered.decode(find_visible(connection, "research", id).answered)
-        touch(connection, id, answered=to_text([*present, answered]))
+        update_research(connection, id, answered=to_text([*present, answered]))
         note_documents(connection, id, [reference.url for reference in answered.references])
         charge_bytes(connection, "research", id, octets(to_text(answered)))
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
         """The table stays."""
-        touch(connection, id)
+        update_research(connection, id)
         drop_researches(connection, [id])
-        audit.note(connection, "remove", f"research {id}")
+        audit.add_audit_entry(connection, "remove", f"research {id}")
 
 
-def touch(connection: Connection, id: str, **values: object) -> None:
+def update_research(connection: Connection, id: str, **values: object) -> None:
     seen = (researches.c.id == id) & visible(connection, "research")
     if not connection.execute(update(researches).where(seen).values(updated_at=now(), **values)).rowcount:
         raise not_there("research", id)
@@ -117,6 +117,6 @@ def note_documents(connection: Connection, id: str, origins: Sequence[str]) -> N
     documents = research_documents
     wanted = dict.fromkeys(origin for origin in origins if is_document(origin))
     known = set(connection.scalars(select(documents.c.document_id).where(documents.c.research_id == id)))
-    there = existing(connection, list(wanted))
+    there = lock_existing(connection, list(wanted))
     new = [{"document_id": each, "research_id": id} for each in wanted if each in there and each not in known]
     insert_many(connection, insert(documents), new)

@@ -15,7 +15,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import StorePart, write_transaction
 from tablewright.store.dialect import insert_select
-from tablewright.store.log import Change, append, close_change, last_write, mark_row, set_field
+from tablewright.store.log import Change, append_entries, close_change, last_write, set_field, set_row_removed
 from tablewright.store.records import FORGOTTEN, decode_field
 from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
@@ -49,14 +49,14 @@ class UndoLog(StorePart):
                 f"Run {run_id} has changed nothing in table {found.table.id}.",
                 advice=f"`tablewright tables history {found.table.id}` shows the runs that did.",
             )
-        return undo(connection, found, of_run, actor=actor, note=f"undid run {run_id}", run_id=run_id)
+        return undo_changes(connection, found, of_run, actor=actor, note=f"undid run {run_id}", run_id=run_id)
 
     @write_transaction
     def undo_change(self, connection: Connection, table_id: str, number: int, *, actor: str = "") -> Rollback:
         found = head(connection, table_id, lock=True)
         refuse_bad_change(found, number, lowest=2)
         this = (changes.c.table_no == found.no) & (changes.c.change == number)
-        return undo(connection, found, this, actor=actor, note=f"undid change {number}")
+        return undo_changes(connection, found, this, actor=actor, note=f"undid change {number}")
 
     @write_transaction
     def go_back(
@@ -79,7 +79,7 @@ class UndoLog(StorePart):
         assert target is not None
         refuse_bad_change(found, target, lowest=1)
         later = (changes.c.table_no == found.no) & (changes.c.change > target)
-        return undo(connection, found, later, actor=actor, note=f"went back to change {target}")
+        return undo_changes(connection, found, later, actor=actor, note=f"went back to change {target}")
 
 
 def refuse_bad_change(found: TableHead, number: int, *, lowest: int) -> None:
@@ -91,7 +91,7 @@ def refuse_bad_change(found: TableHead, number: int, *, lowest: int) -> None:
         )
 
 
-def undo(
+def undo_changes(
     connection: Connection,
     found: TableHead,
     of_changes: ColumnElement[bool],
@@ -107,7 +107,7 @@ def undo(
     found = head(connection, found.table.id)  # what its fields depend on may have come back too
     began = connection.scalar(select(func.min(changes.c.first_seq)).where(of_changes)) or 1
     outdated = marks_for_outdated(connection, found, brought_back(found, touched), since=began - 1, standing=~in_scope)
-    append(connection, found, [*outdated, *entries], skip=cells)
+    append_entries(connection, found, [*outdated, *entries], skip=cells)
     count = cells + len(outdated) + len(entries)
     change = None
     if count:
@@ -222,7 +222,7 @@ def undo_rows_and_fields(
         entry: Entry = {"kind": UNDONE_BY[edit.kind], "row_id": edit.row_id, "field_id": edit.field_id}
         match edit.kind:
             case "add_row" | "remove_row":
-                mark_row(connection, found.no, edit.row_id, removed=edit.kind == "add_row")
+                set_row_removed(connection, found.no, edit.row_id, removed=edit.kind == "add_row")
             case "add_field" | "remove_field":
                 removed = edit.kind == "add_field"
                 if not removed and name_is_taken(connection, found, edit.field_id):

@@ -148,14 +148,14 @@ class Slices(StorePart):
         """From now on it is the owner's; whoever had it before writes to it no more. A process that had it until now,
         and neither finished it nor gave it back, was lost with it."""
         slices = run_slices
-        record = connection.execute(select(slices).where(at(run_id, number)).with_for_update()).one_or_none()
+        record = connection.execute(select(slices).where(is_slice(run_id, number)).with_for_update()).one_or_none()
         if record is None:
-            raise superseded(run_id, number)
+            raise slice_superseded(run_id, number)
         before = slice_records.read(record)
         lost = not before.finished and is_of_another(before.owner, owner)
         claimed = msgspec.structs.replace(before, owner=owner, setbacks=before.setbacks + lost)
         values = {"owner": owner, "setbacks": claimed.setbacks}
-        connection.execute(update(slices).where(at(run_id, number)).values(values))
+        connection.execute(update(slices).where(is_slice(run_id, number)).values(values))
         return claimed
 
     @repeatable_transaction
@@ -179,18 +179,18 @@ class Slices(StorePart):
         slices = run_slices
         present = connection.execute(
             select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
-            .where(at(state.run_id, state.number))
+            .where(is_slice(state.run_id, state.number))
             .with_for_update()
         ).one_or_none()
         if present is None or present.owner != state.owner:
-            raise superseded(state.run_id, state.number)
+            raise slice_superseded(state.run_id, state.number)
         if (present.done, present.usage, present.finished) == (done, usage, state.finished):
             return
         before = set(msgspec.json.decode(present.done))
         new = [event for event in events if event.stage not in COUNTED or event.row_id not in before]
         connection.execute(
             update(slices)
-            .where(at(state.run_id, state.number))
+            .where(is_slice(state.run_id, state.number))
             .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
         )
         grown = add_operations(connection, proposal_id, operations)
@@ -241,9 +241,9 @@ def is_of_another(before: str, now: str) -> bool:
     return before != "" and before.partition("/")[0] != now.partition("/")[0]
 
 
-def at(run_id: str, number: int) -> Any:
+def is_slice(run_id: str, number: int) -> Any:
     return (run_slices.c.run_id == run_id) & (run_slices.c.number == number)
 
 
-def superseded(run_id: str, number: int) -> Superseded:
+def slice_superseded(run_id: str, number: int) -> Superseded:
     return Superseded(f"Slice {number} of run {run_id} is done by somebody else now, or was removed with its table.")

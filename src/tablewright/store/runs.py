@@ -109,7 +109,7 @@ class Runs(StorePart):
 
     @repeatable_transaction
     def _start(self, connection: Connection, run: Run) -> str:
-        if not is_there(connection, run.id):
+        if not run_exists(connection, run.id):
             write_run(connection, run, table_no(connection, run.table_id))
         return run.id
 
@@ -122,7 +122,7 @@ class Runs(StorePart):
 
     @repeatable_transaction
     def _start_sliced(self, connection: Connection, run: Run, fields: Sequence[Field], todos: Sequence[Todo]) -> str:
-        if not is_there(connection, run.id):
+        if not run_exists(connection, run.id):
             no = table_no(connection, run.table_id)
             write_run(connection, run, no)
             create_proposal(connection, no, run.id, fields)
@@ -163,7 +163,7 @@ class Runs(StorePart):
     def hold(self, connection: Connection, run_id: str, holder: str) -> int:
         """From now on `holder`, PROCESS/NAME, does a run that is done as a whole. Who did so before, and was asleep
         when others thought it dead, learns it with the next that it tells. How often a process was lost with it."""
-        spec = spec_of(connection, runs.c.id == run_id) or {}
+        spec = lock_spec(connection, runs.c.id == run_id) or {}
         setbacks = int(spec.get(SETBACKS, 0)) + is_of_another(spec.get(HOLDER, ""), holder)
         write_spec(connection, run_id, spec | {HOLDER: holder, SETBACKS: setbacks})
         return setbacks
@@ -171,7 +171,7 @@ class Runs(StorePart):
     @repeatable_transaction
     def let_go(self, connection: Connection, run_id: str, holder: str) -> None:
         """Whoever comes next goes on with it, and nothing was lost."""
-        spec = spec_of(connection, runs.c.id == run_id)
+        spec = lock_spec(connection, runs.c.id == run_id)
         if spec is not None and spec.get(HOLDER) == holder:
             write_spec(connection, run_id, spec | {HOLDER: ""})
 
@@ -223,8 +223,8 @@ class Runs(StorePart):
         faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run. It goes
         on in the name of `by`, who resumes it, if the person who began it may no longer do it."""
         events = schema.run_events
-        record = connection.execute(with_table().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
-        present = as_run(record) if record else None
+        record = connection.execute(select_runs().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
+        present = run_from_record(record) if record else None
         if present is None or (present.owner, present.status) != (run.owner, run.status):
             return present is not None and (present.owner, present.status) == (owner, "running")
         last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
@@ -251,7 +251,7 @@ class Runs(StorePart):
     @repeatable_transaction
     def ask_to_stop(self, connection: Connection, run_id: str) -> None:
         """Whoever works on it sees it within a second."""
-        status = one_run(connection, run_id).status
+        status = read_run(connection, run_id).status
         if status != "running":
             raise RunEnded(
                 f"Run {run_id} has ended already: it is {status.replace('_', ' ')}.",
@@ -267,7 +267,7 @@ class Runs(StorePart):
 
     @read_transaction
     def get(self, connection: Connection, run_id: str) -> Run:
-        return one_run(connection, run_id)
+        return read_run(connection, run_id)
 
     @read_transaction
     def all(
@@ -281,7 +281,10 @@ class Runs(StorePart):
     ) -> list[Run]:
         """The newest first, on from the one that began and is named as `before` says."""
         query = (
-            with_table().where(is_seen(connection)).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
+            select_runs()
+            .where(is_visible_run(connection))
+            .order_by(runs.c.started_at.desc(), runs.c.id.desc())
+            .limit(limit)
         )
         if before is not None:
             query = query.where(tuple_(runs.c.started_at, runs.c.id) < before)
@@ -289,20 +292,20 @@ class Runs(StorePart):
             query = query.where(runs.c.table_no == head(connection, table_id).no)
         if status is not None:
             query = query.where(runs.c.status == status)
-        return [as_run(record) for record in connection.execute(query)]
+        return [run_from_record(record) for record in connection.execute(query)]
 
     @read_transaction
     def alike(self, connection: Connection, kind: str, like: Mapping[str, Any]) -> list[Run]:
         """Runs that came to an end and whose spec says all that `like` says, of whatever table, the newest first."""
         records = connection.execute(
-            with_table()
+            select_runs()
             .where(runs.c.kind == kind, runs.c.status.in_(ENDED))
             .order_by(runs.c.started_at.desc())
             .limit(NEWEST)
         )
         return [
             run
-            for run in map(as_run, records)
+            for run in map(run_from_record, records)
             if all(name in run.spec and run.spec[name] == value for name, value in like.items())
         ]
 
@@ -333,19 +336,19 @@ def write_run(connection: Connection, run: Run, table_no: int) -> None:
     connection.execute(insert(runs), record)
 
 
-def is_there(connection: Connection, run_id: str) -> bool:
+def run_exists(connection: Connection, run_id: str) -> bool:
     return connection.scalar(select(runs.c.id).where(runs.c.id == run_id)) is not None
 
 
-def one_run(connection: Connection, run_id: str) -> Run:
-    query = with_table().where(runs.c.id == run_id, is_seen(connection))
+def read_run(connection: Connection, run_id: str) -> Run:
+    query = select_runs().where(runs.c.id == run_id, is_visible_run(connection))
     record = connection.execute(query).one_or_none()
     if record is None:
-        raise no_run(run_id)
-    return as_run(record)
+        raise run_not_found(run_id)
+    return run_from_record(record)
 
 
-def is_seen(connection: Connection) -> ColumnElement[bool]:
+def is_visible_run(connection: Connection) -> ColumnElement[bool]:
     """Of `with_table`: the runs of tables that somebody sees, and what they began themselves that is about none."""
     own = (runs.c.table_no == NO_TABLE) & (runs.c.person == owner_of(connection))
     return or_(visible(connection, "table"), own)
@@ -353,11 +356,11 @@ def is_seen(connection: Connection) -> ColumnElement[bool]:
 
 def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bool:
     """Whether there is such a run, held by nobody else; nobody changes it before the transaction is over."""
-    spec = spec_of(connection, run)
+    spec = lock_spec(connection, run)
     return spec is not None and (not holder or spec.get(HOLDER) == holder)
 
 
-def spec_of(connection: Connection, run: ColumnElement[bool]) -> dict[str, Any] | None:
+def lock_spec(connection: Connection, run: ColumnElement[bool]) -> dict[str, Any] | None:
     """Nobody changes it before the transaction is over."""
     spec = connection.scalar(select(runs.c.spec).where(run).with_for_update())
     return None if spec is None else msgspec.json.decode(spec, type=dict[str, Any])
@@ -371,15 +374,15 @@ def table_no(connection: Connection, table_id: str) -> int:
     return head(connection, table_id).no if table_id else NO_TABLE
 
 
-def with_table() -> Select[Any]:
+def select_runs() -> Select[Any]:
     return select(runs, tables.c.id.label("table_id")).outerjoin(tables, tables.c.no == runs.c.table_no)
 
 
-def no_run(run_id: str) -> NotFound:
+def run_not_found(run_id: str) -> NotFound:
     return NotFound(f"There is no run {run_id!r}.", advice="`tablewright runs list` shows them.")
 
 
-def as_run(record: Record[Any]) -> Run:
+def run_from_record(record: Record[Any]) -> Run:
     return run_records.read(record, table_id=record.table_id or "", stopping=bool(record.stop))
 
 

@@ -16,8 +16,8 @@ from sqlalchemy import Row as Record
 
 from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
-from tablewright.store.audit import note
-from tablewright.store.authority import find, owner_of, person_of
+from tablewright.store.audit import add_audit_entry
+from tablewright.store.authority import find_user_id, owner_of, person_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.dialect import upsert
 from tablewright.store.ledger import return_bytes
@@ -141,7 +141,7 @@ class Sharing(StorePart):
     ) -> Shared:
         """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner."""
         find_owned(connection, kind, id)
-        users = [find(connection, name) for name in people] + [EVERYONE] * everyone
+        users = [find_user_id(connection, name) for name in people] + [EVERYONE] * everyone
         for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
             if only:
                 take_back(connection, part_kind, part_id, keep=users)
@@ -149,20 +149,20 @@ class Sharing(StorePart):
             if records:
                 connection.execute(upsert(connection, shares).on_conflict_do_nothing(), records)
         seen = [*people, *["everyone"] * everyone]
-        note(connection, "share", f"{kind} {id}", f"{'only ' * only}with {', '.join(seen) or 'nobody'}")
+        add_audit_entry(connection, "share", f"{kind} {id}", f"{'only ' * only}with {', '.join(seen) or 'nobody'}")
         return read_shared(connection, kind, id)
 
     @repeatable_transaction
     def unshare(self, connection: Connection, kind: Shareable, id: str, people: Sequence[str]) -> Shared:
         """These see it no longer. From its owner only an admin takes it: then it is the installation's."""
         find_owned(connection, kind, id)
-        users = [find(connection, name) for name in people]
+        users = [find_user_id(connection, name) for name in people]
         for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
             theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
             taken = theirs if sees_all(connection) else theirs & ~shares.c.owns
             return_bytes(connection, taken)
             connection.execute(delete(shares).where(taken))
-        note(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
+        add_audit_entry(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
         return read_shared(connection, kind, id)
 
 

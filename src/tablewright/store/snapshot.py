@@ -21,7 +21,16 @@ from tablewright.store.parts import PropertyAt, document_no, number_of, part_id,
 from tablewright.store.records import RecordMapper
 from tablewright.store.schema import documents, segments, summaries
 from tablewright.store.sharing import visible
-from tablewright.store.text_index import K1, Ranked, TextIndex, holds, in_common, phrases_of, weighty_words, words_of
+from tablewright.store.text_index import (
+    K1,
+    Ranked,
+    TextIndex,
+    count_common_words,
+    holds_phrase,
+    phrases_of,
+    weighty_words,
+    words_of,
+)
 from tablewright.store.vectors import Nearest, Target, VectorIndex
 
 segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
@@ -117,7 +126,7 @@ class Snapshot:
         """The stems that some of these segments, by id and weight, have in common and few others have; the best counts
         1."""
         found = read_segments(self.connection, self.roster, list(segments))
-        texts = in_common([each.segment.text for each in found.values()])
+        texts = count_common_words([each.segment.text for each in found.values()])
         rarities = self.text_index.rarities(self.connection, {word for counts in texts for word in counts})
         told: dict[str, float] = {}
         for id, counts in zip(found, texts, strict=True):
@@ -167,7 +176,7 @@ class Snapshot:
         ids = self.text_index.holding(self.connection, needed, self.roster.among(documents)) if needed else []
         found = read_segments(self.connection, self.roster, ids)
         texts = {id: words_of(each.segment.text) for id, each in found.items()}
-        return [found[id] for id in ids if id in found and all(holds(texts[id], phrase) for phrase in phrases)]
+        return [found[id] for id in ids if id in found and all(holds_phrase(texts[id], phrase) for phrase in phrases)]
 
     def find(self, ids: Collection[str]) -> list[Document]:
         """Those that are there, in this order."""

@@ -97,12 +97,12 @@ def marks_after(place: Place, after: Cell, dependents: dict[int, list[int]], tex
             text = texts.get((row_id, dependent))
             cell = decode_cell(text) if text else None
             if cell is not None and is_found(cell) and cell.run_id != same_run:
-                entries.append(mark(row_id, dependent, texts.pop((row_id, dependent)), cell))
+                entries.append(mark_stale(row_id, dependent, texts.pop((row_id, dependent)), cell))
                 waiting.append((dependent, None))
     return entries
 
 
-def mark(row_id: RowId, field_id: int, text: str, cell: Cell) -> Entry:
+def mark_stale(row_id: RowId, field_id: int, text: str, cell: Cell) -> Entry:
     after = to_text(msgspec.structs.replace(cell, stale=True))
     return {"kind": "stale", "row_id": row_id, "field_id": field_id, "before": text, "after": after}
 
@@ -137,7 +137,7 @@ def marks_for_outdated(
             cell = decode_cell(texts[row_id])
             fits = is_found(cause) and cause.run_id == cell.run_id and not cause.stale
             if is_found(cell) and not fits:
-                marks[row_id, field_id] = mark(row_id, field_id, texts[row_id], cell)
+                marks[row_id, field_id] = mark_stale(row_id, field_id, texts[row_id], cell)
     return [*marks.values(), *marks_beside(connection, found, written, marks)]
 
 
@@ -196,7 +196,7 @@ def marks_beside(
             if cell is not None and is_found(cell):
                 seen.add(place)
                 waiting.append(place)
-                yield mark(*place, texts[place], cell)
+                yield mark_stale(*place, texts[place], cell)
 
 
 def changed_cells(connection: Connection, found: TableHead, records: Sequence[Any]) -> dict[Place, Cell]:

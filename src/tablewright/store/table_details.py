@@ -12,7 +12,7 @@ from tablewright.domain.model import Noun
 from tablewright.domain.views import View
 from tablewright.errors import NotFound
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
-from tablewright.store.dialect import put
+from tablewright.store.dialect import put_record
 from tablewright.store.ledger import charge_table, octet_length, octets
 from tablewright.store.records import RecordMapper, now, to_text
 from tablewright.store.schema import imports, listings, rows, tables, views
@@ -38,7 +38,7 @@ class Imports(StorePart):
     @repeatable_transaction
     def keep(self, connection: Connection, table_id: str, file: ImportedFile) -> None:
         """The file as it is now."""
-        put(connection, imports, import_records.write(file, table_no=head(connection, table_id).no, at=now()))
+        put_record(connection, imports, import_records.write(file, table_no=head(connection, table_id).no, at=now()))
 
     @read_transaction
     def find(self, connection: Connection, path: str, reading: str | None = None) -> tuple[str, ImportedFile] | None:
@@ -92,7 +92,7 @@ class Listings(StorePart):
         no, content = head(connection, listing.table_id, lock=True).no, to_text(kept)
         size = octet_length(connection, listings.c.content)
         before = connection.scalar(select(size).where(listings.c.table_no == no)) or 0
-        put(connection, listings, {"table_no": no, "content": content})
+        put_record(connection, listings, {"table_no": no, "content": content})
         charge_table(connection, no, octets(content) - before)
         return kept
 
@@ -111,7 +111,7 @@ class Views(StorePart):
     @read_transaction
     def left_by(self, connection: Connection, table_id: str, person: str) -> View:
         """How the person left the table; as it comes, where they were never there."""
-        found = one(head(connection, table_id).no, person, "")
+        found = is_view(head(connection, table_id).no, person, "")
         content = connection.scalar(select(views.c.content).where(found))
         return _view.decode(content) if content else View()
 
@@ -119,12 +119,12 @@ class Views(StorePart):
     def keep(self, connection: Connection, table_id: str, view: View, *, person: str = "") -> None:
         """In place of the one of that name; without a name, as the person's own."""
         key = {"table_no": head(connection, table_id).no, "name": view.name, "person": "" if view.name else person}
-        put(connection, views, {**key, "content": to_text(view)})
+        put_record(connection, views, {**key, "content": to_text(view)})
 
     @repeatable_transaction
     def remove(self, connection: Connection, table_id: str, name: str) -> None:
-        connection.execute(delete(views).where(one(head(connection, table_id).no, "", name)))
+        connection.execute(delete(views).where(is_view(head(connection, table_id).no, "", name)))
 
 
-def one(table_no: int, person: str, name: str) -> ColumnElement[bool]:
+def is_view(table_no: int, person: str, name: str) -> ColumnElement[bool]:
     return and_(views.c.table_no == table_no, views.c.person == person, views.c.name == name)

@@ -293,7 +293,7 @@ class Tables(StorePart):
         connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
         connection.execute(delete(tables).where(tables.c.no == found.no))
         release(connection, "table", [found.table.id])
-        audit.note(connection, "remove", f"table {found.table.id}", found.table.name)
+        audit.add_audit_entry(connection, "remove", f"table {found.table.id}", found.table.name)
         gone = delete(scheduled).where(scheduled.c.table_id == found.table.id)
         return bool(connection.execute(gone).rowcount)
 
@@ -376,13 +376,13 @@ def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[Ro
     """Return how many of these rows, from the first, fit into a window; at least one, if there are any."""
     size = count = 0
     for chunk in in_batches(row_ids, WEIGHED_AT_ONCE):
-        ordered = possible(chunk)
+        ordered = without_impossible_ids(chunk)
         given = select(rows.c.row_id, func.length(rows.c.given)).where(
-            rows.c.table_no == found.no, among(rows.c.row_id, ordered)
+            rows.c.table_no == found.no, is_one_of(rows.c.row_id, ordered)
         )
         written = (
             select(cells.c.row_id, func.sum(func.length(cells.c.cell)))
-            .where(cells.c.table_no == found.no, among(cells.c.row_id, ordered), cells.c.field_id.in_(found.names))
+            .where(cells.c.table_no == found.no, is_one_of(cells.c.row_id, ordered), cells.c.field_id.in_(found.names))
             .group_by(cells.c.row_id)
         )
         sizes: Counter[RowId] = Counter()
@@ -399,15 +399,15 @@ def count_fitting(connection: Connection, found: TableHead, row_ids: Sequence[Ro
 
 def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
     result: list[Row] = []
-    for chunk in in_batches(possible(row_ids), NAMED_AT_ONCE):
+    for chunk in in_batches(without_impossible_ids(row_ids), NAMED_AT_ONCE):
         records = connection.execute(
             select(rows.c.row_id, rows.c.key, rows.c.given)
-            .where(rows.c.table_no == found.no, among(rows.c.row_id, chunk), ~rows.c.removed)
+            .where(rows.c.table_no == found.no, is_one_of(rows.c.row_id, chunk), ~rows.c.removed)
             .order_by(rows.c.row_id)
         ).all()
         written = connection.execute(
             select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
-                cells.c.table_no == found.no, among(cells.c.row_id, chunk)
+                cells.c.table_no == found.no, is_one_of(cells.c.row_id, chunk)
             )
         )
         result.extend(join_cells(found, records, written))
@@ -431,7 +431,7 @@ def join_cells(
     return tuple(Row(id=row_id, key=key, cells=by_row[row_id]) for row_id, key, _ in records)
 
 
-def possible(row_ids: Iterable[RowId]) -> list[RowId]:
+def without_impossible_ids(row_ids: Iterable[RowId]) -> list[RowId]:
     """Each once, in order, without those that no row can have."""
     return sorted({row_id for row_id in row_ids if abs(row_id) <= LARGEST})
 
@@ -444,7 +444,7 @@ def same_cell(one: DatabaseTable, other: DatabaseTable) -> ColumnElement[bool]:
     return same_row(one, other) & (one.c.field_id == other.c.field_id)
 
 
-def among(column: ColumnElement[RowId], chunk: Sequence[RowId]) -> ColumnElement[bool]:
+def is_one_of(column: ColumnElement[RowId], chunk: Sequence[RowId]) -> ColumnElement[bool]:
     """Whether it is one of them, which are in order. Numbers without a gap are a range, which is found faster."""
     if len(chunk) == chunk[-1] - chunk[0] + 1:
         return column.between(chunk[0], chunk[-1])

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, select
 from tablewright.arrays import NDArray, np
 from tablewright.domain.corpus import Segment
 from tablewright.store.dialect import in_batches
-from tablewright.store.parts import SHIFT, grown
+from tablewright.store.parts import SHIFT, merge_last_blocks
 from tablewright.store.schema import corpus, words
 from tablewright.text.words import stem
 
@@ -62,7 +62,7 @@ def weighty_words(text: str) -> list[str]:
     return [stem(word) for word in plain if word not in FUNCTION_WORDS] or [stem(word) for word in plain]
 
 
-def in_common(texts: Sequence[str]) -> list[Counter[str]]:
+def count_common_words(texts: Sequence[str]) -> list[Counter[str]]:
     """How often each text has the stems of the words that another of them has too. What is only in one is passed over
     before it costs a stem."""
     plain = [Counter(_WORD.findall(folded(text))) for text in texts]
@@ -82,7 +82,7 @@ def phrases_of(words: str) -> list[list[str]]:
     return [phrase for phrase in (*quoted, *map(words_of, _QUOTED.sub(" ", words).split())) if phrase]
 
 
-def holds(text: list[str], phrase: list[str]) -> bool:
+def holds_phrase(text: list[str], phrase: list[str]) -> bool:
     if len(phrase) == 1:
         return phrase[0] in text
     first, length = phrase[0], len(phrase)
@@ -165,6 +165,30 @@ class IndexBlock:
         codes = np.repeat(self.codes, np.diff(self.starts)).astype(np.uint64)
         return codes << np.uint64(32) | self.postings
 
+    @classmethod
+    def merged(cls, blocks: Sequence[IndexBlock]) -> IndexBlock:
+        base, keys = 0, []
+        for block in blocks:
+            keys.append(block.keys + np.uint64(base << 8))
+            base += block.size
+        return build_index_block(
+            np.concatenate(keys),
+            np.concatenate([block.lengths for block in blocks]),
+            np.concatenate([block.segments for block in blocks]),
+        )
+
+    def without(self, documents: Collection[int]) -> IndexBlock:
+        gone = is_among(self.segments, documents)
+        if not gone.any():
+            return self
+        keys = self.keys
+        positions = (keys >> np.uint64(8) & np.uint64((1 << SHIFT) - 1)).astype(np.int64)
+        moved = np.cumsum(~gone) - 1
+        keep = ~gone[positions]
+        keys, positions = keys[keep], positions[keep]
+        keys = keys & ~np.uint64(((1 << SHIFT) - 1) << 8) | moved[positions].astype(np.uint64) << np.uint64(8)
+        return build_index_block(keys, self.lengths[~gone], self.segments[~gone])
+
 
 class TextIndex:
     """Of all documents. Its methods run in a thread of the store, with a connection to read what is new."""
@@ -190,13 +214,13 @@ class TextIndex:
             scores = np.zeros(block.size, dtype=np.float32)
             norm = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * block.lengths
             for asked, each in postings:
-                weight = np.float32(asked * rarity(sum(map(len, each)), total) * (K1 + 1))
+                weight = np.float32(asked * word_rarity(sum(map(len, each)), total) * (K1 + 1))
                 positions = each[index] >> np.uint32(8)
                 often = (each[index] & np.uint32(255)).astype(np.float32)
                 scores[positions] += weight * often / (often + norm[positions])
             if among is not None:
                 scores[~is_among(block.segments, among)] = 0
-            found += best(block.segments, scores, limit)
+            found += take_best(block.segments, scores, limit)
         return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
 
     def rarities(self, connection: Connection, words: Collection[str]) -> dict[str, float]:
@@ -206,7 +230,7 @@ class TextIndex:
         codes = np.fromiter(map(code_of, words), dtype=np.uint32, count=len(words))
         held = sum((block.counts(codes) for block in blocks), start=np.zeros(len(codes), dtype=np.int64))
         return {
-            word: rarity(count, total)
+            word: word_rarity(count, total)
             for word, count in zip(words, held.tolist(), strict=True)
             if 1 < count < total / 5
         }
@@ -232,15 +256,15 @@ class TextIndex:
     def _update(self, connection: Connection) -> None:
         present = set(connection.scalars(select(words.c.document_no)))
         if gone := self._documents - present:
-            kept = (without(block, gone) for block in self._blocks)
+            kept = (block.without(gone) for block in self._blocks)
             self._blocks = tuple(block for block in kept if block.size)
             self._documents -= gone
         if new := sorted(present - self._documents):
-            self._blocks = grown((*self._blocks, read_block(connection, new)), lambda block: block.size, merged)
+            self._blocks = merge_last_blocks((*self._blocks, read_index_block(connection, new)))
             self._documents |= set(new)
 
 
-def rarity(held: int, total: int) -> float:
+def word_rarity(held: int, total: int) -> float:
     """Of a word that stands in so many of all segments."""
     return math.log1p((total - held + 0.5) / (held + 0.5))
 
@@ -250,7 +274,7 @@ def is_among(segments: Positions, documents: Collection[int]) -> NDArray[np.bool
     return np.isin(segments >> SHIFT, wanted)
 
 
-def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
+def take_best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
     """The best of those above 0, in no order; of equals, any."""
     top = np.flatnonzero(scores > 0)
     if len(top) > limit:
@@ -259,7 +283,7 @@ def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
     return list(zip(ids[top].tolist(), scores[top].tolist(), strict=True))
 
 
-def read_block(connection: Connection, documents: Sequence[int]) -> IndexBlock:
+def read_index_block(connection: Connection, documents: Sequence[int]) -> IndexBlock:
     keys = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
     lengths: list[NDArray[np.uint32]] = []
     segments: list[Positions] = []
@@ -272,12 +296,12 @@ def read_block(connection: Connection, documents: Sequence[int]) -> IndexBlock:
             lengths.append(of)
             segments.append((record.document_no << SHIFT) + np.arange(len(of), dtype=np.int64))
             base += len(of)
-    return block_of(
+    return build_index_block(
         np.frombuffer(keys, dtype=np.uint64), np.concatenate(lengths).astype(np.float32), np.concatenate(segments)
     )
 
 
-def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> IndexBlock:
+def build_index_block(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> IndexBlock:
     keys.sort()
     codes = keys.view(np.uint32)[1::2]  # the upper half
     begins = np.append(np.zeros(min(1, len(codes)), np.int64), np.flatnonzero(codes[1:] != codes[:-1]) + 1)
@@ -288,28 +312,3 @@ def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: P
         lengths=lengths,
         segments=segments,
     )
-
-
-def merged(blocks: Sequence[IndexBlock]) -> IndexBlock:
-    base, keys = 0, []
-    for block in blocks:
-        keys.append(block.keys + np.uint64(base << 8))
-        base += block.size
-    return block_of(
-        np.concatenate(keys),
-        np.concatenate([block.lengths for block in blocks]),
-        np.concatenate([block.segments for block in blocks]),
-    )
-
-
-def without(block: IndexBlock, documents: Collection[int]) -> IndexBlock:
-    gone = is_among(block.segments, documents)
-    if not gone.any():
-        return block
-    keys = block.keys
-    positions = (keys >> np.uint64(8) & np.uint64((1 << SHIFT) - 1)).astype(np.int64)
-    moved = np.cumsum(~gone) - 1
-    keep = ~gone[positions]
-    keys, positions = keys[keep], positions[keep]
-    keys = keys & ~np.uint64(((1 << SHIFT) - 1) << 8) | moved[positions].astype(np.uint64) << np.uint64(8)
-    return block_of(keys, block.lengths[~gone], block.segments[~gone])

@@ -17,8 +17,8 @@ from tablewright.domain.naming import check_name, check_user_name, look_alike
 from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.audit import note
-from tablewright.store.authority import as_person, find, is_installation, lost_authority, lost_link
+from tablewright.store.audit import add_audit_entry
+from tablewright.store.authority import find_user_id, is_installation, lost_authority, lost_link, read_person
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.records import RecordMapper, new_id, now
@@ -40,18 +40,18 @@ class Tokens(StorePart):
         if record is None or not hmac.compare_digest(record.hash, wanted):
             return None
         user = connection.execute(select(users).where(users.c.id == record.user_id)).one()
-        token = as_token(record, user.name)
+        token = read_token(record, user.name)
         ended = lost_link(connection, user.link_by)
-        return Holder(person=as_person(connection, user, token), token=token, ended=ended)
+        return Holder(person=read_person(connection, user, token), token=token, ended=ended)
 
     @read_transaction
     def all(self, connection: Connection, user: str = "") -> list[Token]:
         """Those of a user, or of all; the newest last."""
         wanted = select(tokens, users.c.name.label("user")).join(users, users.c.id == tokens.c.user_id)
         if user:
-            wanted = wanted.where(tokens.c.user_id == find(connection, user))
+            wanted = wanted.where(tokens.c.user_id == find_user_id(connection, user))
         found = connection.execute(wanted.order_by(users.c.name, tokens.c.created_at, tokens.c.id)).all()
-        return [as_token(record, record.user) for record in found]
+        return [read_token(record, record.user) for record in found]
 
     @write_transaction
     def add(
@@ -68,12 +68,12 @@ class Tokens(StorePart):
         check_name(name, "a token")
         if len(name) > LONGEST_NAME:
             raise UsageError(f"The name of a token has at most {LONGEST_NAME} characters.")
-        user_id = find(connection, user)
+        user_id = find_user_id(connection, user)
         theirs = select(tokens.c.id).where(tokens.c.user_id == user_id)
         if len(connection.execute(theirs).all()) >= MOST:
             raise UsageError(f"{user} has {MOST} tokens already.", advice="Remove those that nobody uses.")
         token, secret = add_token(connection, user_id, user, name=name, scopes=scopes, expires_at=expires_at)
-        note(connection, "token", f"user {user}", f"{token.id} made: {' '.join(token.scopes)}")
+        add_audit_entry(connection, "token", f"user {user}", f"{token.id} made: {' '.join(token.scopes)}")
         return token, secret
 
     @repeatable_transaction
@@ -84,14 +84,14 @@ class Tokens(StorePart):
         if owner is None or (user and owner != user):
             raise NotFound(f"There is no token {token_id!r}.")
         connection.execute(delete(tokens).where(tokens.c.id == token_id))
-        note(connection, "token", f"user {owner}", f"{token_id} removed")
+        add_audit_entry(connection, "token", f"user {owner}", f"{token_id} removed")
 
     @write_transaction
     def renew(self, connection: Connection, user: str, *, expires_at: str = "") -> tuple[Token, str]:
         """One new token for all that the user has; those are worth nothing from now on."""
-        user_id = find(connection, user)
+        user_id = find_user_id(connection, user)
         connection.execute(delete(tokens).where(tokens.c.user_id == user_id))
-        note(connection, "token", f"user {user}", "renewed")
+        add_audit_entry(connection, "token", f"user {user}", "renewed")
         return add_token(connection, user_id, user, expires_at=expires_at)
 
     @repeatable_transaction
@@ -120,7 +120,7 @@ def add_token(
     return token, secret
 
 
-def as_token(record: Any, user: str) -> Token:
+def read_token(record: Any, user: str) -> Token:
     return token_records.read(record, user=user, scopes=tuple(each for each in SCOPES if each in record.scopes.split()))
 
 
@@ -149,12 +149,12 @@ class Users(StorePart):
     @read_transaction
     def _by_id(self, connection: Connection, user_id: str) -> Person:
         record = connection.execute(select(users).where(users.c.id == user_id)).one_or_none()
-        return as_person(connection, record) if record else Person(id=user_id, name="", role="viewer")
+        return read_person(connection, record) if record else Person(id=user_id, name="", role="viewer")
 
     @read_transaction
     def all(self, connection: Connection) -> list[Person]:
         records = connection.execute(select(users).order_by(users.c.name)).all()
-        return [as_person(connection, record) for record in records]
+        return [read_person(connection, record) for record in records]
 
     @write_transaction
     def add(self, connection: Connection, name: str, role: Role, *, expires_at: str = "") -> tuple[Person, str]:
@@ -175,7 +175,7 @@ class Users(StorePart):
     def add_signed_in(self, connection: Connection, name: str, role: Role, issuer: str, subject: str) -> Person:
         """Somebody for whom a provider vouches; they have no token until they make one."""
         person = add_user(connection, name, role)
-        link(connection, person.id, person.name, issuer, subject)
+        link_identity(connection, person.id, person.name, issuer, subject)
         return person
 
     @read_transaction
@@ -185,7 +185,7 @@ class Users(StorePart):
         wanted = select(users).join(known, known.c.user_id == users.c.id)
         wanted = wanted.where(known.c.issuer == issuer, known.c.subject == subject)
         record = connection.execute(wanted).one_or_none()
-        return as_person(connection, record) if record else None
+        return read_person(connection, record) if record else None
 
     @write_transaction
     def link(self, connection: Connection, name: str, issuer: str, subject: str) -> Person | None:
@@ -199,25 +199,25 @@ class Users(StorePart):
             return None
         if connection.execute(select(known).where(theirs)).first():
             return None
-        link(connection, record.id, name, issuer, subject)
-        return as_person(connection, record)
+        link_identity(connection, record.id, name, issuer, subject)
+        return read_person(connection, record)
 
     @repeatable_transaction
     def change_role(self, connection: Connection, name: str, role: Role) -> None:
-        user_id = find(connection, name)
+        user_id = find_user_id(connection, name)
         link_by = select(users.c.link_by).where(users.c.id == user_id)
         if connection.scalar(link_by):
             raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
         connection.execute(update(users).where(users.c.id == user_id).values(role=role))
-        note(connection, "role", f"user {name}", f"now {role}")
+        add_audit_entry(connection, "role", f"user {name}", f"now {role}")
 
     @write_transaction
     def remove(self, connection: Connection, name: str) -> None:
-        user_id = find(connection, name)
+        user_id = find_user_id(connection, name)
         for theirs in schema.tables_with("user_id"):
             connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
         connection.execute(delete(users).where(users.c.id == user_id))
-        note(connection, "user", f"user {name}", "removed")
+        add_audit_entry(connection, "user", f"user {name}", "removed")
 
     # ── requests with a key ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -225,8 +225,8 @@ class Users(StorePart):
     def begin_request(self, connection: Connection, actor: str, key: str, route: str) -> str | None:
         """None where it is new, and now begun; else what was answered to it, empty while that is not known yet. A key
         that was used for something else is refused. What nobody works on any more is begun anew."""
-        connection.execute(delete(requests).where(requests.c.created_at < before(REMEMBERED)))
-        abandoned = (requests.c.answer == "") & (requests.c.created_at < before(CLAIMED))
+        connection.execute(delete(requests).where(requests.c.created_at < time_before(REMEMBERED)))
+        abandoned = (requests.c.answer == "") & (requests.c.created_at < time_before(CLAIMED))
         connection.execute(delete(requests).where(abandoned))
         own = (requests.c.actor == actor) & (requests.c.key == key)
         record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
@@ -267,14 +267,14 @@ def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -
     person = Person(id=new_id("u"), name=name, role=role, link_by=link_by)
     record = {"id": person.id, "name": name, "role": role, "created_at": now(), "link_by": link_by}
     connection.execute(insert(users), record)
-    note(connection, "user", f"user {name}", f"added as {role}")
+    add_audit_entry(connection, "user", f"user {name}", f"added as {role}")
     return person
 
 
-def link(connection: Connection, user_id: str, name: str, issuer: str, subject: str) -> None:
+def link_identity(connection: Connection, user_id: str, name: str, issuer: str, subject: str) -> None:
     connection.execute(insert(identities).values(issuer=issuer, subject=subject, user_id=user_id))
-    note(connection, "user", f"user {name}", f"signs in with {issuer}")
+    add_audit_entry(connection, "user", f"user {name}", f"signs in with {issuer}")
 
 
-def before(age: timedelta) -> str:
+def time_before(age: timedelta) -> str:
     return (datetime.now(UTC) - age).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, delete, func, insert, select
 from tablewright.arrays import NDArray, np
 from tablewright.store import schema
 from tablewright.store.dialect import in_batches, insert_many
-from tablewright.store.parts import SHIFT, grown
+from tablewright.store.parts import SHIFT, merge_last_blocks
 from tablewright.store.schema import corpus, vectors
-from tablewright.store.text_index import Positions, Ranked, best, is_among
+from tablewright.store.text_index import Positions, Ranked, is_among, take_best
 
 Target: TypeAlias = Literal["segment", "summary", "fact"]
 Half: TypeAlias = "NDArray[np.float16]"
@@ -57,6 +57,19 @@ class VectorBlock:
     def size(self) -> int:
         return len(self.ids)
 
+    @classmethod
+    def merged(cls, blocks: Sequence[VectorBlock]) -> VectorBlock:
+        return VectorBlock(
+            ids=np.concatenate([block.ids for block in blocks]),
+            vectors=np.concatenate([block.vectors for block in blocks]),
+        )
+
+    def without(self, documents: Collection[int]) -> VectorBlock:
+        keep = ~is_among(self.ids, documents)
+        if keep.all():
+            return self
+        return VectorBlock(ids=self.ids[keep], vectors=self.vectors[keep])
+
 
 Part: TypeAlias = "tuple[VectorBlock, Positions | None]"
 """Some rows of a block, or all."""
@@ -82,13 +95,13 @@ class VectorIndex:
         parts: list[Part] = [(block, None if among is None else rows_of(block, among)) for block in blocks]
         exact = all(block.signs is None for block in blocks)
         if not exact:
-            parts = likely(parts, query, max(COMPARED, 4 * limit))
+            parts = choose_likely_rows(parts, query, max(COMPARED, 4 * limit))
         found: Ranked = []
         for block, rows in parts:
             ids, vectors = (block.ids, block.vectors) if rows is None else (block.ids[rows], block.vectors[rows])
             # Row by row: a product of matrices would wake the threads of BLAS, which on a busy machine wait for each
             # other.
-            found += best(ids, np.vecdot(widened(vectors), query), limit)
+            found += take_best(ids, np.vecdot(widen_vectors(vectors), query), limit)
         return Nearest(found=sorted(found, key=lambda each: (-each[1], each[0]))[:limit], exact=exact)
 
     def forget(self, target: Target) -> None:
@@ -121,21 +134,21 @@ class Gathered:
         found = connection.execute(query.where(vectors.c.target == target, vectors.c.embedder == embedder))
         present = {record.document_no: int(record.size) for record in found}
         if gone := {no for no, size in self._sizes.items() if present.get(no) != size}:
-            self.blocks = tuple(block for block in (without(block, gone) for block in self.blocks) if block.size)
+            self.blocks = tuple(block for block in (block.without(gone) for block in self.blocks) if block.size)
         if new := sorted(no for no in present if no in gone or no not in self._sizes):
-            self.blocks = grown((*self.blocks, read_block(connection, target, new)), lambda block: block.size, merged)
+            self.blocks = merge_last_blocks((*self.blocks, read_vector_block(connection, target, new)))
         self._sizes = present
         all_of_them = sum(block.size for block in self.blocks) <= COMPARED_ALL
-        self.blocks = tuple(prepared(block, compare_all=all_of_them) for block in self.blocks)
+        self.blocks = tuple(prepare_vectors(block, compare_all=all_of_them) for block in self.blocks)
 
 
 def rows_of(block: VectorBlock, documents: Collection[int]) -> Positions:
     return np.flatnonzero(is_among(block.ids, documents))
 
 
-def likely(parts: Sequence[Part], query: Full, least: int) -> list[Part]:
+def choose_likely_rows(parts: Sequence[Part], query: Full, least: int) -> list[Part]:
     """Of all these rows those that may be near; of equals at the border, any."""
-    apart = [distances(block, rows, query) for block, rows in parts]
+    apart = [count_sign_differences(block, rows, query) for block, rows in parts]
     total = sum(map(len, apart))
     wanted = max(least, total // ONE_IN)
     if total <= wanted:
@@ -152,13 +165,13 @@ def likely(parts: Sequence[Part], query: Full, least: int) -> list[Part]:
     return chosen
 
 
-def distances(block: VectorBlock, rows: Positions | None, query: Full) -> NDArray[np.uint16]:
+def count_sign_differences(block: VectorBlock, rows: Positions | None, query: Full) -> NDArray[np.uint16]:
     """How much of the query has another sign than each row has there. By its size, a number counts 0 to 3: in bits, so
     that 64 numbers are compared at once."""
     assert block.signs is not None, "either all blocks have them, or none"
     signs = block.signs if rows is None else block.signs[rows]
     weights = np.minimum(np.rint(np.abs(query) * (1.5 / (np.sqrt(np.mean(query**2)) or 1))), 3).astype(np.uint8)
-    asked, single, double = bits_of(np.stack((query > 0, weights & 1 > 0, weights & 2 > 0)))
+    asked, single, double = pack_bits(np.stack((query > 0, weights & 1 > 0, weights & 2 > 0)))
     apart = np.empty(len(signs), dtype=np.uint16)
     for start in range(0, len(signs), LOOKED_AT):
         some = signs[start : start + LOOKED_AT]
@@ -171,12 +184,12 @@ def distances(block: VectorBlock, rows: Positions | None, query: Full) -> NDArra
     return apart
 
 
-def bits_of(flags: NDArray[np.bool_]) -> Words:
+def pack_bits(flags: NDArray[np.bool_]) -> Words:
     packed = np.packbits(flags, axis=1)
     return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
 
 
-def widened(vectors: Half | Full) -> Full:
+def widen_vectors(vectors: Half | Full) -> Full:
     """The same in 32 bits. NumPy converts one number after the other; here the bits of all are moved at once, and what
     the exponent then lacks is multiplied in. Not for infinity."""
     if vectors.dtype == np.float32:
@@ -189,17 +202,17 @@ def widened(vectors: Half | Full) -> Full:
     return full
 
 
-def prepared(block: VectorBlock, *, compare_all: bool) -> VectorBlock:
+def prepare_vectors(block: VectorBlock, *, compare_all: bool) -> VectorBlock:
     if compare_all:
         return VectorBlock(ids=block.ids, vectors=block.vectors.astype(np.float32, copy=False))
     if block.signs is not None:
         return block
     vectors = block.vectors.astype(np.float16, copy=False)
     # A half is above 0 where its bits, read as an integer, are. Column after column, as they are read.
-    return VectorBlock(ids=block.ids, vectors=vectors, signs=np.asfortranarray(bits_of(vectors.view(np.int16) > 0)))
+    return VectorBlock(ids=block.ids, vectors=vectors, signs=np.asfortranarray(pack_bits(vectors.view(np.int16) > 0)))
 
 
-def read_block(connection: Connection, target: Target, documents: Sequence[int]) -> VectorBlock:
+def read_vector_block(connection: Connection, target: Target, documents: Sequence[int]) -> VectorBlock:
     ids: list[Positions] = []
     matrix = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
     dimensions = 1
@@ -212,20 +225,6 @@ def read_block(connection: Connection, target: Target, documents: Sequence[int])
             matrix += record.matrix
     together = np.concatenate(ids)
     return VectorBlock(ids=together, vectors=np.frombuffer(matrix, dtype=np.float16).reshape(len(together), dimensions))
-
-
-def merged(blocks: Sequence[VectorBlock]) -> VectorBlock:
-    return VectorBlock(
-        ids=np.concatenate([block.ids for block in blocks]),
-        vectors=np.concatenate([block.vectors for block in blocks]),
-    )
-
-
-def without(block: VectorBlock, documents: Collection[int]) -> VectorBlock:
-    keep = ~is_among(block.ids, documents)
-    if keep.all():
-        return block
-    return VectorBlock(ids=block.ids[keep], vectors=block.vectors[keep])
 
 
 def keep_vectors(connection: Connection, document_no: int, vectors: Mapping[Target, Half], embedder: str) -> None:

@@ -86,8 +86,8 @@ class Workers(StorePart):
 
     @read_transaction
     def all(self, connection: Connection) -> list[Worker]:
-        silent = (clock(connection) - workers.c.beat).label("silent")
-        up = (clock(connection) - started(connection)).label("could_speak")
+        silent = (database_clock(connection) - workers.c.beat).label("silent")
+        up = (database_clock(connection) - server_started_at(connection)).label("could_speak")
         records = connection.execute(select(workers, silent, up).order_by(workers.c.started_at))
         return [worker_records.read(each, silent=max(0.0, each.silent)) for each in records]
 
@@ -99,9 +99,9 @@ def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None
         host=socket.gethostname(),
         pid=os.getpid(),
         started_at=now(),
-        beat=clock(connection),
+        beat=database_clock(connection),
     )
-    changed = {"beat": clock(connection), "kind": kind}
+    changed = {"beat": database_clock(connection), "kind": kind}
     connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
@@ -165,14 +165,14 @@ def is_running(pid: int) -> bool:
         return True
 
 
-def started(connection: Connection) -> ColumnElement[float]:
+def server_started_at(connection: Connection) -> ColumnElement[float]:
     """When the server of the database was started; a SQLite file has always been there."""
     if connection.dialect.name == "postgresql":
         return cast(func.extract("epoch", func.pg_postmaster_start_time()), Double)
     return literal(0.0)
 
 
-def clock(connection: Connection) -> ColumnElement[float]:
+def database_clock(connection: Connection) -> ColumnElement[float]:
     """Seconds, by the clock of the database; a SQLite file has that of its machine."""
     if connection.dialect.name == "postgresql":
         return cast(func.extract("epoch", func.clock_timestamp()), Double)
@@ -185,7 +185,7 @@ class SharedLimits(StorePart):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._take = taking(database.engine)
+        self._take = build_reservation(database.engine)
 
     async def reserve(self, key: str, interval: float, *, refund: float = 0.0, credit: float = 0.0) -> float:
         """Takes the next `interval` seconds of `key`. Says how many seconds from now they begin; below 0, how long ago.
@@ -206,10 +206,10 @@ class SharedLimits(StorePart):
     def forget(self, connection: Connection, seconds: float) -> None:
         """The keys that nobody asked for in so many seconds; they are as good as new."""
         free_at = limits.c.free_at
-        connection.execute(delete(limits).where(free_at < clock(connection) - seconds))
+        connection.execute(delete(limits).where(free_at < database_clock(connection) - seconds))
 
 
-def taking(engine: Engine) -> Any:
+def build_reservation(engine: Engine) -> Any:
     """In an update PostgreSQL reads its clock when it has the row, so what waited for the row is not served in the
     past."""
     sqlite = engine.dialect.name == "sqlite"

@@ -21,7 +21,7 @@ from tablewright.journeys.research.memo import carried_over
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.progress import ResearchProgress
 from tablewright.models.document_scope import concerning
-from tablewright.store.text_index import rarity
+from tablewright.store.text_index import word_rarity
 from tablewright.text.words import roots
 
 MOST_PAGES = 8
@@ -160,7 +160,7 @@ def speaking_of(claim: str, pages: Sequence[Retrieved]) -> list[Retrieved]:
     words = set(roots(claim, telling=True))
     shared = [words & set(roots(f"{page.title} {page.text}", telling=True)) for page in pages]
     often = Counter(word for found in shared for word in found)
-    worth = [sum(rarity(often[word], len(pages)) for word in found) for found in shared]
+    worth = [sum(word_rarity(often[word], len(pages)) for word in found) for found in shared]
     ranked = sorted(zip(worth, pages, strict=True), key=lambda each: -each[0])
     return [page for each, page in ranked if each and each >= ranked[0][0] / 2]
 
