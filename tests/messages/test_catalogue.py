@@ -91,6 +91,11 @@ def test_a_language_is_known_by_its_code_and_by_its_name(language: str, code: st
     assert primary_code(language) == code
 
 
+def test_languages_that_nobody_translated_are_not_kept() -> None:
+    translate("ask", SILENT, "qx")
+    assert "qx" not in CATALOGUES
+
+
 def test_lines_of_another_language_are_learnt_and_those_of_ours_are_not_overwritten() -> None:
     try:
         learn("qq", {("ask", SILENT): "QQ"})

@@ -10,7 +10,7 @@ translation stays English. `scripts/texts` brings the .po files up to date with 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import lru_cache
 from gettext import c2py
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
@@ -37,21 +37,19 @@ class Catalogue(NamedTuple):
     form: Callable[[int], int]
 
 
-CATALOGUES: dict[str, Catalogue] = {}
+ENGLISH = Catalogue({}, lambda count: int(count != 1))
+CATALOGUES: dict[str, Catalogue] = {"en": ENGLISH}
 """Those in use: of the .po files, and of what was learnt since the process began."""
 
 
 def catalogue(code: str) -> Catalogue:
-    """Return what is translated into a language."""
-    if code not in CATALOGUES:
+    """Return what is translated into a language; of one without a catalogue nothing."""
+    if code in LANGUAGES and code not in CATALOGUES:
         CATALOGUES[code] = read_catalogue(code)
-    return CATALOGUES[code]
+    return CATALOGUES.get(code, ENGLISH)
 
 
 def read_catalogue(code: str) -> Catalogue:
-    """Return what the .po file of a language holds; nothing of English and of languages without a file."""
-    if code not in LANGUAGES or code == "en":
-        return Catalogue({}, lambda count: int(count != 1))
     from babel.messages.pofile import read_po  # an English command line does without
 
     with Path(__file__).with_name(f"{code}.po").open("rb") as file:
@@ -92,7 +90,7 @@ def texts_of(context: str) -> list[tuple[str, str]]:
 def learn(language: str, lines: Mapping[tuple[str, str], str]) -> None:
     """Add what a model translated; the rest stays English. The languages that come with us stay as they are."""
     if (code := primary_code(language)) not in LANGUAGES:
-        catalogue(code).lines.update(lines)
+        CATALOGUES.setdefault(code, Catalogue({}, ENGLISH.form)).lines.update(lines)
 
 
 def figure(written: str, language: str = "") -> str:
@@ -100,7 +98,7 @@ def figure(written: str, language: str = "") -> str:
     return written.translate(marks_of(primary_code(language)))
 
 
-@cache
+@lru_cache
 def marks_of(code: str) -> dict[int, str]:
     """Return what the marks of English figures become: 1.577,20 or 1 577,20; nothing for an unknown language."""
     if code in ("", "en"):
@@ -114,13 +112,14 @@ def marks_of(code: str) -> dict[int, str]:
     return str.maketrans({",": symbols["group"], ".": symbols["decimal"]})
 
 
+@lru_cache
 def primary_code(language: str) -> str:
     """ "es" of "es-MX", of "es_MX" and of "Spanish", whether there is a catalogue or not."""
     first = language.strip().lower().replace("-", " ").replace("_", " ").partition(" ")[0]
     return NAMES.get(first) or (first if len(first) <= LONGEST_CODE else code_of_name(first))
 
 
-@cache
+@lru_cache
 def code_of_name(name: str) -> str:
     """Return the code of a language by its English name in small letters; the name where it is unknown."""
     from babel import Locale

@@ -39,7 +39,7 @@ def lines(*texts: str) -> tuple[ReplySentence, ...]:
 
 def pressed(said: str) -> str:
     """The button that is meant, whichever language its label is in; "" for other words."""
-    codes = {*LANGUAGES, *CATALOGUES}
+    codes = LANGUAGES.keys() | CATALOGUES.keys()
     return next((label for label in BUTTONS if any(said == translate("shortlist", label, code) for code in codes)), "")
 
 
