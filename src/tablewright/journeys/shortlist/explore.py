@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -126,23 +127,19 @@ class ProductExploration(Gathering):
 
     def _note(self, degraded: str) -> None:
         if degraded:
-            self._degraded[
-                translate(
-                    "shortlist", "Without the model, pages stand for products: {why}", self._language, why=degraded
-                )
-            ] = None
+            self._degraded[self.translate("Without the model, pages stand for products: {why}", why=degraded)] = None
 
     @property
     def _is_enough(self) -> bool:
         return len(self.products) >= self._limits.products and all(each.official_url for each in self.products)
 
     def _too_slow(self) -> str:
-        return translate(
-            "shortlist",
-            "the search took longer than {seconds} s",
-            self._language,
-            seconds=round(self._limits.search_seconds),
-        )
+        seconds = round(self._limits.search_seconds)
+        return self.translate("the search took longer than {seconds} s", seconds=seconds)
+
+    def translate(self, text: str, /, **values: Any) -> str:
+        """Return a text of ours in the language of the conversation."""
+        return translate("shortlist", text, self._language, **values)
 
     async def _open_best(self, hits: Sequence[Hit], most: int) -> tuple[Retrieved, ...]:
         if not (offers := self.offers(hits)):
@@ -203,46 +200,27 @@ class ProductExploration(Gathering):
         failed = problems[0] if problems and not self.hits else ""
         if problems and not failed:
             count = len(problems)
-            notes.append(
-                translate(
-                    "shortlist",
-                    "{count} of {all} searches failed: {why}",
-                    self._language,
-                    count=count,
-                    all=len(self.queries),
-                    why=problems[0],
-                )
-            )
+            of, why = len(self.queries), problems[0]
+            notes.append(self.translate("{count} of {all} searches failed: {why}", count=count, all=of, why=why))
         left_out = len(self.products) - len(products)
         if left_out and not most:
-            further = translate(
-                "shortlist",
+            further = self.translate(
                 "{count} more was found and left out; the limit allows no more at once.|"
                 "{count} more were found and left out; the limit allows no more at once.",
-                self._language,
                 count=left_out,
             )
-            notes.append(
-                further
-                if self._known
-                else translate(
-                    "shortlist",
-                    "{count} of them is compared; the limit allows no more.|"
-                    "{count} of them are compared; the limit allows no more.",
-                    self._language,
-                    count=len(products),
-                )
+            limited = self.translate(
+                "{count} of them is compared; the limit allows no more.|"
+                "{count} of them are compared; the limit allows no more.",
+                count=len(products),
             )
+            notes.append(further if self._known else limited)
         if 0 < len(products) < min(FEW, most or self._limits.products) and not self._known:
-            notes.append(
-                translate(
-                    "shortlist",
-                    "Only {count} was found: there may be few of them.|"
-                    "Only {count} were found: there may be few of them.",
-                    self._language,
-                    count=len(products),
-                )
+            few = self.translate(
+                "Only {count} was found: there may be few of them.|Only {count} were found: there may be few of them.",
+                count=len(products),
             )
+            notes.append(few)
         return Explored(
             products=tuple(products),
             queries=tuple(self.queries),
