@@ -12,7 +12,8 @@ from nicegui import events, ui
 from tablewright.app import Fill
 from tablewright.domain.model import Field, Noun, RowId, Table, column_key
 from tablewright.domain.text import shortened
-from tablewright.doors.web.frame import tell, text
+from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.frame import tell
 from tablewright.doors.web.table_columns import detail_input, sure, visit_to_write, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
 from tablewright.errors import BadField, TablewrightError, UsageError
@@ -82,7 +83,7 @@ class AskedColumn:
             self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
             self.question = ui.textarea(t("Question or formula"), value=known.question, placeholder=asking.example)
             self.question.props("outlined autogrow dense debounce=300").classes("tw-whole")
-            self._problem = text("", "tw-whole tw-small tw-problem").props("role=status")
+            self._problem = paragraph("", "tw-whole tw-small tw-problem").props("role=status")
             self._problem.set_visibility(False)
             with ui.element("div").classes("tw-row tw-whole"):
                 with ui.button(t("Insert a column"), icon="data_object").props("flat dense"), ui.menu():
@@ -165,7 +166,7 @@ class AskColumnDialog:
         if given is not None:
             again = t("Run again: {column}", column=given.name)
             title = again if self._anew else t("Fill: {column}", column=given.name)
-        text(shortened(title, 80), "tw-h2")
+        paragraph(shortened(title, 80), "tw-h2")
         if given is None and self._visit.tablewright.settings.model != NO_MODEL:
             self._build_description()
         self._list = ui.element("div").classes("tw-column")
@@ -331,7 +332,7 @@ class AskColumnDialog:
             for name, value in outlook(likely):
                 with ui.element("div"):
                     ui.label(name).classes("tw-muted tw-small")
-                    text(value, "tw-strong")
+                    paragraph(value, "tw-strong")
 
     async def run(self) -> None:
         self._start.disable()

@@ -12,7 +12,8 @@ from tablewright.citations.quotes import locate_evidence
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Step
 from tablewright.domain.text import cell_text, shortened, show
-from tablewright.doors.web.frame import heading, outside_link, text
+from tablewright.doors.web.elements import outside, paragraph
+from tablewright.doors.web.frame import heading
 from tablewright.doors.web.grid_rows import is_disputed, is_own, stays_text
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.messages.catalogue import PageText
@@ -80,7 +81,7 @@ def show_evidence(
     verdicts = row_verdicts(steps)
     with ui.element("div").classes("tw-panel-top"):
         with ui.element("div").classes("tw-grow"):
-            text(name, "tw-muted tw-small")
+            paragraph(name, "tw-muted tw-small")
             top = heading(field.name).props("tabindex=-1")
         ui.button(icon="close", on_click=acts.close).props(
             f'flat round dense aria-label="{t("Close the evidence panel")}"'
@@ -90,7 +91,7 @@ def show_evidence(
         if before is not None:
             show_before(before, cell)
         if note:
-            text(note, "tw-small")
+            paragraph(note, "tw-small")
         show_acts(acts)
         show_identity(steps)
         if cell.evidence:
@@ -101,7 +102,7 @@ def show_evidence(
         for number, other in enumerate(cell.conflict):
             heading(t("Other sources say"), level=3)
             with ui.element("div").classes("tw-row"):
-                text(show(other.value), "tw-other")
+                paragraph(show(other.value), "tw-other")
                 if acts.use:
                     use = ui.button(t("Use this value"), icon="swap_horiz", on_click=acts.use(number))
                     use.props("outline dense padding='2px 10px'")
@@ -110,7 +111,7 @@ def show_evidence(
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         if field.question:
             heading(t("Question"), level=3)
-            text(field.question, "tw-small")
+            paragraph(field.question, "tw-small")
         show_trace(steps)
     ui.run_javascript("tablewright.showQuotes()")
     return top
@@ -128,25 +129,25 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
         if is_disputed(cell):
             ui.label(t("≠ Sources disagree")).classes("tw-chip tw-low")
     if cell.value is not None:
-        text(cell_text(cell), "tw-big")
+        paragraph(cell_text(cell), "tw-big")
         if cell.raw_value is not None and cell.raw_value != cell_text(cell):
-            text(t("As found: “{raw_value}”", raw_value=cell.raw_value), "tw-muted tw-small")
+            paragraph(t("As found: “{raw_value}”", raw_value=cell.raw_value), "tw-muted tw-small")
     else:
         ui.label(t("No value")).classes("tw-big tw-muted")
     with ui.element("div"):
         for line in why(cell):
-            text(line, "tw-small tw-muted")
+            paragraph(line, "tw-small tw-muted")
 
 
 def show_before(before: Cell, proposed: Cell) -> None:
     """Show what a proposed cell would replace, so that a correction shows what it changed."""
     if before.keeps_its_value(proposed):
-        text(cell_text(before), "tw-big")
-        text(stays_text(proposed), "tw-small")
+        paragraph(cell_text(before), "tw-big")
+        paragraph(stays_text(proposed), "tw-small")
     elif before.value is not None:
         note = flag_note(before) if before.status == "FLAGGED" else ""
         said = f", {t('flagged: {note}', note=note)}" if note else ""
-        text(t("Currently in the table: {before}{said}", before=cell_text(before), said=said), "tw-before")
+        paragraph(t("Currently in the table: {before}{said}", before=cell_text(before), said=said), "tw-before")
 
 
 def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
@@ -165,7 +166,7 @@ def show_identity(steps: Sequence[Step]) -> None:
     if told:
         heading(t("Is it about this row?"), level=3)
         for line in dict.fromkeys(told):
-            text(line, "tw-small")
+            paragraph(line, "tw-small")
 
 
 def show_chip(cell: Cell) -> None:
@@ -238,7 +239,7 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
     """`verdict`: whether the page was taken to be about the row."""
     with ui.element("article").classes("tw-source"):
         with ui.element("div").classes("tw-row"):
-            outside_link(source.origin, source.title or source.domain or source.origin)
+            outside(source.title or source.domain or source.origin, source.origin)
             if source.is_title:
                 ui.label(t("title")).classes("tw-chip")
             if source.page:
@@ -247,9 +248,9 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
                 ui.label(t(source.stance)).classes("tw-chip tw-medium")
         where = source.domain or source.origin
         when = t("Retrieved {retrieved_at}", retrieved_at=source.retrieved_at[:10]) if source.retrieved_at else ""
-        text(" · ".join(filter(None, (where, when))), "tw-muted tw-small")
+        paragraph(" · ".join(filter(None, (where, when))), "tw-muted tw-small")
         if verdict:
-            text(verdict, "tw-small")
+            paragraph(verdict, "tw-small")
         before, quote, after = around
         with ui.element("blockquote").classes("tw-quote").props("tabindex=0"):  # it scrolls: keys must reach it
             ui.label(before).classes("tw-inline")
@@ -277,6 +278,6 @@ def show_trace(steps: Sequence[Step]) -> None:
         for step in steps[:MOST_STEPS]:
             with ui.element("li").classes(f"tw-step-{step.type}"):
                 ui.icon(ICONS[step.type]).props("aria-hidden=true")
-                text(trace_text(step.detail))
+                paragraph(trace_text(step.detail))
     if len(steps) > MOST_STEPS:
         ui.label(t("… {value} more steps", value=len(steps) - MOST_STEPS)).classes("tw-muted tw-small")

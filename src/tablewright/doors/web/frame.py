@@ -5,7 +5,7 @@
         with frame("Things", here="/things"):
             ui.label("…")
 
-Texts that came from outside are shown with `ui.label` or `text(...)`, never as HTML or Markdown. The classes in
+Texts that came from outside are shown with `elements.paragraph`, never as HTML or Markdown. The classes in
 `files/tablewright.css` (tw-card, tw-muted, tw-empty, …) take the place of a CSS framework.
 """
 
@@ -254,19 +254,6 @@ def or_missing(page: Callable[P, Awaitable[None]]) -> Callable[P, Awaitable[None
 
 def heading(title: str, *, level: int = 2) -> ui.label:
     return ui.label(title).classes(f"tw-h{level}").props(f"role=heading aria-level={level}")
-
-
-def text(content: str, classes: str = "") -> ui.label:
-    """Text from outside, with its line breaks, shown as it is and never as anything else."""
-    return ui.label(content).classes(f"tw-text {classes}".strip())
-
-
-def outside_link(url: str, label: str = "") -> None:
-    """A link only where it is one of the web; anything else is text."""
-    if url.startswith(("http://", "https://")):
-        ui.link(label or url, url, new_tab=True).props('rel="noopener noreferrer nofollow"').classes("tw-outside")
-    else:
-        text(label or url)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from functools import partial
 from nicegui import ui
 
 from tablewright.app import CatalogModel
-from tablewright.doors.web.elements import bar, chip, quiet, row
-from tablewright.doors.web.frame import hidden, text, visit, visit_to_administer
+from tablewright.doors.web.elements import bar, chip, paragraph, quiet, row
+from tablewright.doors.web.frame import hidden, visit, visit_to_administer
 from tablewright.doors.web.live import Undertaking, undertakings
 from tablewright.doors.web.words import t
 
@@ -47,7 +47,7 @@ class ModelDownloads:
     def _show_model(self, model: CatalogModel, is_there: bool, installed: float) -> None:
         size, needed = f"{model.size / GIGABYTE:.1f}", str(model.memory)
         with row():
-            text(model.name, "tw-strong tw-grow")
+            paragraph(model.name, "tw-strong tw-grow")
             if is_there:
                 chip(t("downloaded"), "high")
                 label = t("Chosen") if model.name == self._chosen else t("Use this model")
@@ -58,7 +58,7 @@ class ModelDownloads:
                 ).props("outline dense padding='4px 12px'")
         quiet(f"{model.about} {t('Needs {needed} GB of memory.', needed=needed)} {model.licence}")
         if installed and installed < model.memory:
-            text(
+            paragraph(
                 t("This computer has only {installed} GB.", installed=f"{installed:.0f}"),
                 "tw-small tw-problem",
             )
@@ -68,7 +68,7 @@ class ModelDownloads:
             done, total = under_way.done / GIGABYTE, under_way.total / GIGABYTE
             quiet(t("{done} of {total} GB", done=f"{done:.2f}", total=f"{total:.2f}") if total else t("Starting"))
         elif under_way is not None and under_way.problem:
-            text(hidden(under_way.problem), "tw-small tw-problem")
+            paragraph(hidden(under_way.problem), "tw-small tw-problem")
 
     def _choose(self, name: str) -> None:
         self._chosen = name

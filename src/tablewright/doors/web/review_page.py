@@ -14,6 +14,7 @@ from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, 
 from tablewright.domain.model import PENDING, Cell, Field, Row, Table
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import paragraph
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import (
     about,
@@ -22,7 +23,6 @@ from tablewright.doors.web.frame import (
     or_missing,
     say,
     tell,
-    text,
     visit_now,
     visit_to_change,
 )
@@ -213,17 +213,17 @@ class ReviewPage:
         with ui.element("div").classes("tw-line").props("role=option") as line:
             self._signs[at] = ui.label().classes("tw-verdict")
             with ui.element("div").classes("tw-grow"):
-                text(shortened(f"{self._name(at)} · {at[1]}", 80), "tw-muted tw-small tw-ellipsis")
+                paragraph(shortened(f"{self._name(at)} · {at[1]}", 80), "tw-muted tw-small tw-ellipsis")
                 with ui.element("div").classes("tw-change-of"):
                     if now.keeps_its_value(proposed):
-                        text(shortened(cell_text(now), 60), "tw-stays")
-                        text(stays_text(proposed), "tw-why")
+                        paragraph(shortened(cell_text(now), 60), "tw-stays")
+                        paragraph(stays_text(proposed), "tw-why")
                     else:
                         if now.value is not None:
-                            text(shortened(cell_text(now), 60), "tw-before")
+                            paragraph(shortened(cell_text(now), 60), "tw-before")
                             ui.label("→").classes("tw-muted")
                         after = cell_text(proposed) if proposed.value is not None else why_empty(proposed)
-                        text(shortened(after, 90), "tw-after" if proposed.value is not None else "tw-why")
+                        paragraph(shortened(after, 90), "tw-after" if proposed.value is not None else "tw-why")
             kind = mark(proposed)
             sure = (
                 f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
@@ -363,8 +363,8 @@ class ReviewPage:
         if known is not None and known.own is not None:
             value = cell_text(known.own)
         with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
-            text(t("Your value for {name}", name=field.name), "tw-h2")
-            text(f"{self._name(at)}; {type_text(field)}", "tw-muted")
+            paragraph(t("Your value for {name}", name=field.name), "tw-h2")
+            paragraph(f"{self._name(at)}; {type_text(field)}", "tw-muted")
             given = ui.textarea(t("Value"), value=value) if "\n" in value else ui.input(t("Value"), value=value)
             given.props("outlined autofocus")
 

@@ -12,7 +12,8 @@ from typing import Any
 from nicegui import ui
 
 from tablewright.app import Run
-from tablewright.doors.web.frame import hidden, text, visit_now
+from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.frame import hidden, visit_now
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound
@@ -142,7 +143,7 @@ class RunBanner:
             with ui.element("div").classes("tw-grow"):
                 ui.label(title).classes("tw-strong")
                 for line in filter(None, lines):
-                    text(hidden(line), "tw-small")
+                    paragraph(hidden(line), "tw-small")
             ui.button(t("Details"), on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
             if retry and self._may_change:
                 ui.button(t("Retry"), icon="refresh", on_click=lambda: self._retry(run_id)).props(

@@ -11,8 +11,8 @@ from nicegui.elements.mixins.disableable_element import DisableableElement
 from nicegui.elements.mixins.value_element import ValueElement
 
 from tablewright.app import find_local_servers, list_models, try_settings
-from tablewright.doors.web.elements import chip, quiet
-from tablewright.doors.web.frame import heading, hidden, say, text, visit_to_administer, what_next
+from tablewright.doors.web.elements import chip, paragraph, quiet
+from tablewright.doors.web.frame import heading, hidden, say, visit_to_administer, what_next
 from tablewright.doors.web.model_downloads import ModelDownloads
 from tablewright.doors.web.words import language, t, translated
 from tablewright.errors import TablewrightError, UsageError
@@ -118,7 +118,7 @@ class SettingsCard:
         with self.result:
             with ui.element("div").classes("tw-row no-wrap items-start"):
                 chip(t("works") if good else t("problem"), "high" if good else "failed")
-                text(hidden(lines[0]))
+                paragraph(hidden(lines[0]))
             for line in filter(None, lines[1:]):
                 quiet(hidden(line))
 
@@ -213,7 +213,7 @@ class ModelPart(SettingsCard):
         with self.local:
             for server in found:
                 with ui.element("div").classes("tw-row"):
-                    text(
+                    paragraph(
                         t(
                             "{name} is running on this computer, with {count} model.|"
                             "{name} is running on this computer, with {count} models.",

@@ -16,8 +16,8 @@ from tablewright.domain.model import Field, Table
 from tablewright.domain.text import shortened
 from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import quiet
-from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
+from tablewright.doors.web.elements import paragraph, quiet
+from tablewright.doors.web.frame import heading, say, tell, visit_to_change
 from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
 from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
@@ -126,7 +126,7 @@ class Previewed:
         self._body.clear()
         with self._body:
             rows = t("{count} row|{count} rows", count=shown.row_count)
-            text(f"{rows}, {t('{count} column|{count} columns', count=len(shown.fields))}", "tw-muted")
+            paragraph(f"{rows}, {t('{count} column|{count} columns', count=len(shown.fields))}", "tw-muted")
             self._problems = ui.element("div").classes("tw-column").props("role=status")
             self._show_problems(shown)
             scroll = (
@@ -140,7 +140,7 @@ class Previewed:
                         with ui.element("tr"):
                             for cell in cells:
                                 with ui.element("td"):
-                                    text(shortened(cell, 80))
+                                    paragraph(shortened(cell, 80))
             names = [field.name for field in shown.fields]
             self._key = ui.select(names, value=shown.key_field or None, label=t("Column that names the rows")).props(
                 "outlined dense"
@@ -173,7 +173,7 @@ class Previewed:
                     type=kind,
                     values=f"{values}{' …' if count > len(first) else ''}",
                 )
-                text(f"⚠ {left_out}", "tw-small tw-problem")
+                paragraph(f"⚠ {left_out}", "tw-small tw-problem")
 
     def _wanted(self) -> FileOptions:
         """As the window says now. Names and types are only said where they are others than were found out."""
@@ -220,7 +220,7 @@ class Previewed:
 
 def show_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        text(f"⚠ {in_words_of({}, warning)}", "tw-small")
+        paragraph(f"⚠ {in_words_of({}, warning)}", "tw-small")
 
 
 PLAIN: dict[str, object] = {"unit": "", "options": ()}
@@ -234,7 +234,7 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
         ui.label(t("This file has been imported before")).classes("tw-h2")
         if known.changed and known.new_rows:
-            text(
+            paragraph(
                 t(
                     "{file} has changed since it was imported as {table}. It has {rows}. Existing rows stay as "
                     "they are.",
@@ -243,7 +243,7 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
                 )
             )
         elif known.changed:
-            text(
+            paragraph(
                 t(
                     "{file} has changed since it was imported as {table}. It has no new rows, and the table "
                     "stays as it is.",
@@ -251,7 +251,7 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
                 )
             )
         else:
-            text(t("{file} has been imported as the table {table}.", **names))
+            paragraph(t("{file} has been imported as the table {table}.", **names))
         show_warnings(known.warnings)
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")

@@ -16,7 +16,8 @@ from tablewright.domain.edits import RemoveField
 from tablewright.domain.model import Cell, Field, Money, RowId, Table
 from tablewright.domain.text import cell_text, shortened, show_float
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import say, tell, text, visit_to_change
+from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.frame import say, tell, visit_to_change
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.words import TYPES, t, translated, type_text
 from tablewright.errors import TablewrightError, UsageError
@@ -48,7 +49,7 @@ async def edit(table: Table, field: Field) -> Change | None:
     """Name, type and question; what was changed, if anything. What cannot be is said, and the window stays."""
     done: list[Change | None] = []
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
-        text(t("Edit column {name}", name=shortened(field.name, 60)), "tw-h2")
+        paragraph(t("Edit column {name}", name=shortened(field.name, 60)), "tw-h2")
         with ui.element("div").classes("tw-form"):
             name = ui.input(t("Name"), value=field.name).props("outlined dense autofocus maxlength=300")
             kind = ui.select(translated(TYPES), value=field.type, label=t("Type")).props("outlined dense")
@@ -56,7 +57,7 @@ async def edit(table: Table, field: Field) -> Change | None:
             question = ui.textarea(t("Question or formula"), value=field.question)
             question.props("outlined autogrow dense").classes("tw-whole")
         if field.question:
-            text(
+            paragraph(
                 t(
                     "Changing the question does not change any values. Use “Edit question and run again” to look "
                     "them up again."
@@ -118,7 +119,7 @@ def with_detail(field: Field, detail: str) -> Field:
 async def ask_filter(field: Field, fields: Sequence[Field], known: Condition | None) -> tuple[Condition | None] | None:
     """The condition on a column, or none any more; None where all stays as it is."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        text(t("Filter {name}", name=shortened(field.name, 60)), "tw-h2")
+        paragraph(t("Filter {name}", name=shortened(field.name, 60)), "tw-h2")
         usual = "contains" if field.type not in ("number", "money", "date") else ">="
         operator = ui.select(translated(OPERATORS), value=known.operator if known else usual, label=t("Condition"))
         operator.props("outlined dense")
@@ -188,13 +189,13 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
 async def show_statistics(tablewright: Tablewright, table: Table, field: Field) -> None:
     lines: list[tuple[str, Any]] = [*await statistics(tablewright, table, field)]
     with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
-        text(shortened(field.name, 80), "tw-h2")
+        paragraph(shortened(field.name, 80), "tw-h2")
         with ui.element("dl").classes("tw-facts"):
             for name, value in lines:
                 with ui.element("dt"):
                     ui.label(name)
                 with ui.element("dd"):
-                    text(value)
+                    paragraph(value)
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Close"), on_click=window.close).props("flat autofocus")
     await window
@@ -229,8 +230,8 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
             advice=t("Export the table, edit the file and import it."),
         )
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
-        text(t("Edit {name}", name=shortened(field.name, 60)), "tw-h2")
-        text(f"{shortened(name, 80)}; {type_text(field)}", "tw-muted tw-small")
+        paragraph(t("Edit {name}", name=shortened(field.name, 60)), "tw-h2")
+        paragraph(f"{shortened(name, 80)}; {type_text(field)}", "tw-muted tw-small")
         given = ui.textarea(t("Value"), value=content).props(f"outlined autofocus rows=8 debounce=200 maxlength={MOST}")
 
         async def take() -> None:
@@ -251,10 +252,10 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
 async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[str]] | None:
     """Of a table; None where they stay as they are."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        text(t("Rename and tag"), "tw-h2")
+        paragraph(t("Rename and tag"), "tw-h2")
         named = ui.input(t("Table name"), value=name).props("outlined dense autofocus maxlength=200")
         tagged = ui.input(t("Tags, separated by commas"), value=", ".join(tags)).props("outlined dense maxlength=500")
-        text(t("Tags group your tables: a client, a project, a quarter."), "tw-muted tw-small")
+        paragraph(t("Tags group your tables: a client, a project, a quarter."), "tw-muted tw-small")
         named.on("keydown.enter", lambda: window.submit(True))
         tagged.on("keydown.enter", lambda: window.submit(True))
         with ui.element("div").classes("tw-row tw-end"):
@@ -315,7 +316,7 @@ def tell_rechecked(done: Rechecked) -> None:
 
 async def sure(question: str, yes: str) -> bool:
     with ui.dialog() as dialog, ui.card().classes("tw-dialog"):
-        text(question)
+        paragraph(question)
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Cancel"), on_click=lambda: dialog.submit(False)).props("flat autofocus")
             ui.button(yes, on_click=lambda: dialog.submit(True)).props("unelevated color=negative")

@@ -11,8 +11,8 @@ from nicegui import ui
 
 from tablewright.domain.model import RowId
 from tablewright.doors.web import table_cells
-from tablewright.doors.web.elements import brief_button
-from tablewright.doors.web.frame import outside_link, say, tell, text, visit_now
+from tablewright.doors.web.elements import brief_button, outside, paragraph
+from tablewright.doors.web.frame import say, tell, visit_now
 from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import all_rows, many, t
@@ -101,11 +101,11 @@ async def dialog(table_id: str, rows: str, row_ids: Sequence[RowId] | None, wait
     """`rows` says which, `waiting` what is not among them."""
     account = (await visit_to_write(table_id)).tablewright.sheets_account()
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
-        text(t("Export to Google Sheets"), "tw-h2")
-        text(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
+        paragraph(t("Export to Google Sheets"), "tw-h2")
+        paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
         to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
         to.props(f"outlined dense autofocus maxlength={LONGEST}").classes("w-full")
-        text(
+        paragraph(
             t(
                 "Share the spreadsheet with {account} as an editor first. What is in it stays as it is.",
                 account=account,
@@ -128,8 +128,8 @@ async def dialog(table_id: str, rows: str, row_ids: Sequence[RowId] | None, wait
                 sending.enable()
             result.clear()
             with result:
-                text(t("Wrote {rows} to “{sheet}”.", rows=many(sent.rows, "row"), sheet=sent.sheets[0]))
-                outside_link(sent.link, t("Open the spreadsheet"))
+                paragraph(t("Wrote {rows} to “{sheet}”.", rows=many(sent.rows, "row"), sheet=sent.sheets[0]))
+                outside(t("Open the spreadsheet"), sent.link)
 
         with ui.element("div").classes("tw-row tw-end"):
             ui.button(t("Close"), on_click=lambda: window.submit(None)).props("flat")

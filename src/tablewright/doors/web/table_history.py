@@ -8,8 +8,8 @@ from nicegui import ui
 
 from tablewright.app import Change, Rollback
 from tablewright.domain.model import Table
-from tablewright.doors.web.elements import many, when
-from tablewright.doors.web.frame import say, text, visit_now
+from tablewright.doors.web.elements import many, paragraph, when
+from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 
@@ -72,10 +72,10 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
     with ui.element("li").classes("tw-change"):
         ui.label(str(change.number)).classes("tw-chip")
         with ui.element("div").classes("tw-grow"):
-            text(change.note or change.kind)
+            paragraph(change.note or change.kind)
             edits = many(change.edits, "edit") if change.edits else ""
             with ui.element("div").classes("tw-row tw-small tw-muted"):
-                text(" · ".join(filter(None, (when(change.at), change.actor, edits))))
+                paragraph(" · ".join(filter(None, (when(change.at), change.actor, edits))))
                 if change.run_id:
                     ui.link(t("Run"), f"/runs/{change.run_id}")
         if may_change and change.number > 1:

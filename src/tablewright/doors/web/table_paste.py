@@ -11,7 +11,8 @@ from nicegui import ui
 from tablewright.app import Change
 from tablewright.domain.model import Field, Noun, RowId, Table
 from tablewright.domain.text import count_noun, shortened
-from tablewright.doors.web.frame import say, tell, text
+from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.frame import say, tell
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_columns import visit_to_write
@@ -142,7 +143,7 @@ async def choose(fit: PasteTarget, lines: Sequence[Sequence[str]], below: Sequen
         ui.label(t("Paste {count} line|Paste {count} lines", count=count)).classes("tw-h2")
         with ui.element("div").classes("tw-quote"):
             for line in lines[:PREVIEW]:
-                text(shortened(" | ".join(line), 90), "tw-small")
+                paragraph(shortened(" | ".join(line), 90), "tw-small")
             if count > PREVIEW:
                 ui.label(t("… and {value} more", value=count - PREVIEW)).classes("tw-muted tw-small")
         if fit.left_out:

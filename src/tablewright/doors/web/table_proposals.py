@@ -9,7 +9,8 @@ from nicegui import ui
 
 from tablewright.app import Applied, ProposalHead
 from tablewright.domain.text import shortened
-from tablewright.doors.web.frame import say, text
+from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.frame import say
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t
 
@@ -59,7 +60,7 @@ class ProposalPanel:
             what = t("{names}: no row was looked at before the run ended.", names=names)
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
-                text(" ".join((what, t("The table changes only when you accept."))))
+                paragraph(" ".join((what, t("The table changes only when you accept."))))
             if not self._may_change:
                 return
             act = "dense padding='4px 12px'"

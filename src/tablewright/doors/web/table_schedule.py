@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from tablewright.domain.model import Table
-from tablewright.doors.web.elements import when
-from tablewright.doors.web.frame import say, tell, text
+from tablewright.doors.web.elements import paragraph, when
+from tablewright.doors.web.frame import say, tell
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
@@ -33,18 +33,18 @@ async def dialog(table: Table, column: str = "") -> None:
     known = await visit.tablewright.jobs.schedules(table.id)
     columns = [field.name for field in table.shown_fields if field.is_asked]
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        text(t("Schedule"), "tw-h2")
+        paragraph(t("Schedule"), "tw-h2")
         for each in known:
-            text(in_words(each), "tw-small")
+            paragraph(in_words(each), "tw-small")
             if each.paused:
-                text(each.paused, "tw-small")
+                paragraph(each.paused, "tw-small")
         routine = ui.radio({name: t(label) for name, label in ROUTINES.items()}, value="recheck")
         routine.props["aria-label"] = t("Action")
         every = ui.select({name: t(label) for name, label in TIMES.items()}, value="week", label=t("How often"))
         every.props("outlined dense")
         chosen = ui.select(columns, value=[column] if column else [], multiple=True, label=t("Columns"))
         chosen.props("outlined dense use-chips clearable").props["hint"] = t("Leave empty for all columns")
-        text(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
+        paragraph(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
 
         async def save() -> None:
             try:

@@ -13,8 +13,8 @@ from tablewright.domain.condition import OPERATORS, Condition
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.text import shortened
 from tablewright.domain.views import ColumnLayout, View
-from tablewright.doors.web.elements import brief_button
-from tablewright.doors.web.frame import say, text, visit_now
+from tablewright.doors.web.elements import brief_button, paragraph
+from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.grid_rows import ONLY, Only
 from tablewright.doors.web.table_columns import ask_filter, visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
@@ -170,7 +170,7 @@ class ViewBar:
 
     def _show_named(self, view: View) -> None:
         with ui.menu_item(on_click=partial(self._use, view)).classes("tw-view"):
-            text(shortened(view.name, 40), "tw-grow")
+            paragraph(shortened(view.name, 40), "tw-grow")
             link = f"/tables/{self._table_id}?view={quote(view.name)}"
             ui.button(icon="link", on_click=partial(copy_link, link)).props(
                 f'flat round dense size=sm aria-label="{t("Copy the link to this view")}"'
@@ -217,8 +217,10 @@ class ViewBar:
 
 async def ask_name() -> str:
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        text(t("Save view"), "tw-h2")
-        text(t("A view keeps the order and width of the columns, hidden columns, sorting and filters."), "tw-muted")
+        paragraph(t("Save view"), "tw-h2")
+        paragraph(
+            t("A view keeps the order and width of the columns, hidden columns, sorting and filters."), "tw-muted"
+        )
         name = ui.input(t("Name")).props("outlined autofocus maxlength=60")
         name.on("keydown.enter", lambda: window.submit(True))
         with ui.element("div").classes("tw-row tw-end"):

@@ -8,8 +8,8 @@ from nicegui import ui
 
 from tablewright.app import TableSummary
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import quiet, when
-from tablewright.doors.web.frame import empty_state, frame, heading, text, visit_now
+from tablewright.doors.web.elements import paragraph, quiet, when
+from tablewright.doors.web.frame import empty_state, frame, heading, visit_now
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.words import t
 from tablewright.messages.catalogue import PageText
@@ -106,10 +106,10 @@ def show_tables(tables: list[TableSummary]) -> None:
 
 def show_table(table: TableSummary) -> None:
     with ui.element("li").classes("tw-plain"), ui.link(target=f"/tables/{table.id}").classes("tw-card tw-table"):
-        text(table.name, "tw-h2")
+        paragraph(table.name, "tw-h2")
         rows = t("{count} row|{count} rows", count=table.rows)
-        text(f"{rows} · {t('{count} column|{count} columns', count=table.fields)}", "tw-muted")
-        text(t("changed {when}", when=when(table.changed_at)), "tw-muted tw-small")
+        paragraph(f"{rows} · {t('{count} column|{count} columns', count=table.fields)}", "tw-muted")
+        paragraph(t("changed {when}", when=when(table.changed_at)), "tw-muted tw-small")
         if table.tags:
             with ui.element("div").classes("tw-chips"):
                 for tag in table.tags:
