@@ -13,7 +13,6 @@ import pytest
 from msgspec import structs
 
 from tablewright.app import Tablewright
-from tablewright.domain.condition import parse_conditions
 from tablewright.domain.edits import RemoveRow
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.listing import FoundRows, Listing, ListPlan, ListSource, Sighting
@@ -481,9 +480,7 @@ async def test_without_a_model_tables_headed_as_the_columns_are_taken_and_called
 ) -> None:
     fields = [parse_field(text) for text in ("Name", "Floors:number")]
     async with Tablewright.open(settings(web, None, tmp_path)) as app:
-        result, mills = await found(
-            app, fields=fields, conditions=parse_conditions("Floors >= 4"), fill=False, question="wind mills"
-        )
+        result, mills = await found(app, fields=fields, where="Floors >= 4", fill=False, question="wind mills")
     assert not result.by_model
     assert names(mills) == ["Old Kate", "Grey Sister"]
     assert [each.name for each in result.aside] == ["De Kraai"]
@@ -494,9 +491,9 @@ async def test_prices_in_other_currencies_are_compared_at_rates_with_their_date(
     """What is too near to a limit for a rate that changes stays, and is named; the column's type follows from it."""
     prices = table("Name | Price", "Vane | 31 EUR", "Sail | 155 EUR", "Cap | 48 EUR", "Brake | £22", "Wheel | £90")
     web.pages["/coast"] = Page("Parts of mills", prices)
-    fields, conditions = [parse_field("Name"), parse_field("Price")], parse_conditions("Price < 40 GBP")
+    fields, where = [parse_field("Name"), parse_field("Price")], "Price < 40 GBP"
     async with Tablewright.open(settings(web, None, tmp_path)) as app:
-        result, parts = await found(app, "mill parts", fields=fields, conditions=conditions, fill=False)
+        result, parts = await found(app, "mill parts", fields=fields, where=where, fill=False)
     assert names(parts) == ["Vane", "Cap", "Brake"]
     assert [each.name for each in result.aside] == ["Sail", "Wheel"]
     assert result.aside[0].reason == "Price is 155 EUR, about 128 GBP; wanted: Price < 40 GBP"
@@ -510,9 +507,9 @@ async def test_prices_in_other_currencies_are_compared_at_rates_with_their_date(
 
 async def test_a_limit_without_a_unit_is_meant_in_the_unit_of_its_column(web: SmallWeb, tmp_path: Path) -> None:
     web.pages["/coast"] = Page("Heights of mills", table("Name | Height", "Stump | 900 cm", "Spire | 12 m"))
-    fields, conditions = [parse_field("Name"), parse_field("Height:number(m)")], parse_conditions("Height > 10")
+    fields, where = [parse_field("Name"), parse_field("Height:number(m)")], "Height > 10"
     async with Tablewright.open(settings(web, None, tmp_path)) as app:
-        result, mills = await found(app, "mill heights", fields=fields, conditions=conditions, fill=False)
+        result, mills = await found(app, "mill heights", fields=fields, where=where, fill=False)
     assert names(mills) == ["Spire"]
     assert [(each.name, each.reason) for each in result.aside] == [("Stump", "Height is 9 m; wanted: Height > 10")]
 
@@ -543,9 +540,7 @@ async def test_lists_in_documents_are_found_too_and_forgotten_with_them(tmp_path
     fields = [parse_field(text) for text in ("Name", "Floors:number")]
     async with Tablewright.open(given) as app:
         await app.add_documents([tmp_path / "mills.md"], workers=1)
-        result, mills = await found(
-            app, "wind mills", fields=fields, conditions=parse_conditions("Floors > 3"), fill=False
-        )
+        result, mills = await found(app, "wind mills", fields=fields, where="Floors > 3", fill=False)
         assert names(mills) == ["Old Kate"]
         assert [each.name for each in result.aside] == ["Long Ann"]
         await app.remove_documents(["mills.md"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
 from tablewright.background_jobs import find_spec
-from tablewright.domain.condition import Condition
+from tablewright.domain.condition import parse_conditions
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.domain.model import Field
 from tablewright.domain.wording import within_bounds
@@ -25,12 +25,13 @@ class FindVerbs(Application):
         question: str,
         *,
         fields: Sequence[Field] = (),
-        conditions: Sequence[Condition] = (),
+        where: str = "",
         rows: int = DEFAULT_ROWS,
     ) -> Listing:
         """Plans a table of the things that are described; `find_rows` finds its rows. `fields` are its columns, the
-        first of which names the things; without them the model chooses. `conditions` are demanded of every row, beside
-        what the question says."""
+        first of which names the things; without them the model chooses. `where` has the conditions that every row must
+        meet, beside what the question says."""
+        conditions = parse_conditions(where)
         finder = await self._finder()
         async with self._spending():
             return await finder.begin(within_bounds(question), fields=fields, conditions=conditions, rows=rows)

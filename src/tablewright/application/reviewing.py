@@ -7,8 +7,9 @@ from typing import Any
 
 from tablewright.application.base import Application
 from tablewright.domain.attempts import Attempt
-from tablewright.domain.model import RowId
+from tablewright.domain.model import Cell, RowId
 from tablewright.engine.outcome import Filled
+from tablewright.errors import NotFound
 from tablewright.journeys import enrich
 from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
 
@@ -51,6 +52,16 @@ class ReviewVerbs(Application):
 
     async def operation(self, proposal_id: str, row_id: RowId, field: str) -> Operation:
         return await self._store.proposals.operation(proposal_id, row_id, field)
+
+    async def operation_behind(self, cell: Cell, row_id: RowId, field: str) -> Operation | None:
+        """How the run that wrote a cell went about it; None where no run did, or where that is not kept."""
+        if not cell.run_id:
+            return None
+        try:
+            await self._store.runs.get(cell.run_id)
+            return await self.operation(await self._store.proposals.of_run(cell.run_id), row_id, field)
+        except NotFound:
+            return None
 
     async def open_cells(
         self,

@@ -197,6 +197,13 @@ class TableVerbs(Application):
     async def rows_by_id(self, table_id: str, row_ids: Sequence[RowId]) -> dict[RowId, Row]:
         return {row.id: row for row in (await self._store.tables.rows(table_id, row_ids)).rows}
 
+    async def row(self, table_id: str, row_id: RowId) -> Row:
+        """Raises NotFound where the table has no such row."""
+        found = await self.rows_by_id(table_id, [row_id])
+        if row_id not in found:
+            raise NotFound(f"Table {table_id} has no row {row_id}.")
+        return found[row_id]
+
     def row_windows(self, table_id: str, row_ids: Sequence[RowId]) -> AsyncIterator[list[Row]]:
         """Yield those of the rows that are there, in the given order: as many at a time as fit into the memory of one
         request."""
@@ -219,10 +226,7 @@ class TableVerbs(Application):
 
     async def column(self, table_id: str, field: str, take: Callable[[RowId, Cell], None]) -> None:
         """Hands the cells of a column to `take`, in the order of the rows, in a reader's thread."""
-        table = await self.table(table_id)
-        if table.field(field) is None:
-            known = ", ".join(each.name for each in table.fields)
-            raise NotFound(f"The table has no column {field!r}.", advice=f"Its columns: {known}.")
+        (await self.table(table_id)).require_field(field)
 
         def each(rows: Sequence[Row]) -> None:
             for row in rows:

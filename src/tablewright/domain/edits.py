@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table, column_key
+from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table, column_key, require_field
 from tablewright.errors import BadField, EditConflict, NotFound
 
 
@@ -131,17 +131,7 @@ class Draft:
 
     def field(self, name: str) -> Field:
         """By its exact name, or by another spelling of it."""
-        for field in self.fields:
-            if field.name == name:
-                return field
-        wanted = column_key(name)
-        for field in self.fields:
-            if column_key(field.name) == wanted:
-                return field
-        raise NotFound(
-            f"Table {self._source.id} has no field {name!r}.",
-            advice=f"It has: {', '.join(field.name for field in self.fields) or 'none'}.",
-        )
+        return require_field(self._source.id, self.fields, name)
 
     def cell(self, row_id: RowId, field: str) -> Cell:
         return self.row(row_id).cell(self.field(field).name)

@@ -7,10 +7,12 @@ They are msgspec structs rather than dataclasses because a table has a million c
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+from tablewright.errors import NotFound
 
 FieldType: TypeAlias = Literal["text", "number", "boolean", "select", "date", "url", "list", "money"]
 Role: TypeAlias = Literal["standard", "category", "user", "qualification"]
@@ -208,12 +210,11 @@ class Table(Noun, frozen=True):
     key_field: str = ""
 
     def field(self, name: str) -> Field | None:
-        """The field of exactly that name, else the first whose name differs only in its spelling."""
-        exact = next((field for field in self.fields if field.name == name), None)
-        if exact is not None:
-            return exact
-        wanted = column_key(name)
-        return next((field for field in self.fields if column_key(field.name) == wanted), None)
+        return find_field(self.fields, name)
+
+    def require_field(self, name: str) -> Field:
+        """Raises NotFound, with the names of the columns."""
+        return require_field(self.id, self.fields, name)
 
     def row(self, row_id: RowId) -> Row | None:
         return next((row for row in self.rows if row.id == row_id), None)
@@ -221,6 +222,22 @@ class Table(Noun, frozen=True):
     @property
     def shown_fields(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if field.role != "qualification")
+
+
+def find_field(fields: Sequence[Field], name: str) -> Field | None:
+    """Return the field of exactly that name, else the first whose name differs only in its spelling."""
+    exact = next((field for field in fields if field.name == name), None)
+    if exact is not None:
+        return exact
+    wanted = column_key(name)
+    return next((field for field in fields if column_key(field.name) == wanted), None)
+
+
+def require_field(table_id: str, fields: Sequence[Field], name: str) -> Field:
+    if (found := find_field(fields, name)) is None:
+        known = ", ".join(field.name for field in fields[:50])
+        raise NotFound(f"Table {table_id} has no column {name!r}.", advice=f"It has: {known or 'none'}.")
+    return found
 
 
 class Step(Noun, frozen=True):

@@ -300,6 +300,11 @@ class Sentence(Noun, frozen=True):
     citations: tuple[int, ...] = ()
     calculation: str = ""
 
+    @property
+    def cited_text(self) -> str:
+        """The text with the numbers of its references behind it: "It grew. [1][3]"."""
+        return f"{self.text} {''.join(f'[{number}]' for number in self.citations)}".rstrip()
+
 
 class Section(Noun, frozen=True):
     heading: str

@@ -12,7 +12,6 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from tablewright.app import FileOptions, Tablewright
-from tablewright.domain.condition import parse_conditions
 from tablewright.domain.fieldspec import parse_field
 from tablewright.sample.documents import files
 
@@ -84,9 +83,7 @@ async def add_document(tablewright: Tablewright, folder: Path) -> str:
 
 async def find_kettles(tablewright: Tablewright) -> str:
     fields = [parse_field("Product"), parse_field("Price:money")]
-    planned = await tablewright.begin_find(
-        "electric kettles", fields=fields, conditions=parse_conditions("Price < 40 GBP")
-    )
+    planned = await tablewright.begin_find("electric kettles", fields=fields, where="Price < 40 GBP")
     await tablewright.find_rows(planned.table_id, fill=False)
     return planned.table_id
 

@@ -10,9 +10,8 @@ from tablewright.doors.api.answers import Json, Page, by_place, large
 from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed, resource
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_field, seen_row, seen_table
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
-from tablewright.errors import NotFound
 
 router = resource("cells")
 
@@ -88,10 +87,11 @@ class Doubt(Body):
 async def get_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName) -> Json:
     """A cell with its evidence: each quote within the stored text of its source, and how the value was found."""
     table = await seen_table(visit, table_id)
-    name = seen_field(table, field).name
-    cell = (await seen_row(visit, table, row_id)).cell(name)
+    name = table.require_field(field).name
+    cell = (await visit.tablewright.row(table.id, row_id)).cell(name)
     sources = [SourceShown(evidence=each, excerpt=await excerpt(visit, each)) for each in cell.evidence]
-    steps = await steps_of(visit, cell, row_id, name)
+    found_by = await visit.tablewright.operation_behind(cell, row_id, name)
+    steps = found_by.steps if found_by else ()
     return Json(CellShown(table_id=table.id, row_id=row_id, field=name, cell=cell, sources=tuple(sources), steps=steps))
 
 
@@ -110,24 +110,13 @@ async def excerpt(visit: Visit, evidence: Evidence) -> Excerpt | None:
     )
 
 
-async def steps_of(visit: Visit, cell: Cell, row_id: RowId, field: str) -> tuple[Step, ...]:
-    if not cell.run_id:
-        return ()
-    jobs = visit.tablewright.jobs
-    try:
-        report = await jobs.report(await jobs.get(cell.run_id))
-        return (await visit.tablewright.operation(report["proposal_id"], row_id, field)).steps
-    except NotFound:
-        return ()
-
-
 @router.put("/tables/{table_id}/rows/{row_id}/cells/{field:path}", response_model=described(CellWritten))
 async def set_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName, asked: OwnValue) -> Json:
     """Writes your own value. Cells derived from the old value become stale; nothing runs by itself."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    name = seen_field(table, field).name
-    await seen_row(visit, table, row_id)
+    name = table.require_field(field).name
+    await visit.tablewright.row(table.id, row_id)
     written = await visit.tablewright.changes.set_value(table.id, row_id, name, asked.value)
     return Json(CellWritten(field=written.field, cell=written.cell, change=written.change, stale=written.stale))
 
@@ -137,8 +126,8 @@ async def flag_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field
     """Flags a cell as doubtful: it keeps its value, and the next run works on it again."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    name = seen_field(table, field).name
-    await seen_row(visit, table, row_id)
+    name = table.require_field(field).name
+    await visit.tablewright.row(table.id, row_id)
     return Json(Changed(change=await visit.tablewright.changes.flag(table.id, row_id, name, asked.note)))
 
 
@@ -146,7 +135,7 @@ async def flag_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field
 async def get_cell_history(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName) -> Json:
     """Every value the cell has had."""
     table = await seen_table(visit, table_id)
-    name = seen_field(table, field).name
+    name = table.require_field(field).name
     versions = await visit.tablewright.cell_history(table.id, row_id, name)
     return Json(CellHistory(table_id=table.id, row_id=row_id, field=name, versions=tuple(versions)))
 

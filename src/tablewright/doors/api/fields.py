@@ -14,7 +14,7 @@ from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text, resource
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_field, seen_table
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
 
 router = resource("fields")
@@ -79,7 +79,7 @@ async def change_field(visit: Visiting, table_id: TableId, field: FieldName, ask
     """Changes the definition of a column. Renaming it keeps its cells."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    old = seen_field(table, field)
+    old = table.require_field(field)
     edit = ChangeField(name=old.name, field=asked.field())
     return Json(Changed(change=await visit.tablewright.changes.edit(table.id, [edit], f"changed column {old.name}")))
 
@@ -89,6 +89,6 @@ async def remove_field(visit: Visiting, table_id: TableId, field: FieldName) -> 
     """Removes a column with its cells; undoing the change restores them."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    old = seen_field(table, field)
+    old = table.require_field(field)
     change = await visit.tablewright.changes.edit(table.id, [RemoveField(name=old.name)], f"removed column {old.name}")
     return Json(Changed(change=change))

@@ -8,7 +8,6 @@ from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
-from tablewright.domain.condition import parse_conditions
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListPlan
 from tablewright.domain.model import Noun
@@ -74,7 +73,7 @@ async def find_rows(visit: Visiting, asked: AskedRows, once: OnlyOnce) -> Respon
         listing = await visit.tablewright.begin_find(
             asked.question,
             fields=[parse_field(each) if isinstance(each, str) else each.field() for each in asked.columns],
-            conditions=parse_conditions(asked.where),
+            where=asked.where,
             rows=asked.rows,
         )
         run_id = await visit.tablewright.start_find(listing.table_id, fill=asked.fill)

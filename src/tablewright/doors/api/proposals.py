@@ -13,7 +13,7 @@ from tablewright.domain.model import Cell, Field, Noun
 from tablewright.doors.api.answers import Json, Page, large, newest_first, place, place_text
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Typed, resource
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_field, seen_proposal, seen_table
+from tablewright.doors.api.visible import seen_proposal, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 
 router = resource("proposals")
@@ -184,4 +184,4 @@ async def definition(visit: Visit, head: ProposalHead, name: str) -> Field:
     proposed = {each.name: each for each in head.fields}
     if name in proposed:
         return proposed[name]
-    return seen_field(await visit.tablewright.table(head.table_id), name)
+    return (await visit.tablewright.table(head.table_id)).require_field(name)

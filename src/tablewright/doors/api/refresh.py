@@ -16,7 +16,7 @@ from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId, resource
 from tablewright.doors.api.runs import EstimateShown, Started
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_field, seen_table
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
 
@@ -101,7 +101,7 @@ async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck,
     nothing."""
     visit.must_run()
     table = await seen_table(visit, table_id)
-    fields = [seen_field(table, name).name for name in asked.fields]
+    fields = [table.require_field(name).name for name in asked.fields]
 
     async def work() -> Json:
         run_id = await visit.tablewright.start_recheck(table.id, fields, row_ids=asked.rows, dry_run=asked.dry_run)
@@ -117,7 +117,7 @@ async def start_refresh(visit: Visiting, table_id: TableId, asked: AskedRefresh,
     visit.must_run()
     table = await seen_table(visit, table_id)
     for name in asked.fields:
-        seen_field(table, name)
+        table.require_field(name)
 
     async def work() -> Json:
         rounds = await visit.tablewright.stale_rounds(table.id, asked.fields)
@@ -144,7 +144,7 @@ async def estimate_refresh(visit: Visiting, table_id: TableId, asked: AskedRefre
     """Estimates filling the stale cells again."""
     table = await seen_table(visit, table_id)
     for name in asked.fields:
-        seen_field(table, name)
+        table.require_field(name)
     rounds: list[dict[str, Any]] = []
     for of in await visit.tablewright.stale_rounds(table.id, asked.fields):
         fill = await planned(visit, table.id, of, waiting=True)

@@ -17,7 +17,7 @@ from tablewright.domain.model import Cell, Noun, Row, RowId, Status, Table
 from tablewright.doors.api.answers import Json, encoded
 from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text, resource
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_field, seen_row, seen_table
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
 from tablewright.values.row_names import current_row_key
 
@@ -82,7 +82,7 @@ async def list_rows(
 ) -> Json:
     """Rows with their cells, ordered by number; fewer where they are long."""
     table = await seen_table(visit, table_id)
-    names = [seen_field(table, field).name] if field else [each.name for each in table.fields]
+    names = [table.require_field(field).name] if field else [each.name for each in table.fields]
     reply = RowReply(table, names, status, limit)
     fits = max(1, MOST_CELLS // max(1, len(table.fields)))
     while not reply.is_full and reply.looked_through < LOOKED_THROUGH:
@@ -139,7 +139,7 @@ class RowReply:
 async def get_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json:
     """One row with all its cells."""
     table = await seen_table(visit, table_id)
-    return Json(row_shown(table, await seen_row(visit, table, row_id)))
+    return Json(row_shown(table, await visit.tablewright.row(table.id, row_id)))
 
 
 @router.post("/tables/{table_id}/rows", status_code=201, response_model=described(Changed))
@@ -148,7 +148,7 @@ async def add_rows(visit: Visiting, table_id: TableId, asked: NewRows) -> Json:
     visit.must_change()
     table = await seen_table(visit, table_id)
     for name in {name for row in asked.rows for name in row}:
-        seen_field(table, name)
+        table.require_field(name)
     return Json(Changed(change=await visit.tablewright.changes.write_values(table.id, {}, asked.rows)), 201)
 
 
@@ -157,6 +157,6 @@ async def remove_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> J
     """Removes a row; undoing the change restores it."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    await seen_row(visit, table, row_id)
+    await visit.tablewright.row(table.id, row_id)
     change = await visit.tablewright.changes.edit(table.id, [RemoveRow(row_id=row_id)], f"removed row {row_id}")
     return Json(Changed(change=change))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tablewright.app import ProposalHead, Run
-from tablewright.domain.model import Field, Row, RowId, Table
+from tablewright.domain.model import Table
 from tablewright.domain.research import Research
 from tablewright.domain.shortlist import ShortlistState
 from tablewright.doors.server.context import Visit
@@ -22,21 +22,6 @@ async def seen_table(visit: Visit, table_id: str) -> Table:
     if not visit.person.sees(table_id):  # before the name is looked up: others' tables may be called the same
         raise NotFound(f"There is no table {table_id!r}.")
     return await visit.table(table_id)
-
-
-async def seen_row(visit: Visit, table: Table, row_id: RowId) -> Row:
-    row = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
-    if row is None:
-        raise NotFound(f"Table {table.id} has no row {row_id}.")
-    return row
-
-
-def seen_field(table: Table, name: str) -> Field:
-    field = table.field(name)
-    if field is None:
-        known = ", ".join(each.name for each in table.fields[:50])
-        raise NotFound(f"Table {table.id} has no column {name!r}.", advice=f"It has: {known or 'none'}.")
-    return field
 
 
 async def seen_run(visit: Visit, run_id: str) -> Run:

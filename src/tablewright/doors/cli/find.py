@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.domain.condition import describe_condition, parse_conditions
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.fieldspec import parse_field, split_columns
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
 from tablewright.domain.text import count_noun
@@ -79,8 +79,7 @@ def find(
     if out is not None:
         target_format(out)
     fields = [parse_field(text) for text in split_columns(columns)]
-    conditions = parse_conditions(where)
-    if not question and (fields or conditions):
+    if not question and (fields or where):
         raise UsageError("--columns and --where go with a new search.")
 
     async def work(tablewright: Tablewright) -> FoundRows | None:
@@ -90,9 +89,7 @@ def find(
             if more:
                 table_id = (await tablewright.found_rows(more)).table_id
             else:
-                listing = await tablewright.begin_find(
-                    question, fields=fields, conditions=conditions, rows=rows or DEFAULT_ROWS
-                )
+                listing = await tablewright.begin_find(question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
                 table_id = listing.table_id
                 if not json:
                     say_plan(listing)

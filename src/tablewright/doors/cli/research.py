@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from tablewright.domain.printable import printable
-from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest, Sentence
+from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
 from tablewright.domain.text import plural
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
@@ -233,14 +233,10 @@ def print_answered(answered: AnsweredFollowUp) -> None:
         output.print_prose(said, 200)
         return
     for sentence in answered.sentences:
-        output.print_prose(cited(sentence), 4_000)
+        output.print_prose(sentence.cited_text, 4_000)
     for reference in answered.references:
         output.print_prose(f"[{reference.number}] {reference.title} — {reference.url}", 600)
     output.say("From a new search." if answered.searched else "From the evidence that was stored.")
-
-
-def cited(sentence: Sentence) -> str:
-    return f"{sentence.text} {''.join(f'[{number}]' for number in sentence.citations)}".rstrip()
 
 
 def print_list(found: list[Research], *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.pipes import incoming, outgoing, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, TableName, app, with_app
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Exported, SentToSheets, Tablewright
@@ -94,18 +94,13 @@ def show(
         head = await tablewright.table(table)
         count = await tablewright.count(head.id)
         if row is not None:
-            found = (await tablewright.rows_by_id(head.id, [row])).get(row)
-            if found is None:
-                raise NotFound(f"Table {head.id} has no row {row}.")
-            shown = [found]
+            shown = [await tablewright.row(head.id, row)]
         else:
             if field is not None:
                 raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
             shown = list(await tablewright.page(head.id, limit=rows)) if rows else []
         if row is not None and field is not None:
-            chosen = head.field(field)
-            if chosen is None:
-                raise NotFound(f"Table {head.id} has no column {field!r}.")
+            chosen = head.require_field(field)
             cell = shown[0].cell(chosen.name)
             if json:
                 output.print_json({"row_id": row, "field": chosen.name, "cell": cell})

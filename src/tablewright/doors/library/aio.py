@@ -18,7 +18,6 @@ from msgspec import structs
 from typing_extensions import Unpack
 
 from tablewright.app import Imported
-from tablewright.domain.condition import parse_conditions
 from tablewright.domain.document import document
 from tablewright.domain.listing import DEFAULT_ROWS
 from tablewright.domain.model import Field
@@ -124,9 +123,7 @@ async def find(
     """
     async with opened(options, find) as session:
         asked = fields_from(fields)
-        listing = await session.tablewright.begin_find(
-            question, fields=asked, conditions=parse_conditions(where), rows=rows
-        )
+        listing = await session.tablewright.begin_find(question, fields=asked, where=where, rows=rows)
         with session.bar.drawn("Finding"):
             found = await session.tablewright.find_rows(listing.table_id, fill=fill, watch=session.bar.watch)
         if found.status == "failed":

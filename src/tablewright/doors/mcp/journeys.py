@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
-from tablewright.domain.condition import parse_conditions
 from tablewright.domain.document import document
 from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
@@ -65,7 +64,7 @@ class JourneyTools:
             listing = await self._tablewright.begin_find(
                 question,
                 fields=[parse_field(text) for text in columns or ()],
-                conditions=parse_conditions(where),
+                where=where,
                 rows=rows or DEFAULT_ROWS,
             )
             table_id = listing.table_id
@@ -141,9 +140,7 @@ class JourneyTools:
         found = await self._context.telling(call, answer)
         return {
             "question": found.question,
-            "sentences": [
-                f"{each.text} {''.join(f'[{n}]' for n in each.citations)}".rstrip() for each in found.sentences
-            ],
+            "sentences": [each.cited_text for each in found.sentences],
             "references": [reference(each) for each in found.references],
             "searched": found.searched,
         }

@@ -263,7 +263,7 @@ class TableTools:
             operation: Operation | None = await self._tablewright.operation(proposal.id, row_id, field.name)
             cell = operation.cell if operation else cell
         else:
-            operation = await self._found_by(cell, row_id, field.name)
+            operation = await self._tablewright.operation_behind(cell, row_id, field.name)
         return {
             "row": cell_text(row.cell(head.key_field)) if head.key_field else "",
             "column": field.name,
@@ -288,25 +288,7 @@ class TableTools:
         return proposal
 
     async def _find(self, head: Table, row_id: int, column: str) -> tuple[Field, Row]:
-        field = head.field(column)
-        if field is None:
-            names = ", ".join(each.name for each in head.fields)
-            raise NotFound(f"Table {head.id} has no column {column!r}.", advice=f"It has: {names}.")
-        row = (await self._tablewright.rows_by_id(head.id, [row_id])).get(row_id)
-        if row is None:
-            raise NotFound(f"Table {head.id} has no row {row_id}.")
-        return field, row
-
-    async def _found_by(self, cell: Cell, row_id: int, column: str) -> Operation | None:
-        """How the run that wrote the cell went about it, as long as that is kept."""
-        if not cell.run_id:
-            return None
-        try:
-            jobs = self._tablewright.jobs
-            report = await jobs.report(await jobs.get(cell.run_id))
-            return await self._tablewright.operation(report["proposal_id"], row_id, column)
-        except NotFound:
-            return None
+        return head.require_field(column), await self._tablewright.row(head.id, row_id)
 
 
 def listed(head: ProposalHead) -> Answer:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from nicegui import ui
 
 from tablewright.app import Run
-from tablewright.domain.condition import parse_conditions
 from tablewright.domain.fieldspec import parse_field, split_columns
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 from tablewright.doors.server.context import Visit
@@ -59,9 +58,8 @@ def find_form(seen: Visit) -> None:
         button.disable()
         try:
             fields = [parse_field(text) for text in split_columns(columns.value or "")]
-            conditions = parse_conditions(where.value or "")
             listing = await now.tablewright.begin_find(
-                words[:LONGEST], fields=fields, conditions=conditions, rows=count_of(rows) or DEFAULT_ROWS
+                words[:LONGEST], fields=fields, where=where.value or "", rows=count_of(rows) or DEFAULT_ROWS
             )
             await now.tablewright.start_find(listing.table_id, fill=bool(fill.value))
         except UsageError as error:

@@ -19,7 +19,7 @@ from tablewright.domain.model import Cell, Field, Money, Noun, Row, RowId, Table
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import UsageError
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
 ONLY: tuple[Only, ...] = get_args(Only)
@@ -511,16 +511,3 @@ def note(cell: Cell, proposed: bool = False) -> str:
     if cell.stale:
         parts.append(t("↻ Stale: an input has changed"))
     return "; ".join(parts)
-
-
-async def operation_of(
-    tablewright: Tablewright, table_id: str, run_id: str, row_id: RowId, field: str
-) -> Operation | None:
-    """What the run that wrote a cell proposed for it, with the steps it took."""
-    for head in await tablewright.proposals(table_id):
-        if head.run_id == run_id:
-            try:
-                return await tablewright.operation(head.id, row_id, field)
-            except NotFound:
-                return None
-    return None

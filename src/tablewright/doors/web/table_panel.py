@@ -12,7 +12,7 @@ from tablewright.domain.model import Cell, Field, Row, RowId
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import say, visit_now
-from tablewright.doors.web.grid_rows import is_over, operation_of, stays_text
+from tablewright.doors.web.grid_rows import is_over, stays_text
 from tablewright.doors.web.table_columns import ask_reason, visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, UsageError
@@ -89,8 +89,8 @@ class CellPanel:
             note, head, operation = t("Looked up again: {result}", result=stays_text(operation.cell)), None, None
         if operation is not None:
             before, cell = cell, operation.cell
-        elif cell.run_id:
-            operation = await operation_of(visit.tablewright, table.id, cell.run_id, row_id, name)
+        else:
+            operation = await visit.tablewright.operation_behind(cell, row_id, name)
         passages = await read_passages(visit.tablewright, cell)
         if self.at != (row_id, name):  # another cell was clicked meanwhile
             return
