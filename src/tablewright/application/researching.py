@@ -21,7 +21,9 @@ from tablewright.domain.research import (
     ResearchRequest,
 )
 from tablewright.domain.wording import within_bounds
+from tablewright.errors import NotFound
 from tablewright.policies import research_extent, terms_of
+from tablewright.store.runs import Run
 
 if TYPE_CHECKING:
     from tablewright.journeys.research.research import Researcher
@@ -90,6 +92,14 @@ class ResearchVerbs(Application):
     async def researches(self) -> list[Research]:
         """Without their rounds, the newest first."""
         return await self._store.researches.all()
+
+    async def research_run(self, research: Research) -> Run | None:
+        """The newest run that worked on it; None where it was done without one, or its table is gone."""
+        try:
+            runs = await self.jobs.all(research.table_id)
+        except NotFound:
+            return None
+        return next((run for run in runs if run.spec.get("research") == research.id), None)
 
     async def research_report(self, research_id: str) -> dict[str, Any]:
         """All of it as one JSON document."""

@@ -32,8 +32,8 @@ from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Questio
 from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_research
-from tablewright.doors.server.context import Visit, Visiting
-from tablewright.errors import NotFound, UsageError
+from tablewright.doors.server.context import Visiting
+from tablewright.errors import UsageError
 from tablewright.formats.reports.write import ReportFormat
 
 router = resource("research")
@@ -187,16 +187,8 @@ async def get_research(visit: Visiting, research_id: ResearchId) -> Json:
     """A piece of research, as far as it has progressed."""
     research = await seen_research(visit, research_id)
     report = await visit.tablewright.research_report(research.id)
-    return Json(report | {"run_id": await run_of(visit, research.id, research.table_id)})
-
-
-async def run_of(visit: Visit, research_id: str, table_id: str) -> str:
-    """The newest run that worked on it; empty where it was done without one, or its table is gone."""
-    try:
-        runs = await visit.tablewright.jobs.all(table_id)
-    except NotFound:
-        return ""
-    return next((run.id for run in runs if run.spec.get("research") == research_id), "")
+    run = await visit.tablewright.research_run(research)
+    return Json(report | {"run_id": run.id if run else ""})
 
 
 @router.delete("/research/{research_id}", response_model=described(Removed))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         Tablewright,
         Watch,
     )
-    from tablewright.domain.model import Field
 
 PREVIEW = 20
 
@@ -178,24 +176,27 @@ def enrich(
         )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
-    asked = EnrichRequest(
-        fields=fields,
-        strategy=strategy,
-        params=params,
-        max_rows=rows,
-        row_ids=row,
-        again=again,
-        concurrency=concurrency,
-    )
+    def plan(tablewright: Tablewright, table_id: str, watch: Watch) -> Awaitable[Fill]:
+        return tablewright.plan_enrich(
+            table_id,
+            fields,
+            strategy,
+            params=params,
+            max_rows=rows,
+            row_ids=row,
+            again=again,
+            concurrency=concurrency,
+            watch=watch,
+        )
 
     async def work(tablewright: Tablewright) -> Filled | None:
         if estimate:
-            await print_estimate(tablewright, target, options, asked, json=json)
+            await print_estimate(tablewright, target, options, plan, json=json)
             return None
         acts = not yes and tablewright.acts(strategy)
         if acts and (json or not output.ask(f"{strategy} acts outside the table. Start?")):
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
-        table_id, filled = await fill(tablewright, target, options, asked, new=new)
+        table_id, filled = await fill(tablewright, target, options, plan, new=new)
         output.warn([*tablewright.warnings, *filled.notes])
         head = await tablewright.proposal(filled.proposal_id)
         stopped = filled.status in ("cancelled", "paused")
@@ -319,27 +320,18 @@ def parse_params(texts: list[str]) -> dict[str, str]:
     return params
 
 
-@dataclass(frozen=True, kw_only=True)
-class EnrichRequest:
-    """What a run is asked to do, as `plan_enrich` takes it."""
-
-    fields: list[Field]
-    strategy: str = ""
-    params: dict[str, str] = dataclass_field(default_factory=dict)
-    max_rows: int | None = None
-    row_ids: list[int] | None = None
-    again: bool = False
-    concurrency: int | None = None
+Plan: TypeAlias = "Callable[[Tablewright, str, Watch], Awaitable[Fill]]"
+"""Plans the run that was asked for, over a table."""
 
 
 async def fill(
-    tablewright: Tablewright, target: str, options: FileOptions, asked: EnrichRequest, *, new: bool = False
+    tablewright: Tablewright, target: str, options: FileOptions, plan: Plan, *, new: bool = False
 ) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
     table_id, imported = await bring_in(tablewright, target, options, new=new)
     with output.Bar("Filling") as bar:
         try:
-            run = await planned(tablewright, table_id, asked, bar.follow_fill)
+            run = await plan(tablewright, table_id, bar.follow_fill)
             if output.stderr().is_terminal and run.costs_money:
                 output.say(f"{views.in_one_line(await run.estimate())}.")
         except BaseException:
@@ -391,27 +383,13 @@ async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bo
     return True
 
 
-async def planned(tablewright: Tablewright, table_id: str, asked: EnrichRequest, watch: Watch) -> Fill:
-    return await tablewright.plan_enrich(
-        table_id,
-        asked.fields,
-        asked.strategy,
-        params=asked.params,
-        max_rows=asked.max_rows,
-        row_ids=asked.row_ids,
-        again=asked.again,
-        concurrency=asked.concurrency,
-        watch=watch,
-    )
-
-
 async def print_estimate(
-    tablewright: Tablewright, target: str, options: FileOptions, asked: EnrichRequest, *, json: bool
+    tablewright: Tablewright, target: str, options: FileOptions, plan: Plan, *, json: bool
 ) -> None:
     """What a run would take. A file is a table only for as long as that needs."""
     table_id, imported = await bring_in(tablewright, target, options, only_look=True)
     try:
-        run = await planned(tablewright, table_id, asked, lambda news: None)
+        run = await plan(tablewright, table_id, lambda news: None)
         likely = await run.estimate()
     finally:
         if imported:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
-from tablewright.app import Fill, Selection
+from tablewright.app import Selection
 from tablewright.domain.document import document
-from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
@@ -74,7 +72,16 @@ class FillingTools:
                 advice="The user can start it.",
             )
         async with self._context.news(call) as watch:
-            fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, params, watch)
+            fill = await self._tablewright.plan_enrich(
+                (await self._tablewright.table(table)).id,
+                [parse_field(text) for text in columns],
+                strategy,
+                params=params,
+                max_rows=max_rows,
+                row_ids=row_ids,
+                again=again,
+                watch=watch,
+            )
             if estimate:
                 return dict(document(await fill.estimate()))
             if not fill.asks_others:
@@ -128,23 +135,6 @@ class FillingTools:
             if wait:
                 refuse_failed(await self._context.wait(call, run_id, after=run.last_event))
         return await self._report(run_id)
-
-    async def _plan(
-        self,
-        table: str,
-        columns: list[str],
-        strategy: str,
-        max_rows: int | None,
-        row_ids: list[int] | None,
-        again: bool,
-        params: dict[str, str] | None,
-        watch: Callable[[Progress], None] = lambda _: None,
-    ) -> Fill:
-        head = await self._tablewright.table(table)
-        fields = [parse_field(text) for text in columns]
-        return await self._tablewright.plan_enrich(
-            head.id, fields, strategy, params=params, max_rows=max_rows, row_ids=row_ids, again=again, watch=watch
-        )
 
     async def _enriched(self, run_id: str) -> Answer:
         run = await self._report(run_id)

@@ -233,8 +233,7 @@ class OpenResearch:
             with_page(self.follow(self.run.id))
 
     async def look_for_run(self) -> None:
-        runs = await self.seen.tablewright.jobs.all(self.research.table_id, limit=50)
-        self.run = next((run for run in runs if run.spec.get("research") == self.research.id), None)
+        self.run = await self.seen.tablewright.research_run(self.research)
         self.left = self.research.status == "running" and (
             self.run is None
             or self.run.status != "running"
