@@ -30,21 +30,6 @@ class Subject(Noun, frozen=True):
     column: str = ""
     """The column that the name stands in, if any."""
 
-    @property
-    def described(self) -> str:
-        """The row in one line, for a prompt."""
-        known = "; ".join(f"{column}: {value[:80]}" for column, value in list(self.context.items())[:8] if value)
-        return f"{self.name} ({known})" if known else self.name
-
-    def called(self, column: str) -> str:
-        """What stands for {Column} in a question about this row; a column without a value stands for itself."""
-        wanted = column.strip().casefold()
-        if wanted == self.column.casefold():
-            return self.name
-        known = {name.casefold(): value for name, value in self.context.items()}
-        value = " ".join(known.get(wanted, "").split())[:80]
-        return value or (f"the {column.strip()}" if self.column else self.name)
-
 
 def about(subject: Subject, title: str, text: str) -> float:
     """How surely the page is about the subject: 1 is its own page, below 0.5 it is another's."""
