@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tablewright.citations.figures import calculate, find_unproved_figures
+from tablewright.citations.figures import calculate, find_unproved_figures, read_figures
 from tablewright.citations.proof import Unproved
 
 
@@ -115,3 +117,21 @@ def test_an_average_divides_by_how_many_figures_were_added() -> None:
         calculate("(9800 + 2950) / 3", texts)
     with pytest.raises(Unproved, match="3 is not in the quoted texts"):
         calculate("(9800 + 2950 + 1200) / (1 * 3)", texts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(min_value=0, max_value=6_000), st.sampled_from([" ", "\n"]))
+def test_a_figure_is_proved_wherever_it_is_in_a_long_text(place: int, space: str) -> None:
+    text = f"word{space}" * 1_500
+    place = text.rfind(space, 0, place) + 1
+    text = f"{text[:place]}since 2021-05-03 it holds 1,577 of 12 lb{space}{text[place:]}"
+    assert find_unproved_figures("It holds 1577 since 3 May 2021, 5,443 g each.", [text]) == []
+    assert find_unproved_figures("It holds 577 since 2 May 2021 in 7 lb.", [text]) == ["577", "2", "7"]
+
+
+def test_the_sentences_of_an_answer_read_a_long_text_once() -> None:
+    text = "Revenue was 1,577 in this year. " * 200
+    read_figures.cache_clear()
+    for year in range(2_000, 2_010):
+        assert find_unproved_figures(f"It was 1577 in {year}.", [text]) == [str(year)]
+    assert read_figures.cache_info().misses == 1

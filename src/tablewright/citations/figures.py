@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
+from functools import lru_cache
+from typing import NamedTuple
 
 from tablewright.citations.proof import Unproved
 from tablewright.domain.text import show_float
@@ -96,23 +98,23 @@ def find_unproved_figures(
 ) -> list[str]:
     """Return the figures of the statement, as written, that neither the texts nor the results of calculations have.
     `round_numbers`: a result may be given as a round number, for a reader who is shown the calculation."""
-    held = {value for text in texts for value in values_in(text)}
-    runs = {digits for text in texts for run in _RUN.findall(text) if (digits := digits_of(run))}
+    held = read_all_figures(texts)
 
     def is_proved(written: str) -> bool:
-        return any(value in held or is_rounded(written, value, results, round_numbers) for value in readings(written))
+        return any(
+            value in held.numbers or is_rounded(written, value, results, round_numbers) for value in readings(written)
+        )
 
     rest = _NUMBERING.sub(" ", statement)
-    other_days = find_other_days(rest, texts)
+    other_days = find_other_days(rest, held.days, texts)
     for day in other_days:
         rest = rest.replace(day, " … ")
-    rest = without_known_dates(rest, texts)
-    rest = without_converted(without_known_times(rest, texts, held), texts)
-    rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in runs else match[0], rest)
+    rest = without_converted(without_known_times(without_known_dates(rest, held), held), held)
+    rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in held.runs else match[0], rest)
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
     for number in reversed(read_numbers(rest)):
         values = [value for value in (number.value, number.high) if value is not None]
-        known = all(any(same_value(value, other, "proving") for other in held) for value in values)
+        known = all(any(same_value(value, other, "proving") for other in held.numbers) for value in values)
         if known or is_scaled(rest[number.start : number.end], number.value, results):
             rest = f"{rest[: number.start]} {rest[number.end :]}"
     figures = [each for each in _FIGURE.finditer(rest) if not (is_proved(each[0]) or is_name(rest, *each.span()))]
@@ -127,19 +129,65 @@ def is_name(text: str, start: int, end: int) -> bool:
     return after is not None and not (after[0] in ORDINALS or parse_unit(after[0]) or currency_of(after[0]))
 
 
-def values_in(text: str) -> set[float]:
-    """Each figure as it can be read, and the numbers that words make of them: "1.2 million", "four"."""
+class TextFigures(NamedTuple):
+    """The figures of a text: each number as it can be read, the days in all readings, times of day, quantities, and
+    long runs of digits."""
+
+    numbers: frozenset[float]
+    days: frozenset[str]
+    times: frozenset[tuple[int, int]]
+    quantities: tuple[Measure, ...]
+    runs: frozenset[str]
+
+
+def read_all_figures(texts: Iterable[str]) -> TextFigures:
+    read = list(map(read_figures, texts))
+    return TextFigures(
+        numbers=frozenset().union(*(each.numbers for each in read)),
+        days=frozenset().union(*(each.days for each in read)),
+        times=frozenset().union(*(each.times for each in read)),
+        quantities=tuple(quantity for each in read for quantity in each.quantities),
+        runs=frozenset().union(*(each.runs for each in read)),
+    )
+
+
+@lru_cache(maxsize=64)  # all sentences of an answer are proved by the same texts
+def read_figures(text: str) -> TextFigures:
+    pieces = list(overlapping_pieces(text))
     written = [match[0] for pattern in (_FIGURE, _SPACED) for match in pattern.finditer(text)]
-    read = {
+    numbers = {value for each in written for value in readings(each)}
+    numbers |= {
         float(value)
-        for start in range(0, len(text), PIECE - OVERLAP)
-        for number in read_numbers(text[start : start + PIECE])
+        for piece in pieces
+        for number in read_numbers(piece)
         for value in (number.value, number.high)
         if value is not None
     }
-    words = {float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE])}
-    words |= {float(OTHER_LANGUAGES[word]) for word in _WORD.findall(text.casefold()) if word in OTHER_LANGUAGES}
-    return read | words | {value for each in written for value in readings(each)}
+    # "four": what words alone make
+    numbers |= {float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE])}
+    words = _WORD.findall(text.casefold())
+    return TextFigures(
+        numbers=frozenset(numbers).union(float(OTHER_LANGUAGES[word]) for word in words if word in OTHER_LANGUAGES),
+        days=frozenset(iso for piece in pieces for iso in find_possible_dates(piece)),
+        times=frozenset(time for time, *_ in clock_times(text)),
+        quantities=tuple(quantity for piece in pieces for quantity in read_measures(piece)),
+        runs=frozenset(digits for run in _RUN.findall(text) if (digits := digits_of(run))),
+    )
+
+
+def overlapping_pieces(text: str) -> Iterator[str]:
+    """Pieces as long as is read at a time, cut at white space, so that none has a part of a figure."""
+    start = 0
+    while len(text) - start > PIECE:
+        end = last_space(text, start + PIECE // 2, start + PIECE)
+        yield text[start:end]
+        start = last_space(text, end - 2 * OVERLAP, end - OVERLAP)
+    yield text[start:]
+
+
+def last_space(text: str, start: int, end: int) -> int:
+    found = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
+    return found if found >= 0 else end
 
 
 def digits_of(run: str) -> str:
@@ -166,20 +214,18 @@ def readings(written: str) -> set[float]:
     return {float(f"{whole}.{part}"), *([float(whole + part)] if len(part) == 3 and whole.strip("0") else [])}
 
 
-def without_known_dates(statement: str, texts: Sequence[str]) -> str:
+def without_known_dates(statement: str, held: TextFigures) -> str:
     """ "3 May 2021" is said by "2021-05-03"; its day and year are then no figures of their own."""
-    held = {iso for text in texts for iso in find_possible_dates(text)}
     for each in reversed(read_dates(statement)):
-        if any(other.startswith(each.iso) for other in held):
+        if any(other.startswith(each.iso) for other in held.days):
             statement = f"{statement[: each.start]} {statement[each.end :]}"
     return statement
 
 
-def find_other_days(statement: str, texts: Sequence[str]) -> list[str]:
+def find_other_days(statement: str, days: Collection[str], texts: Sequence[str]) -> list[str]:
     """Return the days of the statement that only have the figures of another: "4 April 2026" where a text says "4 March
     2026" and speaks of no April."""
-    held = {iso for text in texts for iso in find_possible_dates(text)}
-    months, ends = {iso[:7] for iso in held}, {(iso[:4], iso[8:]) for iso in held if iso[8:]}
+    months, ends = {iso[:7] for iso in days}, {(iso[:4], iso[8:]) for iso in days if iso[8:]}
     found = []
     for each in read_dates(statement):
         written = statement[each.start : each.end]
@@ -193,12 +239,11 @@ def find_other_days(statement: str, texts: Sequence[str]) -> list[str]:
     return found
 
 
-def without_known_times(statement: str, texts: Sequence[str], held: set[float]) -> str:
+def without_known_times(statement: str, held: TextFigures) -> str:
     """ "22:00" and "10 p.m." are said by "22 Uhr": of a full hour, the hour is all that a text must have."""
-    known = {time for text in texts for time, *_ in clock_times(text)}
     for time, start, end in reversed(clock_times(statement)):
         hour, minute = time
-        if time in known or (minute == 0 and float(hour) in held):
+        if time in held.times or (minute == 0 and float(hour) in held.numbers):
             statement = f"{statement[:start]} {statement[end:]}"
     return statement
 
@@ -215,11 +260,10 @@ def clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
     return found
 
 
-def without_converted(statement: str, texts: Sequence[str]) -> str:
+def without_converted(statement: str, held: TextFigures) -> str:
     """A quantity in another unit than the texts have is the same quantity: "2 lb 9 oz are 1,162 g"."""
-    known = [measure for text in texts for measure in read_measures(text)]
     for measure in reversed(read_measures(statement)):
-        if measure.unit and find_quantity(measure.value, measure.unit, known):
+        if measure.unit and find_quantity(measure.value, measure.unit, held.quantities):
             statement = f"{statement[: measure.start]} … {statement[measure.end :]}"
     return statement
 
@@ -262,8 +306,8 @@ def is_scaled(written: str, value: float, results: Sequence[float]) -> bool:
 def calculate(calculation: str, texts: Sequence[str], known: Iterable[float] = ()) -> float | str:
     """Return the number, or the day, that "(1577 - 1200) / 1200 * 100" or "2026-03-04 + 30 days" gives. Raises Unproved
     unless the texts have its figures and dates; `known` are results of other calculations."""
-    held = {*CONSTANTS, *known, *(value for text in texts for value in values_in(text))}
-    days = {day for text in texts for day in find_possible_dates(text)}
+    figures = read_all_figures(texts)
+    held = {*CONSTANTS, *known, *figures.numbers}
     plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST]).strip()
     steps = _DAY_AND_STEPS.fullmatch(plain)
     formula = Formula(ISO_DAY.sub(r"'\g<0>'", plain), ())
@@ -273,7 +317,7 @@ def calculate(calculation: str, texts: Sequence[str], known: Iterable[float] = (
             each.kind in ("number", "end") or each.text in _ARITHMETIC for each in tokens_of(plain)
         ):
             raise ValueError("only numbers, dates, + - * / and brackets are read.")
-        strange = [day for day in ISO_DAY.findall(plain) if day not in days]
+        strange = [day for day in ISO_DAY.findall(plain) if day not in figures.days]
         if strange := strange + [show_float(float(number)) for number in numbers if number not in held]:
             raise ValueError(f"{strange[0]} is not in the quoted texts.")
         result = moved_by_steps(steps[1], steps[2]) if steps else formula.evaluate({})

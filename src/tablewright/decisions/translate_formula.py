@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.figures import values_in
+from tablewright.citations.figures import read_figures
 from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.prompt_text import describe_type
@@ -155,6 +155,6 @@ def is_known(number: float, asked: TranslateFormula) -> bool:
     said = PLACEHOLDER.sub(" ", f"{asked.words} {asked.field.name} {asked.field.description}")
     return any(
         same_value(number, form, "proving")
-        for each in values_in(said)
+        for each in read_figures(said).numbers
         for form in (each, each / 100, 1 + each / 100, 1 - each / 100, 100 + each, 100 - each)
     )
