@@ -29,9 +29,8 @@ from tablewright.domain.shortlist import (
     ShortlistLimits,
 )
 from tablewright.errors import EditConflict, OverBudget, TablewrightError, UsageError
-from tablewright.journeys.shortlist import research
 from tablewright.journeys.shortlist.context import TurnContext
-from tablewright.journeys.shortlist.explore import Explored
+from tablewright.journeys.shortlist.explore import Explored, ProductExploration
 from tablewright.journeys.shortlist.shortlist import Shortlist
 from tablewright.journeys.shortlist.wording import step_text
 from tablewright.policies import shortlist_limits
@@ -206,7 +205,7 @@ async def test_a_turn_that_fails_is_taken_again_with_the_same_table(
 
     await chat.say(FORM)
     with monkeypatch.context() as patch:
-        patch.setattr(research, "explore", fails)
+        patch.setattr(ProductExploration, "run", fails)
         with pytest.raises(OverBudget):
             await chat.say(CONFIRM)
     assert (await chat.say(CONFIRM)).buttons == (ENRICH, MODIFY)
@@ -222,7 +221,7 @@ async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.M
         return Explored(products=(), queries=())
 
     await chat.say(FORM)
-    monkeypatch.setattr(research, "explore", waits)
+    monkeypatch.setattr(ProductExploration, "run", waits)
     first = asyncio.create_task(chat.app.shortlist_turn(chat.state.id, CONFIRM))
     await begun.wait()
     with pytest.raises(EditConflict, match="still under way"):
