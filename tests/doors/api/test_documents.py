@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import SearchError
-from tablewright.journeys.shortlist import research
+from tablewright.journeys.shortlist.explore import ProductExploration
 from tablewright.store.database import Database
 from tests.doors.api.using import Api
 from tests.patience import PATIENCE
@@ -228,7 +228,7 @@ def test_the_table_of_a_turn_that_failed_is_its_makers(api: Api, monkeypatch: py
 
     ann = api.of("ann", "editor")
     path = wished(ann)
-    monkeypatch.setattr(research, "explore", fails)
+    monkeypatch.setattr(ProductExploration, "run", fails)
     assert ann.refused(503, "POST", path, json={"message": CONFIRM})["type"] == "SearchError"
     (table,) = ann.get("/tables")["tables"]
     (listed,) = ann.get("/shortlists")["shortlists"]
@@ -246,7 +246,7 @@ def test_one_turn_is_taken_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) 
         raise SearchError("The search cannot be reached.")
 
     path = wished(api)
-    monkeypatch.setattr(research, "explore", slowly)
+    monkeypatch.setattr(ProductExploration, "run", slowly)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(api.send, "POST", path, json={"message": CONFIRM})
         try:
