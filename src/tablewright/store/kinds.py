@@ -12,14 +12,13 @@ from sqlalchemy import Connection, delete, select, update
 from tablewright.domain.corpus import Document, KindBy
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.text import count_noun
-from tablewright.store import schema
 from tablewright.store.authority import owner_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.dialect import fetch_among, in_batches, put_record, take_turns, upsert
 from tablewright.store.documents import count_corpus_change
 from tablewright.store.log import append_entries, close_change, overlay_texts
 from tablewright.store.records import RecordMapper, decode_cell, to_text
-from tablewright.store.schema import documents, kind_rows, tables
+from tablewright.store.schema import documents, kind_rows, kind_tables, tables
 from tablewright.store.sharing import must_own, visible
 from tablewright.store.staleness import is_found, mark_stale
 from tablewright.store.tables import head, head_of
@@ -65,31 +64,32 @@ class Kinds(StorePart):
     @read_transaction
     def tables(self, connection: Connection) -> dict[str, str]:
         """The ids of one's own tables, by kind."""
-        kinds = schema.kind_tables
-        query = select(kinds.c.kind, tables.c.id).join(tables, tables.c.no == kinds.c.table_no).order_by(kinds.c.kind)
-        mine = query.where(kinds.c.owner == owner_of(connection))
+        query = (
+            select(kind_tables.c.kind, tables.c.id)
+            .join(tables, tables.c.no == kind_tables.c.table_no)
+            .order_by(kind_tables.c.kind)
+        )
+        mine = query.where(kind_tables.c.owner == owner_of(connection))
         return {record.kind: record.id for record in connection.execute(mine)}
 
     @repeatable_transaction
     def keep_table(self, connection: Connection, kind: str, table_id: str) -> str:
         """The table of the kind from now on; the id of another one, if somebody else has just kept it."""
-        kinds = schema.kind_tables
         mine = {"owner": owner_of(connection), "kind": kind}
         values = {**mine, "table_no": head(connection, table_id).no}
-        is_gone = kinds.c.table_no.not_in(select(tables.c.no))
+        is_gone = kind_tables.c.table_no.not_in(select(tables.c.no))
         connection.execute(
-            upsert(connection, kinds)
+            upsert(connection, kind_tables)
             .values(values)
             .on_conflict_do_update(index_elements=list(mine), set_=values, where=is_gone)
         )
-        kept = select(tables.c.id).join(kinds, tables.c.no == kinds.c.table_no).filter_by(**mine)
+        kept = select(tables.c.id).join(kind_tables, tables.c.no == kind_tables.c.table_no).filter_by(**mine)
         return str(connection.execute(kept).scalar_one())
 
     @read_transaction
     def rows(self, connection: Connection, table_id: str) -> dict[str, KindRow]:
         """By document."""
-        owned = kind_rows
-        query = select(owned).where(owned.c.table_no == head(connection, table_id).no)
+        query = select(kind_rows).where(kind_rows.c.table_no == head(connection, table_id).no)
         return {record.document_id: kind_row_records.read(record) for record in connection.execute(query)}
 
     async def keep_rows(self, table_id: str, rows: Mapping[str, KindRow]) -> None:
@@ -107,9 +107,8 @@ class Kinds(StorePart):
         """Whatever was read from a document that has another text now becomes stale, in everybody's tables; how many
         cells did."""
         take_turns(connection, "tablewright kinds")  # it charges several owners, in the order of their tables
-        owned = schema.kind_rows
-        is_other = (documents.c.id == owned.c.document_id) & (documents.c.text_hash != owned.c.text_hash)
-        query = select(owned, documents.c.text_hash.label("now")).join(documents, is_other)
+        is_other = (documents.c.id == kind_rows.c.document_id) & (documents.c.text_hash != kind_rows.c.text_hash)
+        query = select(kind_rows, documents.c.text_hash.label("now")).join(documents, is_other)
         changed: dict[int, list[Any]] = {}
         for record in connection.execute(query.where(documents.c.readable)):
             changed.setdefault(record.table_no, []).append(record)
@@ -125,7 +124,6 @@ class Kinds(StorePart):
 
 def mark_rows_stale(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:
     """The found cells of the rows of these documents as stale, in one change of the table."""
-    owned = schema.kind_rows
     found = head_of(
         connection, connection.execute(select(tables).where(tables.c.no == table_no).with_for_update()).one()
     )
@@ -137,6 +135,6 @@ def mark_rows_stale(connection: Connection, table_no: int, changed: Sequence[Any
         note = f"{count_noun(len(changed), 'document')} changed"
         close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note)
     for record in changed:
-        here = owned.c.table_no == table_no, owned.c.document_id == record.document_id
-        connection.execute(update(owned).where(*here).values(text_hash=record.now))
+        here = kind_rows.c.table_no == table_no, kind_rows.c.document_id == record.document_id
+        connection.execute(update(kind_rows).where(*here).values(text_hash=record.now))
     return len(marks)

@@ -59,8 +59,7 @@ class Attempts(StorePart):
     @read_transaction
     def of_run(self, connection: Connection, run_id: str) -> dict[RowId, list[Attempt]]:
         """By row, in their order."""
-        kept = attempts
-        query = select(kept).where(kept.c.run_id == run_id).order_by(kept.c.row_id, kept.c.number)
+        query = select(attempts).where(attempts.c.run_id == run_id).order_by(attempts.c.row_id, attempts.c.number)
         found: dict[RowId, list[Attempt]] = {}
         for record in connection.execute(query):
             found.setdefault(record.row_id, []).append(decode_attempt(record.attempt))
@@ -78,18 +77,17 @@ class Attempts(StorePart):
     ) -> dict[RowId, list[Attempt]]:
         """By row, the last attempts at it in all runs of the table, the newest last; with `columns` those at any of
         them, with `before` those of runs that began before that run."""
-        kept = schema.attempts
         query = (
-            select(kept.c.row_id, kept.c.attempt)
-            .join(runs, runs.c.id == kept.c.run_id)
+            select(attempts.c.row_id, attempts.c.attempt)
+            .join(runs, runs.c.id == attempts.c.run_id)
             .where(runs.c.table_no == head(connection, table_id).no)
-            .order_by(runs.c.started_at.desc(), runs.c.id, kept.c.number.desc())
+            .order_by(runs.c.started_at.desc(), runs.c.id, attempts.c.number.desc())
         )
         if before:
             began = select(runs.c.started_at).where(runs.c.id == before).scalar_subquery()
             query = query.where(runs.c.started_at < began, runs.c.id != before)
         found: dict[RowId, list[Attempt]] = {}
-        for row_id, text in fetch_among(connection, query, kept.c.row_id, without_impossible_ids(row_ids)):
+        for row_id, text in fetch_among(connection, query, attempts.c.row_id, without_impossible_ids(row_ids)):
             own = found.get(row_id, ())
             if len(own) < KEPT and concerns_columns((attempt := decode_attempt(text)), columns):
                 found[row_id] = [attempt, *own]

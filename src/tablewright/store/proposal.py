@@ -89,11 +89,10 @@ def add_operations(connection: Connection, proposal_id: str, operations: Sequenc
 
 def bytes_added(connection: Connection, proposal_id: str, records: Sequence[dict[str, Any]]) -> int:
     """Return by how much the proposal will grow: a later attempt replaces an earlier one, the same changes nothing."""
-    kept = operations
     rows = [record["row_id"] for record in records]
-    size = octet_length(connection, kept.c.cell) + octet_length(connection, kept.c.steps)
-    there = select(kept.c.row_id, kept.c.field, kept.c.attempt, size.label("size")).where(
-        kept.c.proposal_id == proposal_id, kept.c.row_id.between(min(rows), max(rows))
+    size = octet_length(connection, operations.c.cell) + octet_length(connection, operations.c.steps)
+    there = select(operations.c.row_id, operations.c.field, operations.c.attempt, size.label("size")).where(
+        operations.c.proposal_id == proposal_id, operations.c.row_id.between(min(rows), max(rows))
     )
     before = {(each.row_id, each.field): each for each in connection.execute(there)}
     grown = 0

@@ -36,11 +36,10 @@ class Feed(StorePart):
     @read_transaction
     def read(self, connection: Connection, run_id: str, *, after: int = 0, limit: int = MOST) -> list[Event]:
         """Those that come after number `after`, in order."""
-        events = run_events
         query = (
-            select(events)
-            .where(events.c.run_id == run_id, events.c.number > after)
-            .order_by(events.c.number)
+            select(run_events)
+            .where(run_events.c.run_id == run_id, run_events.c.number > after)
+            .order_by(run_events.c.number)
             .limit(limit)
         )
         return event_records.read_all(connection.execute(query))
@@ -147,15 +146,14 @@ class Slices(StorePart):
     def claim(self, connection: Connection, run_id: str, number: int, owner: str) -> Slice:
         """From now on it is the owner's; whoever had it before writes to it no more. A process that had it until now,
         and neither finished it nor gave it back, was lost with it."""
-        slices = run_slices
-        record = connection.execute(select(slices).where(is_slice(run_id, number)).with_for_update()).one_or_none()
+        record = connection.execute(select(run_slices).where(is_slice(run_id, number)).with_for_update()).one_or_none()
         if record is None:
             raise slice_superseded(run_id, number)
         before = slice_records.read(record)
         lost = not before.finished and is_of_another(before.owner, owner)
         claimed = msgspec.structs.replace(before, owner=owner, setbacks=before.setbacks + lost)
         values = {"owner": owner, "setbacks": claimed.setbacks}
-        connection.execute(update(slices).where(is_slice(run_id, number)).values(values))
+        connection.execute(update(run_slices).where(is_slice(run_id, number)).values(values))
         return claimed
 
     @repeatable_transaction
@@ -176,9 +174,8 @@ class Slices(StorePart):
         """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer
         was cut off before knowing so, is not counted or told again. `spent` is noted with the hold of those who pay."""
         done, usage = to_text(state.done), to_text(state.usage)
-        slices = run_slices
         present = connection.execute(
-            select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
+            select(run_slices.c.owner, run_slices.c.done, run_slices.c.usage, run_slices.c.finished)
             .where(is_slice(state.run_id, state.number))
             .with_for_update()
         ).one_or_none()
@@ -189,7 +186,7 @@ class Slices(StorePart):
         before = set(msgspec.json.decode(present.done))
         new = [event for event in events if event.stage not in COUNTED or event.row_id not in before]
         connection.execute(
-            update(slices)
+            update(run_slices)
             .where(is_slice(state.run_id, state.number))
             .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
         )
@@ -200,9 +197,8 @@ class Slices(StorePart):
 
     @read_transaction
     def totals(self, connection: Connection, run_id: str) -> Totals:
-        slices = run_slices
-        query = select(slices.c.number, slices.c.finished, slices.c.tally, slices.c.usage)
-        records = connection.execute(query.where(slices.c.run_id == run_id).order_by(slices.c.number)).all()
+        query = select(run_slices.c.number, run_slices.c.finished, run_slices.c.tally, run_slices.c.usage)
+        records = connection.execute(query.where(run_slices.c.run_id == run_id).order_by(run_slices.c.number)).all()
         return Totals(
             tally=sum((msgspec.json.decode(record.tally, type=RunTally) for record in records), RunTally()),
             usage=sum((msgspec.json.decode(record.usage, type=Usage) for record in records), Usage()),
@@ -212,8 +208,7 @@ class Slices(StorePart):
     @read_transaction
     def usage(self, connection: Connection, run_id: str) -> Usage:
         """What all of them took so far, whoever did them."""
-        slices = run_slices
-        usages = connection.scalars(select(slices.c.usage).where(slices.c.run_id == run_id))
+        usages = connection.scalars(select(run_slices.c.usage).where(run_slices.c.run_id == run_id))
         return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
 
@@ -228,12 +223,11 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
 
 def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", anew: bool = False) -> None:
     """`anew`: whatever was lost with them before no longer counts."""
-    slices = run_slices
-    unfinished = (slices.c.run_id == run_id) & slices.c.finished.is_(False)
+    unfinished = (run_slices.c.run_id == run_id) & run_slices.c.finished.is_(False)
     if owner:
-        unfinished &= slices.c.owner == owner
+        unfinished &= run_slices.c.owner == owner
     values = {"owner": ""} | ({"setbacks": 0} if anew else {})
-    connection.execute(update(slices).where(unfinished).values(values))
+    connection.execute(update(run_slices).where(unfinished).values(values))
 
 
 def is_of_another(before: str, now: str) -> bool:

@@ -19,14 +19,13 @@ from tablewright.domain.feed import Progress
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded
-from tablewright.store import schema
 from tablewright.store.authority import lost_authority, owner_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_spent
 from tablewright.store.proposal import create_proposal
 from tablewright.store.records import RecordMapper, new_id, now, to_text
 from tablewright.store.run_progress import Todo, append_events, give_back_slices, is_of_another, write_slices
-from tablewright.store.schema import runs, tables
+from tablewright.store.schema import run_events, runs, tables
 from tablewright.store.sharing import visible
 from tablewright.store.tables import head
 from tablewright.store.workers import QUEUED
@@ -222,13 +221,12 @@ class Runs(StorePart):
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
         faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run. It goes
         on in the name of `by`, who resumes it, if the person who began it may no longer do it."""
-        events = schema.run_events
         record = connection.execute(select_runs().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
         present = run_from_record(record) if record else None
         if present is None or (present.owner, present.status) != (run.owner, run.status):
             return present is not None and (present.owner, present.status) == (owner, "running")
-        last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
-        until = connection.scalar(select(events.c.at).where(last)) or present.since.at
+        last = (run_events.c.run_id == run.id) & (run_events.c.number == present.last_event)
+        until = connection.scalar(select(run_events.c.at).where(last)) or present.since.at
         since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
         spec = present.spec | {SINCE: since}
         if settings:
@@ -327,7 +325,7 @@ def new_run(table_id: str, kind: str, spec: dict[str, Any], owner: str, total: i
         started_at=now(),
         owner=owner,
         total=total,
-        person=str(spec.get(PERSON, "")),
+        person=str(spec.get(PERSON) or ""),
     )
 
 

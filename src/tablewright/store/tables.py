@@ -461,11 +461,10 @@ def free_id(connection: Connection, name: str) -> str:
     that no id is given twice, nor tells of a table that somebody does not see."""
     start = slug(name)
     take_turns(connection, f"table id {start}")
-    ids = table_ids
     free = start if sees_all(connection) else new_id(f"{start}-")
-    while connection.scalar(select(ids.c.id).where(ids.c.id == free)):
+    while connection.scalar(select(table_ids.c.id).where(table_ids.c.id == free)):
         free = new_id(f"{start}-")
-    connection.execute(insert(ids).values(id=free))
+    connection.execute(insert(table_ids).values(id=free))
     return free
 
 

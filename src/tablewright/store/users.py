@@ -181,9 +181,8 @@ class Users(StorePart):
     @read_transaction
     def signed_in(self, connection: Connection, issuer: str, subject: str) -> Person | None:
         """Whom a provider vouched for before."""
-        known = schema.identities
-        wanted = select(users).join(known, known.c.user_id == users.c.id)
-        wanted = wanted.where(known.c.issuer == issuer, known.c.subject == subject)
+        wanted = select(users).join(identities, identities.c.user_id == users.c.id)
+        wanted = wanted.where(identities.c.issuer == issuer, identities.c.subject == subject)
         record = connection.execute(wanted).one_or_none()
         return read_person(connection, record) if record else None
 
@@ -192,12 +191,11 @@ class Users(StorePart):
         """The user of that name, from now on let in by what the provider says; None where there is none, or where they
         are somebody else to this provider."""
         take_turns(connection, "tablewright users")
-        known = schema.identities
         record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
-        theirs = (known.c.user_id == record.id) & (known.c.issuer == issuer) if record else None
+        theirs = (identities.c.user_id == record.id) & (identities.c.issuer == issuer) if record else None
         if record is None or record.link_by or theirs is None:
             return None
-        if connection.execute(select(known).where(theirs)).first():
+        if connection.execute(select(identities).where(theirs)).first():
             return None
         link_identity(connection, record.id, name, issuer, subject)
         return read_person(connection, record)
