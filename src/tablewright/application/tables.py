@@ -15,6 +15,7 @@ from tablewright.domain.access import OWNER, Person, Shareable, Shared
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field, Row, RowId, Table
 from tablewright.domain.text import count_noun
+from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, Forbidden, NotFound, UsageError
 from tablewright.journeys import enrich
 from tablewright.journeys.files import (
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from tablewright.settings import Settings
 
 DEFAULT_OPTIONS = FileOptions()
-WINDOW = 1_000
 """Rows that are read at once."""
 MOST_TAGS, LONGEST_TAG = 12, 40
 
@@ -184,11 +184,9 @@ class TableVerbs(Application):
 
     async def rows(self, table_id: str) -> AsyncIterator[Row]:
         """All of them, in their order, however many: `async for row in tablewright.rows(table_id)`."""
-        after = 0
-        while page := await self.page(table_id, after=after, limit=WINDOW):
-            for row in page:
+        async for window in read_windows(self._store, table_id):
+            for row in window.rows:
                 yield row
-            after = page[-1].id
 
     async def page(self, table_id: str, *, after: RowId = 0, limit: int = 100) -> Sequence[Row]:
         """The rows that come after one of them, at most so many; fewer where they are long, and none at the end."""

@@ -25,6 +25,7 @@ from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
+from tablewright.models.text_budget import batches
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import DEFAULT
 from tablewright.store.documents import IngestedDocument
@@ -318,8 +319,7 @@ def find_files(paths: Sequence[Path]) -> Iterator[Path]:
 async def hashes_of(files: Sequence[Path]) -> dict[Path, str]:
     """Many small files are hashed in one thread's turn."""
     hashes: dict[Path, str] = {}
-    for start in range(0, len(files), HASHED):
-        part = files[start : start + HASHED]
+    for part in batches(files, most=HASHED):
         hashes.update(zip(part, await asyncio.to_thread(lambda these: [*map(hash_of, these)], part), strict=True))
     return hashes
 

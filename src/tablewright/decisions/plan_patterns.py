@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,6 +17,7 @@ from tablewright.domain.model import Field, Noun
 from tablewright.domain.rowkey import fold, split_words
 from tablewright.domain.template import PLACEHOLDER
 from tablewright.extraction.about import Subject
+from tablewright.models.text_budget import batches
 from tablewright.text.words import SMALL_WORDS, roots
 
 ENTITY = "%entity"
@@ -144,10 +146,8 @@ class Plan:
         attempt, the name with each column and a kind of page that was not tried."""
         if asked.is_again:
             return self._other_pages(asked)
-        groups = [
-            asked.fields[start : start + FIELDS_A_PATTERN] for start in range(0, len(asked.fields), FIELDS_A_PATTERN)
-        ]
-        patterns = [" ".join((ENTITY, *(_words(field, asked.key) for field in group))) for group in groups[: MOST - 1]]
+        groups = islice(batches(asked.fields, most=FIELDS_A_PATTERN), MOST - 1)
+        patterns = [" ".join((ENTITY, *(_words(field, asked.key) for field in group))) for group in groups]
         telling = " ".join(f"{{{column}}}" for column in asked.telling[:2])
         patterns.append(f"{ENTITY} {telling}")
         if len(asked.fields) == 1:  # a question by itself may be asked from three angles

@@ -59,18 +59,19 @@ def fits(value: Value, field: Field) -> bool:
 
 def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str, cost: float = 0.0) -> Cell:
     """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
+    cell = Cell(
+        raw_value=finding.raw_value,
+        status="FAILED",
+        reason=finding.reason or "not_found",
+        evidence=finding.evidence,
+        cost=cost,
+        attempt=attempt,
+        run_id=run_id,
+        updated_at=at,
+        error=finding.error,
+    )
     if finding.value is None:
-        return Cell(
-            raw_value=finding.raw_value,
-            status="FAILED",
-            reason=finding.reason or "not_found",
-            evidence=finding.evidence,
-            cost=cost,
-            attempt=attempt,
-            run_id=run_id,
-            updated_at=at,
-            error=finding.error,
-        )
+        return cell
     if finding.exact and finding.raw_value is not None and fits(finding.value, field):
         coerced = Coerced(value=finding.value, raw_value=finding.raw_value, label="high")
     else:
@@ -78,29 +79,21 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
     if coerced.value is None:
         is_absent = coerced.reason == NOTHING_FOUND
         refused = f"{coerced.raw_value[:60]!r}: {coerced.reason or f'not a {field.type}'}"
-        return Cell(
+        return msgspec.structs.replace(
+            cell,
             raw_value=finding.raw_value or coerced.raw_value,
-            status="FAILED",
             reason="not_found" if is_absent else "error",
-            evidence=finding.evidence,
-            cost=cost,
-            attempt=attempt,
-            run_id=run_id,
-            updated_at=at,
             error=coerced.reason if is_absent or not coerced.raw_value else refused,
         )
-    return Cell(
+    return msgspec.structs.replace(
+        cell,
         value=coerced.value,
         raw_value=coerced.raw_value if finding.raw_value is None else finding.raw_value,
         status="ENRICHED",
+        reason=None,
         confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCED[coerced.label], 4),
         basis=finding.basis,
         converted_by=finding.converted_by,
-        evidence=finding.evidence,
         conflict=finding.conflict,
-        cost=cost,
-        attempt=attempt,
-        run_id=run_id,
-        updated_at=at,
         error=" ".join(note for note in (coerced.note, finding.error) if note) or None,
     )

@@ -24,6 +24,7 @@ from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.text import shortened, show
 from tablewright.engine.cancellation import all_done
 from tablewright.engine.progress import Watch, ignore
+from tablewright.engine.rows import read_windows
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
 from tablewright.store.log import Change
@@ -190,14 +191,9 @@ class Recheck:
         names = {field.name for field in self._fields}
         if self._row_ids is not None:
             await self._store.tables.refuse_missing(self._table.id, self._row_ids)
-            for row in (await self._store.tables.rows(self._table.id, self._row_ids, fields=names)).rows:
+        async for window in read_windows(self._store, self._table.id, self._row_ids, fields=names):
+            for row in window.rows:
                 yield row
-            return
-        after = 0
-        while rows := (await self._store.tables.window(self._table.id, after=after, fields=names)).rows:
-            for row in rows:
-                yield row
-            after = rows[-1].id
 
     def _citing_cells(self, row: Row) -> list[Citing]:
         cells = [(field, row.cell(field.name)) for field in self._fields]

@@ -10,9 +10,11 @@ import msgspec
 
 from tablewright.domain.model import Row, RowId
 from tablewright.domain.text import cell_text
+from tablewright.models.text_budget import batches
 from tablewright.store.proposal import CellAt
 from tablewright.store.run_progress import Todo
 from tablewright.store.store import Store
+from tablewright.store.tables import RowWindow
 from tablewright.strategies.strategy import Strategy, Task
 
 WINDOW = 2_000
@@ -22,6 +24,31 @@ COMPUTED_SLICES, LARGEST_COMPUTED = 8, 10 * WINDOW
 """Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
 that several workers have something to do, and none still has much when the others are done; but not smaller than what
 is done at once, or a worker would wait for the next."""
+
+
+async def read_windows(
+    store: Store,
+    table_id: str,
+    row_ids: Sequence[RowId] | None = None,
+    *,
+    fields: Collection[str] | None = None,
+    most: int | None = None,
+) -> AsyncIterator[RowWindow]:
+    """Yield these rows of a table, or all, a window at a time, and at most so many."""
+    if row_ids is not None:
+        for some in batches(row_ids[:most], most=WINDOW):
+            window = await store.tables.rows(table_id, some, fields=fields)
+            if window.rows:
+                yield window
+        return
+    after = read = 0
+    while limit := WINDOW if most is None else min(WINDOW, most - read):
+        window = await store.tables.window(table_id, after=after, limit=limit, fields=fields)
+        if not window.rows:
+            return
+        yield window
+        after = window.rows[-1].id
+        read += len(window.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,15 +74,15 @@ class Rows:
         first, as they stand in the table."""
         looked_at = self.strategy.columns(self.task)
         columns = None if looked_at is None else {*looked_at, *self._needed_columns}
-        async for rows, as_of in self._read(columns):
-            await recall(rows)
-            yield [(self._reopened(row), as_of) for row in rows]
+        async for window in self._read(columns):
+            await recall(window.rows)
+            yield [(self._reopened(row), window.as_of) for row in window.rows]
 
     async def open_cells(self) -> tuple[int, dict[str, int]]:
         """How many rows need work, and how many cells of each field; read window by window."""
         rows, cells = 0, {field.name: 0 for field in self.task.fields}
-        async for window, _ in self._read(self._needed_columns):
-            for row in map(self._reopened, window):
+        async for window in self._read(self._needed_columns):
+            for row in map(self._reopened, window.rows):
                 open_fields = [name for name in cells if row.cell(name).needs_work]
                 if open_fields and not self.lacks(row, open_fields):
                     rows += 1
@@ -78,8 +105,7 @@ class Rows:
             size = min(LARGEST_COMPUTED, max(WINDOW, math.ceil(len(row_ids) / COMPUTED_SLICES)))
         else:
             size = min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
-        for start in range(0, len(row_ids), size):
-            some = tuple(row_ids[start : start + size])
+        for some in batches(row_ids, most=size):
             only = None if self.only is None else tuple(at for row_id in some for at in of_row[row_id])
             todos.append(Todo(row_ids=some, only=only))
         return todos
@@ -106,24 +132,8 @@ class Rows:
         asked = {name for field in self.task.fields for name in (field.name, *field.depends_on)}
         return {self.task.table.key_field, *asked}
 
-    async def _read(self, columns: set[str] | None) -> AsyncIterator[tuple[Sequence[Row], int]]:
-        tables, table_id = self.store.tables, self.task.table.id
-        left = await self.count()
-        if self.row_ids is not None:
-            for start in range(0, left, WINDOW):
-                wanted = self.row_ids[start : min(start + WINDOW, left)]
-                window = await tables.rows(table_id, wanted, fields=columns)
-                if window.rows:
-                    yield window.rows, window.as_of
-            return
-        after = 0
-        while left > 0:
-            window = await tables.window(table_id, after=after, limit=min(WINDOW, left), fields=columns)
-            if not window.rows:
-                return
-            yield window.rows, window.as_of
-            after = window.rows[-1].id
-            left -= len(window.rows)
+    def _read(self, columns: set[str] | None) -> AsyncIterator[RowWindow]:
+        return read_windows(self.store, self.task.table.id, self.row_ids, fields=columns, most=self.max_rows)
 
     def _reopened(self, row: Row) -> Row:
         """With `only`, the row as the strategy is to see it: these cells need work, and the other asked ones do not."""

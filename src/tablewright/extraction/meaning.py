@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 from tablewright.arrays import NDArray, np
 from tablewright.domain.rowkey import fold
 from tablewright.models.embedder import load_wordllama
+from tablewright.models.text_budget import batches
 from tablewright.text.words import SMALL_WORDS, root
 
 RELATED = 0.36
@@ -134,12 +135,9 @@ _ENDINGS = ("", "e", "s", "es", "ed", "d", "ing", "er", "or", "ment", "ion", "at
 def _pieces(of: Sequence[str]) -> list[int]:
     """How many pieces the model takes each word apart into; a batch is padded, which does not count."""
     counts: list[int] = []
-    for start in range(0, len(of), _WORDS_AT_ONCE):
-        batch = [word[:_LONGEST_WORD] for word in of[start : start + _WORDS_AT_ONCE]]
-        counts += [
-            sum(each.attention_mask)
-            for each in load_wordllama().tokenizer.encode_batch(batch, add_special_tokens=False)
-        ]
+    for batch in batches([word[:_LONGEST_WORD] for word in of], most=_WORDS_AT_ONCE):
+        encoded = load_wordllama().tokenizer.encode_batch(list(batch), add_special_tokens=False)
+        counts += [sum(each.attention_mask) for each in encoded]
     return counts
 
 

@@ -20,7 +20,7 @@ from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.engine.rows import WINDOW
+from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
@@ -137,8 +137,8 @@ async def cells_to_fill(
     names = {field.name for field in fields}
     return {
         (row.id, name)
-        async for rows in windows(store, table, names, row_ids)
-        for row in rows
+        async for window in read_windows(store, table.id, row_ids, fields=names)
+        for row in window.rows
         for name in names
         if row.cell(name).is_unfound or (anew and row.cell(name).shown_basis != "given")
     }
@@ -152,28 +152,14 @@ async def find_outdated_cells(
     asked_anew = {field.name for field in fields if asked_before.get(field.name) != field}
     return {
         (row.id, field.name)
-        async for rows in windows(store, table, {field.name for field in fields}, row_ids)
-        for row in rows
+        async for window in read_windows(store, table.id, row_ids, fields={field.name for field in fields})
+        for row in window.rows
         for field in fields
         if (cell := row.cell(field.name)).needs_work
         or cell.stale
         or (cell.status == "FAILED" and cell.reason == "error")
         or (field.name in asked_anew and cell.shown_basis != "given")
     }
-
-
-async def windows(
-    store: Store, table: Table, fields: Collection[str], row_ids: Sequence[RowId] | None
-) -> AsyncIterator[Sequence[Row]]:
-    """These rows, or all, some at a time."""
-    if row_ids is not None:
-        for start in range(0, len(row_ids), WINDOW):
-            yield (await store.tables.rows(table.id, row_ids[start : start + WINDOW], fields=fields)).rows
-        return
-    after = 0
-    while rows := (await store.tables.window(table.id, after=after, limit=WINDOW, fields=fields)).rows:
-        yield rows
-        after = rows[-1].id
 
 
 async def reopen(
@@ -279,8 +265,8 @@ def with_inputs(table: Table, fields: Sequence[Field]) -> list[Field]:
 
 
 async def is_empty(store: Store, table: Table, field: str) -> bool:
-    async for rows in windows(store, table, {field}, None):
-        if any(row.cell(field).value is not None for row in rows):
+    async for window in read_windows(store, table.id, fields={field}):
+        if any(row.cell(field).value is not None for row in window.rows):
             return False
     return True
 
