@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from tablewright.app import Tablewright
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pool import parse_files
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.sample.pdf import write_pdf
 from tablewright.settings import Settings
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.corpus.parse.parsed import Parsed
     from tablewright.domain.fieldspec import parse_field
     from tablewright.domain.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
     from tablewright.doors.library import aio
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         Unreadable,
         UsageError,
     )
+    from tablewright.extraction.layout.parsed import Parsed
     from tablewright.settings import Settings, load_settings
     from tablewright.sources.search.provider import SearchProvider
     from tablewright.sources.source import Hit, Query
@@ -65,7 +65,7 @@ StoreError Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
     "tablewright.app": "Tablewright",
-    "tablewright.corpus.parse.parsed": "Parsed",
+    "tablewright.extraction.layout.parsed": "Parsed",
     "tablewright.doors.library": "aio",
     "tablewright.doors.library.aio": "Stopped TablewrightWarning",
     "tablewright.doors.library.progress": "Progress",

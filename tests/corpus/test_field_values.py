@@ -7,8 +7,8 @@ import pytest
 from tablewright.citations.evidence import follows
 from tablewright.corpus.annotate.annotate import annotate
 from tablewright.corpus.field_values import FieldAnswer, answer_of, blanks_of
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.model import Field
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.store.parts import PropertyAt
 from tablewright.values.coerce import coerce
 

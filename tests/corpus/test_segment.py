@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.segment import ENOUGH, MOST, MOST_CHARACTERS, MOST_TOKENS, count_tokens, segments_of
 from tablewright.corpus.summarise import WORDS, chunks, summaries_of
 from tablewright.domain.corpus import Segment
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.models.tokens import estimate_tokens
 from tests.growth import grows_in_proportion
 

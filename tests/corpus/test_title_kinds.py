@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tablewright.corpus.digest import digest
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.text import parse
 from tablewright.corpus.title_kinds import parts_of, title_kinds
 from tablewright.domain.corpus import Document, KindBy
+from tablewright.extraction.layout.parsed import Parsed
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tablewright.corpus.annotate.annotate import annotate, categories_of, kind_of
 from tablewright.corpus.parse.file import parse_file, read_file
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.parser import Parser, parse
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
 from tablewright.corpus.title_kinds import heading_of
 from tablewright.domain.corpus import Annotation, Category, Segment, Summary
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.parsed import Parsed
 
 
 class Digest(Noun, frozen=True, gc=True):

@@ -14,9 +14,9 @@ from itertools import islice
 
 from msgspec import structs
 
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.corpus import Segment
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.parsed import Parsed
 
 ENOUGH = 150
 MOST = 300

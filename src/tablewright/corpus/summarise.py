@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.corpus import Segment, Summary
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.models.tokens import estimate_tokens
 from tablewright.store.text_index import FUNCTION_WORDS, weighty_words
 

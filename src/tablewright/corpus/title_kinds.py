@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.corpus import Annotation, Document
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.text.characters import one_line
 from tablewright.values.dates import read_dates
 from tablewright.values.vocabulary import stem, tokens

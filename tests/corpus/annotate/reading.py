@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, is_sound
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.corpus import Annotation, Property
+from tablewright.extraction.layout.parsed import Parsed
 
 
 def read(text: str, media: str = "txt") -> tuple[Annotation, ...]:

@@ -10,9 +10,9 @@ import openpyxl
 import pytest
 
 from tablewright.corpus.parse import ocr
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.parser import kind_of, parse
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.parsed import Parsed
 from tests.corpus.parse import making
 
 

@@ -8,9 +8,10 @@ import pypdfium2
 import pytest
 
 from tablewright.corpus.parse import ocr, pdf
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.parser import parse
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.pdf import made_whole
 from tests.corpus.parse import making
 
 PROSE = [
@@ -65,7 +66,7 @@ def test_a_page_of_images_among_others_is_named_in_the_notes() -> None:
     ("divided", "whole"), [("investi\ufffegation", "investigation"), ("IO\ufffe470-E", "IO-470-E")]
 )
 def test_a_word_divided_at_the_end_of_a_line_is_made_whole(divided: str, whole: str) -> None:
-    assert pdf.made_whole(divided) == whole
+    assert made_whole(divided) == whole
 
 
 def test_two_columns_of_labels_and_values_become_a_line_for_each_pair() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tablewright.corpus.parse.parser import parse
 from tablewright.sources.read import UnreadablePage, read
+from tests.corpus.parse import making
 
 
 def pdf(*pages: str, title: str = "", trailer: str = "") -> bytes:
@@ -40,9 +42,19 @@ def test_pages_are_read_in_order_and_their_starts_are_known() -> None:
         pdf("Acme report\nFounded in 1990", "", "Second page", title="Annual report"), content_type="application/pdf"
     )
     assert found.title == "Annual report"
-    assert found.text == "Acme report\nFounded in 1990\n\nSecond page"
+    assert found.text == "Acme report\nFounded in 1990\nSecond page"
     assert len(found.page_starts) == 3
     assert found.text[found.page_starts[2] :] == "Second page"
+
+
+def test_the_tables_of_a_pdf_are_rows_on_the_web_as_in_documents() -> None:
+    rows = [("Model", "Weight", "Price"), ("Heron", "20 kg", "5.00"), ("Egret", "22 kg", "6.00")]
+    placed = [
+        (72.0 + 150 * at, 100.0 + 20 * line, cell) for line, row in enumerate(rows) for at, cell in enumerate(row)
+    ]
+    body = making.pdf(placed)
+    assert read(body, content_type="application/pdf").text == parse(body, "prices.pdf").text
+    assert "Heron | 20 kg | 5.00" in read(body, content_type="application/pdf").text.split("\n")
 
 
 def test_a_pdf_is_known_by_its_bytes() -> None:

@@ -6,8 +6,8 @@ import csv
 import io
 
 from tablewright.corpus.parse import text as plain_text
-from tablewright.corpus.parse.draft import TextDraft, names_columns
-from tablewright.corpus.parse.parsed import Parsed
+from tablewright.extraction.layout.draft import TextDraft, names_columns
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.formats.tables.delimited import ONE_COLUMN, sniff
 from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 from tablewright.sources.read.decode import decode

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.etree import _Element
 
-from tablewright.corpus.parse.draft import TextDraft
-from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.parse.written import write_table
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.draft import TextDraft
+from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.written import write_table
 from tablewright.text.characters import visible
 
 MAX_PART = 100 * 1024**2

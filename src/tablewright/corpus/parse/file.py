@@ -6,9 +6,9 @@ import os
 import stat
 from pathlib import Path
 
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.parser import parse
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.parsed import Parsed
 
 
 def parse_file(path: str, size: int) -> Parsed:

@@ -7,11 +7,11 @@ from io import BytesIO
 from typing import Any
 
 from tablewright.corpus.parse import ocr
-from tablewright.corpus.parse.draft import TextDraft
-from tablewright.corpus.parse.layout import laid_out
-from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.parse.written import write_layout
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.draft import TextDraft
+from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.placed import laid_out
+from tablewright.extraction.layout.written import write_layout
 from tablewright.sandbox.limits import ParserDeadline
 
 MAX_PIXELS = 100_000_000

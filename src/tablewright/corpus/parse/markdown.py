@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tablewright.corpus.parse.draft import TextDraft
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.text import text_lines
-from tablewright.corpus.parse.written import FENCE, write_lines
+from tablewright.extraction.layout.draft import TextDraft
+from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.written import FENCE, write_lines
 
 _HEADING = re.compile(r" {0,3}#{1,6} +(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})")

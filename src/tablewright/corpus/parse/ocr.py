@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from tablewright import extras
-from tablewright.corpus.parse.layout import Word
+from tablewright.extraction.layout.placed import Word
 
 SURE = 0.5
 SECONDS = 75.0

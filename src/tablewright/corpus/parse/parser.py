@@ -13,8 +13,8 @@ import zipfile
 from functools import cache
 from typing import Protocol
 
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.errors import TablewrightError, Unreadable
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.plugins import names, plugins
 from tablewright.sources.read import UnreadablePage as NothingToRead
 from tablewright.sources.read.decode import decode

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from typing_extensions import TypeVar
 
 from tablewright.corpus.parse.file import parse_file
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import DEFAULT, Sandbox
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
-from tablewright.corpus.parse.draft import TextDraft, names_columns
-from tablewright.corpus.parse.parsed import Parsed
 from tablewright.domain.text import show_float
 from tablewright.errors import Unreadable
+from tablewright.extraction.layout.draft import TextDraft, names_columns
+from tablewright.extraction.layout.parsed import Parsed
 from tablewright.formats.tables.archive import look_through
 from tablewright.temporary import temporary_folder
 from tablewright.text.characters import one_line

@@ -1,22 +1,16 @@
-"""A PDF as text, page by page."""
+"""A PDF from the web, read as documents are: in reading order, with its tables as rows."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from contextlib import closing
 
-from tablewright.extras import is_installed, lazy
+from tablewright.extras import is_installed
+from tablewright.sandbox.limits import ParserDeadline
 from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
-from tablewright.text.characters import lines, one_line
-
-if TYPE_CHECKING:
-    import pypdfium2
-else:
-    pypdfium2 = lazy("pypdfium2", "documents")
 
 MAX_PAGES = 2_000
-_HYPHEN_AT_LINE_END = "\ufffe"
-_PASSWORD = 4
+SECONDS = 30.0
 
 # PDFium has global state: two threads inside it at once crash the process.
 _one_at_a_time = threading.Lock()
@@ -30,39 +24,27 @@ def read_pdf(body: bytes) -> Reading:
 
 
 def _read(body: bytes) -> Reading:
+    from pypdfium2 import PdfiumError
+
+    from tablewright.extraction.layout.draft import TextDraft
+    from tablewright.extraction.layout.pdf import PASSWORD_NEEDED, open_pdf, write_pdf_page
+
     try:
-        document = pypdfium2.PdfDocument(body)
-    except pypdfium2.PdfiumError as error:
-        reason = "is encrypted with a password" if error.err_code == _PASSWORD else "is a broken PDF"
+        document = open_pdf(body)
+    except PdfiumError as error:
+        reason = "is encrypted with a password" if error.err_code == PASSWORD_NEEDED else "is a broken PDF"
         raise UnreadablePage(reason) from error
-    try:
-        pages, starts, length = [], [], 0
-        for number in range(min(len(document), MAX_PAGES)):
-            text = _page(document, number)[: MAX_CHARS - length]
-            starts.append(length)
-            pages.append(text)
-            length += len(text) + 1
-            if length >= MAX_CHARS:
+    draft = TextDraft()
+    with closing(document):
+        count = len(document)
+        patience = ParserDeadline(SECONDS)
+        for number in range(min(count, MAX_PAGES)):
+            write_pdf_page(draft, document, number)
+            if draft.length >= MAX_CHARS or patience.is_over:
                 break
-        title = one_line(document.get_metadata_value("Title"))
-    finally:
-        document.close()
-    if not any(pages):
-        raise UnreadablePage("is a PDF of images, without text" if pages else "is a PDF without pages")
-    return Reading(text="\n".join(pages)[:MAX_CHARS], title=title[:500], page_starts=tuple(starts))
-
-
-def _page(document: pypdfium2.PdfDocument, number: int) -> str:
-    try:
-        page = document[number]
-        try:
-            text_page = page.get_textpage()
-            try:
-                text = text_page.get_text_bounded()
-            finally:
-                text_page.close()
-        finally:
-            page.close()
-    except pypdfium2.PdfiumError:
-        return ""
-    return lines(text.replace(f"{_HYPHEN_AT_LINE_END}\r\n", "").replace(_HYPHEN_AT_LINE_END, ""))
+        parsed = draft.done("pdf", title=document.get_metadata_value("Title"))
+    text = parsed.text[:MAX_CHARS]
+    if not text.strip():
+        raise UnreadablePage("is a PDF of images, without text" if count else "is a PDF without pages")
+    starts = tuple(start for start in parsed.page_starts if start <= len(text))
+    return Reading(text=text, title=parsed.title, page_starts=starts)

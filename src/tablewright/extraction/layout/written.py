@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from tablewright.corpus.parse.draft import TextDraft, names_columns
-from tablewright.corpus.parse.layout import Columns
+from tablewright.extraction.layout.draft import TextDraft, names_columns
 from tablewright.extraction.layout.lines import LineCell, cells_between_bars, is_rule
+from tablewright.extraction.layout.placed import Columns
 from tablewright.text.characters import one_line
 
 FENCE = re.compile(r"\s*(?:```|~~~)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tablewright.corpus.parse.parsed import Parsed, ParsedTable
+from tablewright.extraction.layout.parsed import Parsed, ParsedTable
 from tablewright.text.characters import one_line
 from tablewright.text.words import SMALL_WORDS
 
