@@ -101,7 +101,7 @@ def test_a_name_stands_in_a_line_that_adds_an_ending_or_an_elision_to_it(name: s
 
 def test_a_part_of_a_word_before_or_after_an_apostrophe_is_no_name() -> None:
     for name in ("S", "Don"):
-        with pytest.raises(Unusable, match="does not stand in line 1"):
+        with pytest.raises(Unusable, match="is not in line 1"):
             check(things=(thing(1, name),), asked=page("They don't brew in the men's club."))
 
 
@@ -143,7 +143,7 @@ def test_a_shorter_row_lacks_its_last_cells_where_empty_ones_are_kept() -> None:
 
 
 def test_what_is_left_of_a_reply_is_what_was_proved() -> None:
-    with pytest.raises(Unusable, match="'Thorbryg' does not stand in line 9") as caught:
+    with pytest.raises(Unusable, match="'Thorbryg' is not in line 9") as caught:
         check(run(4, 5, *COLUMNS), things=(thing(9, "Thorbryg"), thing(9, "Thybryg", ("Founded", "1912", 9))))
     usable = caught.value.usable
     assert isinstance(usable, ListedThings)

@@ -269,7 +269,7 @@ class ListProof:
         line = self._lines.get(thing.line)
         name = " ".join(thing.name.split())
         if line is None or not name or not (stands_in(name, line.text) or stands_in(name, self._source.title)):
-            self.problems.append(f"{shortened(thing.name, 80)!r} does not stand in line {thing.line}.")
+            self.problems.append(f"{shortened(thing.name, 80)!r} is not in line {thing.line}.")
             return
         if is_near_injection(self._source.text, line.start, line.end):
             return
@@ -304,7 +304,7 @@ class ListProof:
             return None  # said in words of the page's own, which its column cannot hold: looked for later
         if not follows(value, line.text, field):
             self.problems.append(
-                f"{field.name} {shortened(value, 60)!r} is not stated in line {stated.line}. Give what the line states."
+                f"{field.name} {shortened(value, 60)!r} is not in line {stated.line}. Give what the line states."
             )
             return None
         return value, self._evidence(line, value, field)

@@ -15,7 +15,7 @@ from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SourceSpan
 from tablewright.extraction.identity import is_own_site
 from tablewright.values.coerce import coerce
-from tablewright.values.same_value import same_value
+from tablewright.values.same_value import group_by_value, same_value
 
 MOST_EVIDENCE = 4
 MOST_CONCLUDED = 8
@@ -143,14 +143,7 @@ def among(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> b
 
 
 def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[ValueGroup]:
-    groups: list[list[ReadCandidate]] = []
-    for read in sorted(reads, key=lambda read: -read.candidate.score):
-        for group in groups:
-            if same_value(group[0].value, read.value, "merging"):
-                group.append(read)
-                break
-        else:
-            groups.append([read])
+    groups = group_by_value(sorted(reads, key=lambda read: -read.candidate.score), lambda read: read.value)
     sides = [ValueGroup(reads=tuple(_independent(group))) for group in groups]
     return sorted(sides, key=lambda side: -side.strength)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from tablewright.domain.model import Money, Noun, Value
 from tablewright.domain.text import normalize_words
@@ -19,6 +19,9 @@ from tablewright.values.numbers import plain
 from tablewright.values.units import unit_at
 
 Purpose: TypeAlias = Literal["merging", "restating", "proving", "adding", "rounding", "converting"]
+
+
+Item = TypeVar("Item")
 
 
 class Tolerance(NamedTuple):
@@ -101,6 +104,18 @@ def _is_written_as(exact: float, written: float, purpose: Purpose, decimals: int
         if same_value(exact, written, "proving"):
             return True
     return abs(exact - written) <= lost * (1 + NOISE)
+
+
+def group_by_value(items: Iterable[Item], value_of: Callable[[Item], Value]) -> list[list[Item]]:
+    """Return the items in groups, each of all that give the value of its first one."""
+    groups: list[list[Item]] = []
+    for item in items:
+        same = (group for group in groups if same_value(value_of(group[0]), value_of(item), "merging"))
+        if (group := next(same, None)) is not None:
+            group.append(item)
+        else:
+            groups.append([item])
+    return groups
 
 
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -25,7 +25,7 @@ from tablewright.engine.cells import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE
 from tablewright.values.coerce import coerce
 from tablewright.values.row_names import RowNames
-from tablewright.values.same_value import same_value
+from tablewright.values.same_value import group_by_value, same_value
 
 UNJUDGED = 0.5
 """How likely a cell is right that stands under a header of its name, where nobody judged what the table is about."""
@@ -183,7 +183,7 @@ def cell_of(column: Field, thing: ListedThing, plan: ListPlan, at: str) -> Cell 
     readings = list(readings_of(column, thing, is_name=is_name))
     if not readings:
         return None
-    sides = [readings] if is_name else by_value(readings)
+    sides = [readings] if is_name else group_by_value(readings, lambda reading: reading.value)
     best = max(sides, key=lambda side: len({each.site for each in side}))
     rivals = [side for side in sides if side is not best and {e.site for e in side} - {e.site for e in best}]
     score = SCORES["stated"] if plan.by_model else UNJUDGED
@@ -217,17 +217,6 @@ def evidence_of(column: Field, text: str, sighting: Sighting) -> tuple[Evidence,
     if beside is None:
         return (sighting.evidence,)
     return tuple(sorted((sighting.evidence, beside), key=lambda each: not follows(text, each.quote, column)))
-
-
-def by_value(readings: Sequence[SightedValue]) -> list[list[SightedValue]]:
-    sides: list[list[SightedValue]] = []
-    for reading in readings:
-        side = next((each for each in sides if same_value(each[0].value, reading.value, "merging")), None)
-        if side is None:
-            sides.append([reading])
-        else:
-            side.append(reading)
-    return sides
 
 
 def first_of_sites(side: Sequence[SightedValue]) -> tuple[Evidence, ...]:
