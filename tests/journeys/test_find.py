@@ -548,3 +548,14 @@ async def test_lists_in_documents_are_found_too_and_forgotten_with_them(tmp_path
     assert after.read == ()
     assert after.aside == ()
     assert after.found == 0
+
+
+@pytest.mark.parametrize("where", ["Opened in month March", "Floors > many", "Builder = Cornish", "Floors < {Height}"])
+async def test_a_condition_that_nothing_can_meet_is_refused_before_anything_is_searched(
+    where: str, tmp_path: Path
+) -> None:
+    given = Settings(home=str(tmp_path / "home"), search="sample")
+    fields = [parse_field(text) for text in ("Name", "Floors:number", "Opened:date")]
+    async with Tablewright.open(given) as app:
+        with pytest.raises(UsageError):
+            await app.begin_find("wind mills", fields=fields, where=where)

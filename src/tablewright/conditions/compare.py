@@ -16,11 +16,22 @@ from typing import NamedTuple
 from msgspec import structs
 
 from tablewright.domain.corpus import Truth, Typed
-from tablewright.messages.catalogue import translate
+from tablewright.messages.catalogue import AskText, translate
 from tablewright.values.dates import ISO_DAY
 from tablewright.values.same_value import same_value
 from tablewright.values.typed import typed
 from tablewright.values.vocabulary import holds, squeezed, text_stems
+
+EITHER: AskText[str] = "{value} may be either"
+NO_DATE: AskText[str] = "“{value}” is not a date"
+NO_NUMBER: AskText[str] = "“{value}” is not a number"
+NO_UNIT: AskText[str] = "“{value}” has no unit"
+NOT_COMPARABLE: AskText[str] = "“{value}” cannot be compared"
+OTHER_CURRENCY: AskText[str] = "it is in {currency}, and nothing is converted"
+USUAL_READING: AskText[str] = "values that can be read in two ways were taken in the usual one"
+NO_UNIT_ASKED: AskText[str] = "the question gives no unit; numbers were compared as they are written"
+ONE_UNIT: AskText[str] = "only one of two values has a unit or currency; the bare numbers were compared"
+BARE_LIMIT: AskText[str] = "limits such as “{value}” were compared by their number alone"
 
 
 class Verdict(NamedTuple):
@@ -79,25 +90,19 @@ def compare_value(value: Typed, operator: str, wanted: Sequence[Typed], language
 
     One that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
     guess. Reasons and guesses are told in the language."""
-    verdict = _compare_with_all(value, operator, wanted, language)
-    other = other_reading(value)
-    if other is not None and _compare_with_all(other, operator, wanted, language).truth != verdict.truth:
-        return verdict._replace(
-            guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
-        )
-    return verdict
+    return _first_reading([_compare_with_all(each, operator, wanted, language) for each in _readings(value)], language)
 
 
 def compare_pair(value: Typed, operator: str, other: Typed, language: str = "") -> Verdict:
     """A value beside another one of the same thing: a payment beside its due date, a result beside its limit. What
     the other may be is as open as what the value may be: of two days in March nobody knows which was first."""
-    verdict = _pair(value, operator, other, language)
-    readings = [(one, two) for one in _readings(value) for two in _readings(other)]
-    if any(_pair(one, operator, two, language).truth != verdict.truth for one, two in readings[1:]):
-        return verdict._replace(
-            guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
-        )
-    return verdict
+    pairs = [(one, two) for one in _readings(value) for two in _readings(other)]
+    return _first_reading([_pair(one, operator, two, language) for one, two in pairs], language)
+
+
+def _first_reading(verdicts: Sequence[Verdict], language: str) -> Verdict:
+    is_sure = len({verdict.truth for verdict in verdicts}) == 1
+    return verdicts[0] if is_sure else verdicts[0]._replace(guess=translate("ask", USUAL_READING, language))
 
 
 def _readings(value: Typed) -> list[Typed]:
@@ -109,35 +114,25 @@ def _pair(value: Typed, operator: str, other: Typed, language: str) -> Verdict:
     if operator == "!=":
         return negate(_pair(value, "=", other, language))
     if bool(value.date) != bool(other.date):
-        return unstated(translate("ask", "“{value}” cannot be compared", language, value=f"{value.raw} / {other.raw}"))
+        return unstated(translate("ask", NOT_COMPARABLE, language, value=f"{value.raw} / {other.raw}"))
     if operator not in ("=", "contains") and other.number is None and other.si is None and not other.date:
-        return unstated(translate("ask", "“{value}” is not a number", language, value=other.raw))
+        return unstated(translate("ask", NO_NUMBER, language, value=other.raw))
     numbers = value.number is not None and other.number is not None and not value.date
     if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
         verdict = _pair(_bare(value), operator, _bare(other), language)
-        return verdict._replace(
-            guess=translate(
-                "ask", "only one of two values has a unit or currency; the bare numbers were compared", language
-            )
-        )
-    if numbers and operator == "=" and is_limit(other.raw):  # the same limit is not the same number
-        is_apart = _judge(value, "=", other, language).truth == "no match"
-        return NO_MATCH if is_apart else unstated(translate("ask", "{value} may be either", language, value=other.raw))
-    if numbers and not other.currency and _is_other_limit(other.raw, operator):
+        return verdict._replace(guess=translate("ask", ONE_UNIT, language))
+    is_limited = operator == "=" and numbers and is_limit(other.raw)  # the same limit is not the same number
+    if numbers and not is_limited and not other.currency and _is_other_limit(other.raw, operator):
         verdict = _pair(value, operator, structs.replace(other, raw=_number_part(other.raw)), language)
-        return verdict._replace(
-            guess=translate(
-                "ask", "limits such as “{value}” were compared by their number alone", language, value=other.raw
-            )
-        )
+        return verdict._replace(guess=translate("ask", BARE_LIMIT, language, value=other.raw))
     ends = _ends(other)
     verdicts = [_judge(value, operator, end, language) for end in ends]
-    if operator == "=" and len(ends) > 1:  # at most: it may be the same
-        is_apart = _judge(value, "=", other, language).truth == "no match"
-        return NO_MATCH if is_apart else unstated(translate("ask", "{value} may be either", language, value=other.raw))
-    if len({verdict.truth for verdict in verdicts}) == 1:
-        return verdicts[0]
-    return unstated(translate("ask", "{value} may be either", language, value=other.raw))
+    if operator == "=" and (is_limited or len(ends) > 1):  # at most: it may be the same
+        verdicts = [_judge(value, "=", other, language)]
+        is_sure = verdicts[0].truth == "no match"
+    else:
+        is_sure = len({verdict.truth for verdict in verdicts}) == 1
+    return verdicts[0] if is_sure else unstated(translate("ask", EITHER, language, value=other.raw))
 
 
 def _number_part(raw: str) -> str:
@@ -199,58 +194,35 @@ def _judge(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict
     if is_text(value):  # and so is what is wanted: in the order of the alphabet
         own, asked = value.raw.casefold(), wanted.raw.casefold()
         return _compare(value, Interval(own, own), operator, Interval(asked, asked), language)
-    return unstated(
-        translate(
-            "ask", "“{value}” is not a date" if wanted.date else "“{value}” is not a number", language, value=value.raw
-        )
-    )
+    return _unreadable(value, wanted, language)
 
 
 def _judge_text(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
     """Read a text as the figure that it is compared with. Equal figures are not the same text: 1.10 need not be 1.1."""
     read = structs.replace(typed(value.raw), raw=value.raw)
     if is_text(read):
-        if operator == "=":
-            return _same_text(value, wanted, language)
-        return unstated(
-            translate(
-                "ask",
-                "“{value}” is not a date" if wanted.date else "“{value}” is not a number",
-                language,
-                value=value.raw,
-            )
-        )
+        return _same_text(value, wanted, language) if operator == "=" else _unreadable(value, wanted, language)
     verdict = _judge(read, operator, wanted, language)
-    if operator != "=" or verdict.truth == "no match" or read.truth is not None:
-        return verdict
-    return (
-        MATCH
-        if same_text(value.raw, wanted.raw)
-        else unstated(translate("ask", "“{value}” cannot be compared", language, value=value.raw))
-    )
+    is_same_figure = operator == "=" and verdict.truth == "match" and read.truth is None
+    return _same_text(value, wanted, language) if is_same_figure else verdict
 
 
 def _same_text(value: Typed, wanted: Typed, language: str) -> Verdict:
     if same_text(value.raw, wanted.raw):
         return MATCH
     is_figure = bool(wanted.date) or wanted.number is not None
-    return (
-        unstated(translate("ask", "“{value}” cannot be compared", language, value=value.raw)) if is_figure else NO_MATCH
-    )
+    return unstated(translate("ask", NOT_COMPARABLE, language, value=value.raw)) if is_figure else NO_MATCH
+
+
+def _unreadable(value: Typed, wanted: Typed, language: str) -> Verdict:
+    return unstated(translate("ask", NO_DATE if wanted.date else NO_NUMBER, language, value=value.raw))
 
 
 def _measure(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
     if not wanted.base and value.base == "%":  # 92 percent as the plain ratio 0.92
         wanted = structs.replace(wanted, si=(wanted.si or 0.0) * 100, base="%")
     if value.si is None:
-        return unstated(
-            translate(
-                "ask",
-                "“{value}” is not a number" if value.number is None else "“{value}” has no unit",
-                language,
-                value=value.raw,
-            )
-        )
+        return unstated(translate("ask", NO_NUMBER if value.number is None else NO_UNIT, language, value=value.raw))
     if value.base != wanted.base:
         return unstated(translate("ask", "“{value}” is not in {unit}", language, value=value.raw, unit=wanted.base))
     asked = _asked(wanted, operator, wanted.si or 0.0, wanted.si_high)
@@ -259,18 +231,10 @@ def _measure(value: Typed, operator: str, wanted: Typed, language: str) -> Verdi
 
 def _number(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
-        return unstated(
-            translate("ask", "it is in {currency}, and nothing is converted", language, currency=value.currency)
-        )
+        return unstated(translate("ask", OTHER_CURRENCY, language, currency=value.currency))
     asked = _asked(wanted, operator, wanted.number or 0.0, wanted.high)
     verdict = _compare(value, _possible(value.raw, value.number or 0.0, value.high), operator, asked, language)
-    return (
-        verdict._replace(
-            guess=translate("ask", "the question gives no unit; numbers were compared as they are written", language)
-        )
-        if value.unit
-        else verdict
-    )
+    return verdict._replace(guess=translate("ask", NO_UNIT_ASKED, language)) if value.unit else verdict
 
 
 class Interval(NamedTuple):
@@ -298,7 +262,7 @@ def _compare(value: Typed, possible: Interval, operator: str, wanted: Interval, 
         inside, outside = _up_to(first, low), before(high, first)
     if inside or outside:
         return MATCH if inside else NO_MATCH
-    return unstated(translate("ask", "{value} may be either", language, value=value.raw))
+    return unstated(translate("ask", EITHER, language, value=value.raw))
 
 
 def _lies_in(possible: Interval, wanted: Interval) -> bool:

@@ -143,20 +143,14 @@ class _Evaluation(NamedTuple):
 
     def of_value(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
         """Compare a value with those that are wanted, some of which may be other columns of its row."""
-        if not any(map(named_column, wanted)):
+        columns = [*filter(None, map(named_column, wanted))]
+        if not columns:
             return self._of_limits(value, operator, wanted)
         if operator == "between":
             ends = zip((">=", "<="), wanted, strict=False)
             return all_hold(self.of_value(value, sign, [end]) for sign, end in ends)
-        return _combine(
-            operator,
-            [
-                self._of_column(value, operator, other)
-                if (other := named_column(each))
-                else self._of_limits(value, operator, [each])
-                for each in wanted
-            ],
-        )
+        literal = [self._of_limits(value, operator, [each]) for each in wanted if not named_column(each)]
+        return _combine(operator, [*literal, *(self._of_column(value, operator, each) for each in columns)])
 
     def _of_column(self, value: Typed, operator: str, column: str) -> Verdict:
         """All values of the other column count. Names are the same if they mean it."""
@@ -180,7 +174,7 @@ class _Evaluation(NamedTuple):
         if operator == "in month":
             if len(value.date) < 7:
                 return unstated(translate("ask", "“{value}” names no month", language, value=value.raw))
-            return to_verdict(int(value.date[5:7]) in map(int, wanted))
+            return to_verdict(value.date[5:7].lstrip("0") in {each.lstrip("0") for each in wanted})
         if value.currency and operator in ("=", "!=") and CODES.issuperset(wanted):
             return to_verdict((value.currency in wanted) == (operator == "="))
         meant = self.rules.spellings.meant.get(column_key(self.column))

@@ -216,19 +216,25 @@ def figure_of(row: Member, key: str) -> float | None:
     return stated[0].value.number if len(stated) == 1 and not stated[0].value.date else None
 
 
-def row_member(document: Document, title: str, cells: Sequence[PropertyAt], header: Mapping[str, str]) -> Member:
+def labelled_values(cells: Sequence[PropertyAt], names: Mapping[str, str]) -> dict[str, tuple[StatedFact, ...]]:
+    """Return what is stated under each label, by column key; `names` are those of columns that have another name."""
     values: dict[str, tuple[StatedFact, ...]] = {}
     for at in cells:
+        label, key = at.property.label, column_key(at.property.label)
         stated = StatedFact(
-            asked=header[column_key(at.property.label)],
-            label=at.property.label,
+            asked=names.get(key, label),
+            label=label,
             value=at.property.value,
             start=at.property.start,
             end=at.property.end,
             page=at.page,
         )
-        key = column_key(at.property.label)
         values[key] = (*values.get(key, ()), stated)
+    return values
+
+
+def row_member(document: Document, title: str, cells: Sequence[PropertyAt], header: Mapping[str, str]) -> Member:
+    values = labelled_values(cells, header)
     first = cells[0]
     return Member(
         document=document,

@@ -26,8 +26,17 @@ from tablewright.domain.form import TEXT, TITLE, Form, KnownColumn, KnownGroup
 from tablewright.domain.model import Field, FieldType, column_key
 from tablewright.domain.text import plural
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask.members import CHANGED, UNSORTED, Inventory, Member, members_of_table, titles_of
+from tablewright.journeys.ask.members import (
+    CHANGED,
+    UNSORTED,
+    Inventory,
+    Member,
+    labelled_values,
+    members_of_table,
+    titles_of,
+)
 from tablewright.journeys.ask.query import QueryScope
+from tablewright.store.parts import PropertyAt
 from tablewright.store.store import Store
 from tablewright.values.vocabulary import holds, writings
 
@@ -127,32 +136,18 @@ async def unsorted_members(store: Store, form: Form, things: Inventory) -> list[
 
 async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[str, Member]) -> list[Member]:
     """The documents with the labelled values that stand in them; what was read into their table comes first."""
-    labelled: dict[str, dict[str, tuple[StatedFact, ...]]] = {}
+    labelled: dict[str, list[PropertyAt]] = {}
     for at in await store.documents.properties(documents=[each.id for each in documents]):
         if at.shape == "fact":
-            key = column_key(at.property.label)
-            own = labelled.setdefault(at.document_id, {})
-            stated = StatedFact(
-                asked=at.property.label,
-                label=at.property.label,
-                value=at.property.value,
-                start=at.property.start,
-                end=at.property.end,
-                page=at.page,
-            )
-            own[key] = (*own.get(key, ()), stated)
+            labelled.setdefault(at.document_id, []).append(at)
     members = []
     titles = titles_of(documents)
     for document in documents:
         member = read.get(document.id) or Member(document=document, title=titles[document.id])
-        values = {**labelled.get(document.id, {}), **member.values, TITLE: (titled(member),)}
+        title = StatedFact(asked=TITLE, label=TITLE, value=Typed(raw=document.title or document.name), start=0, end=0)
+        values = {**labelled_values(labelled.get(document.id, ()), {}), **member.values, TITLE: (title,)}
         members.append(replace(member, values=values))
     return members
-
-
-def titled(member: Member) -> StatedFact:
-    title = member.document.title or member.document.name
-    return StatedFact(asked=TITLE, label=TITLE, value=Typed(raw=title), start=0, end=0)
 
 
 def sought(form: Form) -> list[str]:

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tablewright.conditions.comparable import check_condition
+from tablewright.conditions.evaluate import fields_by_key
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_list import ListToPlan, PlanList
 from tablewright.domain.condition import Condition
@@ -53,11 +55,16 @@ class Finder(FindContext):
             )
         if not 1 <= rows <= MOST_ROWS:
             raise UsageError(f"From 1 to {MOST_ROWS:,} rows can be found at a time.")
-        doubled = len({column_key(field.name) for field in fields}) < len(fields)
-        unknown = [each.column for each in conditions if column_key(each.column) not in map(column_key, names(fields))]
-        if doubled or (unknown and fields and self.tools.model is None):
+        known = fields_by_key(fields)
+        unknown = [column for each in conditions for column in each.columns if column_key(column) not in known]
+        doubled = len(known) < len(fields)
+        if doubled or (unknown and self.tools.model is None):
             said = "A column was asked for twice." if doubled else f"{unknown[0]!r} is not among the columns."
             raise UsageError(said, advice="Name each column once, and those of the conditions among them.")
+        for condition in conditions:
+            field = known.get(column_key(condition.column)) or Field(name=condition.column)
+            if fault := check_condition(condition, field):
+                raise UsageError(f"{fault[:1].upper()}{fault[1:]}")
         asked = ListToPlan(
             question=question, today=self.today().isoformat(), fields=tuple(fields), conditions=tuple(conditions)
         )
@@ -87,10 +94,6 @@ class Finder(FindContext):
             rows = min(listing.rows + DEFAULT_ROWS, MOST_ROWS)
         search = Search(self, listing, fill=fill, rows=rows, insists=more and listing.status == "done")
         return await search.run()
-
-
-def names(fields: Sequence[Field]) -> list[str]:
-    return [field.name for field in fields]
 
 
 def asked_of(plan: ListPlan, field: Field) -> Field:
