@@ -103,7 +103,7 @@ class Stage:
         """A table from a description: its rows, what was set aside, and how complete it is said to be."""
         async with Tablewright.open(self.settings()) as tablewright:
             finder = await tablewright._finder()
-            finder._today = lambda: date(2026, 11, 17)
+            object.__setattr__(finder, "today", lambda: date(2026, 11, 17))
             listing = await finder.begin(question, fields=fields(*columns), rows=rows)
             found = await tablewright.find_rows(listing.table_id)
             table = await tablewright.load(listing.table_id)
