@@ -160,8 +160,10 @@ def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
 
 
 async def test_a_model_that_cannot_read_several_rows_at_once_is_soon_asked_for_each_alone(
-    web: SmallWeb, model: Endpoint, tmp_path: Path
+    web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(request_batcher, "LINGER", 60.0)  # rows on their way come, however slow the machine is
+
     def muddled(asked: Asked) -> Reply:
         if not is_shared_reading(asked):
             return reading(asked)

@@ -194,7 +194,7 @@ def sample_text(text: str, tokens: int) -> str:
 
 
 @dataclass(eq=False)
-class Batch(Generic[T]):
+class RequestBatch(Generic[T]):
     """What one request carries: at most so many items, and as many characters as there is room for. An item that is
     too long by itself has a batch of its own."""
 
@@ -225,11 +225,11 @@ def batches(
 ) -> Iterator[tuple[T, ...]]:
     """Yield the items in their order, as many in each batch as it takes. A further batch begins with the `opening` of
     its first item."""
-    batch = Batch[T](room, most)
+    batch = RequestBatch[T](room, most)
     for item in items:
         if not batch.fits(size(item)):
             yield tuple(batch.items)
-            batch = Batch(room, most)
+            batch = RequestBatch(room, most)
             for each in opening(item):
                 batch.add(each, size(each))
         batch.add(item, size(item))

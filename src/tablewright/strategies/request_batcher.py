@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from tablewright.decisions.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.domain.usage import Meter, Usage, metered, spend
 from tablewright.models.document_scope import concerned, concerning
-from tablewright.models.text_budget import ROWS_A_CALL, SHARED_CALL_SHARE, Batch
+from tablewright.models.text_budget import ROWS_A_CALL, SHARED_CALL_SHARE, RequestBatch
 from tablewright.strategies.strategy import Parameter, Task, Tell
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def prompt_for_rows(alone: tuple[Prompt, ...]) -> Prompt:
 
 
 @dataclass(eq=False)
-class OpenBatch(Batch[Prompt]):
+class OpenBatch(RequestBatch[Prompt]):
     """Prompts that would ask for each row alone, and wait to be asked together."""
 
     waiting: list[Waiter] = field(default_factory=list)
