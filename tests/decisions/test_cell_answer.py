@@ -106,6 +106,15 @@ def test_a_text_column_takes_a_computed_figure_and_no_other() -> None:
     assert (value, problem) == ("", "the calculation '2026 - 1987' gives 39, not '38'.")
 
 
+def test_a_text_column_takes_a_computed_day_and_no_other() -> None:
+    due, quote = Field(name="Payable", type="text"), "Dated 4 March 2026, payable within 30 days."
+    found = computed(due, "by 3 April 2026", "2026-03-04 + 30 days", quote)
+    assert found == ("by 3 April 2026", "2026-03-04 + 30 days", "")
+    assert computed(due, "by 9 April 2026", "2026-03-04 + 30 days", quote)[2] == (
+        "the calculation '2026-03-04 + 30 days' gives 2026-04-03, not '9'."
+    )
+
+
 def test_a_calculation_beside_a_stated_or_judged_answer_does_not_replace_it() -> None:
     source = Retrieved(origin="https://acme.example", title="Acme", text="Acme was founded in 1987.")
     quotes = [Quoted(text=1, quote="founded in 1987")]

@@ -151,7 +151,7 @@ def read_all_figures(texts: Iterable[str]) -> TextFigures:
     )
 
 
-@lru_cache(maxsize=64)  # all sentences of an answer are proved by the same texts
+@lru_cache(maxsize=32)  # all sentences of an answer are proved by the same texts
 def read_figures(text: str) -> TextFigures:
     pieces = list(overlapping_pieces(text))
     written = [match[0] for pattern in (_FIGURE, _SPACED) for match in pattern.finditer(text)]

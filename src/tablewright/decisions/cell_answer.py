@@ -215,7 +215,7 @@ def value_of(answer: CellAnswer, field: Field, calculation: str, today: str) -> 
         return value
     result = work_out(calculation, field, [today, *(quoted.quote for quoted in answer.quotes)])
     if isinstance(result, str):
-        return result
+        return value or result if field.type == "text" else result
     shown = show_float(round(result, 2) if abs(result) >= 1 else float(f"{result:.4g}"))
     match read_numbers(value):
         case []:
@@ -227,9 +227,9 @@ def value_of(answer: CellAnswer, field: Field, calculation: str, today: str) -> 
 
 
 def work_out(calculation: str, field: Field, texts: Sequence[str]) -> float | str:
-    """Return the day of a date column, the number of any other."""
+    """Return the day of a date column, a number for numbers and money, either for a text."""
     result = calculate(calculation, texts)
-    if isinstance(result, str) is not (field.type == "date"):
+    if field.type != "text" and isinstance(result, str) is not (field.type == "date"):
         what = "a date, such as '2026-03-04 + 30 days'" if field.type == "date" else "a number"
         raise Unproved(f"the calculation {calculation!r} does not give {what}.")
     return result
@@ -240,10 +240,11 @@ def prove_result(value: str, calculation: str, field: Field, texts: Sequence[str
     result = work_out(calculation, field, texts)
     wanted = coerce(value, field).value
     wrong = ""
-    if isinstance(result, str):
+    if field.type == "text":
+        numbers, days = ([], [result]) if isinstance(result, str) else ([result], [])
+        wrong = "".join(map(repr, find_unproved_figures(value, [*texts, *days], numbers)[:1]))
+    elif isinstance(result, str):
         wrong = repr(value) if wanted != result else ""
-    elif field.type == "text":
-        wrong = "".join(map(repr, find_unproved_figures(value, texts, [result])[:1]))
     else:
         amount = wanted.amount if isinstance(wanted, Money) else wanted
         is_same = isinstance(amount, int | float) and same_value(result, amount, "converting")
