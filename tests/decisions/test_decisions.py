@@ -8,7 +8,14 @@ import pytest
 
 from tablewright.citations.untrusted import block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, Quoted
-from tablewright.decisions.choose_pages import Choose, Offer, pages_for_list, pages_for_research, pages_for_row
+from tablewright.decisions.choose_pages import (
+    Choose,
+    Offer,
+    pages_for_list,
+    pages_for_products,
+    pages_for_research,
+    pages_for_row,
+)
 from tablewright.decisions.decision import decide
 from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
@@ -18,6 +25,7 @@ from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Evidence, Field, Step
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.shortlist import Requirements
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel
 from tests.proving import prove_or_fault
@@ -330,6 +338,7 @@ def test_whoever_chooses_is_told_which_pages_were_read() -> None:
         pages_for_row(ACME, (FOUNDED,), OFFERS, read=read),
         pages_for_list(plan, OFFERS, 3, read),
         pages_for_research(brief, ("turbines",), OFFERS, 3, read),
+        pages_for_products(Requirements(product_type="turbine"), OFFERS, 3, read=read),
     ):
         prompt = Choose().prompt(request)
         assert prompt.instructions.startswith(request.goal)

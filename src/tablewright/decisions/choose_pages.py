@@ -128,13 +128,17 @@ def pages_for_research(
 
 
 def pages_for_products(
-    requirements: Requirements, offers: tuple[Offer, ...], most: int, lacking: Sequence[str] = ()
+    requirements: Requirements,
+    offers: tuple[Offer, ...],
+    most: int,
+    lacking: Sequence[str] = (),
+    read: Sequence[str] = (),
 ) -> ChoosePages:
     """`lacking` are products whose maker's own page is still looked for."""
     known = join_parts(
         wanted_block(requirements), headed_block("Still without their maker's own page:", 1, lacking, "products")
     )
-    return ChoosePages(goal=FIND_PRODUCTS, offers=offers, known=known, most=most)
+    return ChoosePages(goal=FIND_PRODUCTS, offers=offers, known=known, most=most, read=tuple(read))
 
 
 class Choice(BaseModel):

@@ -145,7 +145,7 @@ class ProductExploration(Gathering):
         if not (offers := self.offers(hits)):
             return ()
         lacking = tuple(each.name for each in self.products if not each.official_url)
-        request = pages_for_products(self._requirements, offers, most, lacking)
+        request = pages_for_products(self._requirements, offers, most, lacking, list(self.pages))
         return await self.open((await self.choose(request)).decided)
 
     async def _read(self, pages: Sequence[Retrieved], *, is_last: bool) -> tuple[str, ...]:
