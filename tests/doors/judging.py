@@ -10,7 +10,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Finding, Row
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.candidate import Candidate
-from tablewright.strategies.findings import checked, weigh
+from tablewright.strategies.findings import checked, resolve_value
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Tools
 
@@ -61,7 +61,7 @@ class Converting(Strategy):
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             (field,) = task.fields
             read = Candidate(field=field.name, value="Denmark", source=0, start=0, end=32, score=0.9, how="model")
-            found = weigh(field, checked(field, [read], [ABOUT]))
+            found = resolve_value(field, checked(field, [read], [ABOUT]))
             return [found] if found is not None else []
 
         return answer

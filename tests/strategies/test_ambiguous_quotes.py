@@ -11,7 +11,7 @@ from tablewright.engine.quality import as_cell
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.ambiguity import find_ambiguity
-from tablewright.strategies.findings import checked, weigh
+from tablewright.strategies.findings import checked, resolve_value
 from tablewright.values.coerce import coerce
 from tests.proving import prove_or_fault
 
@@ -31,7 +31,7 @@ def answered_by_model(field: Field, value: str, *sources: Retrieved) -> Cell:
     answer = CellAnswer(value=value, basis="stated", quotes=quotes, calculation="")
     candidates, problem = prove_or_fault(field, answer, sources, {})
     assert not problem
-    finding = weigh(field, checked(field, candidates, sources))
+    finding = resolve_value(field, checked(field, candidates, sources))
     assert finding is not None
     return as_cell(field, finding)
 
@@ -99,7 +99,7 @@ def test_many_quotes_that_do_not_settle_a_value_do_not_settle_it_together() -> N
 def test_the_reader_without_a_model_is_held_to_the_same(text: str, is_sure: bool) -> None:
     source = page(text)
     found = reader.read(Subject(name="Acme", column="Company"), [FOUNDED], [source])["Founded"]
-    finding = weigh(FOUNDED, checked(FOUNDED, found, [source]))
+    finding = resolve_value(FOUNDED, checked(FOUNDED, found, [source]))
     assert finding is not None
     assert (finding.confidence >= 0.8) == is_sure
 
