@@ -86,6 +86,18 @@ def test_plain_text_and_markdown_keep_their_lines() -> None:
         assert reading(body, label).text == "# Acme\nFounded in 1990\n<b>not markup</b>"
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"sep=;\nName;Size\nHeron;12,5\n", "Name | Size\nHeron | 12,5"),
+        (b"Size, all, in m;Name\n12,5;Heron\n13,5;Egret\n", "Size, all, in m | Name\n12,5 | Heron\n13,5 | Egret"),
+        (b'sep="\nName;Size\n', 'sep="\nName;Size'),
+    ],
+)
+def test_the_separator_of_a_csv_is_found_as_in_an_imported_table(body: bytes, text: str) -> None:
+    assert reading(body, "text/csv").text == text
+
+
 def test_csv_rows_are_lines() -> None:
     assert reading(b'Name;City\n"Acme; Co";"Graz\nOst"\n', "text/csv").text == "Name | City\nAcme; Co | Graz Ost"
     assert reading(b"Name\tCity\nA,b\tc\n", "text/tab-separated-values").text == "Name | City\nA,b | c"

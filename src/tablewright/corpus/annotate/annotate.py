@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from tablewright.corpus.annotate.facts import properties_of
+from tablewright.corpus.annotate.facts import annotations_of, properties_of
 from tablewright.corpus.annotate.formats import formats_in
-from tablewright.corpus.annotate.grids import annotations_of
 from tablewright.corpus.annotate.notation import day_first_in, decimal_mark_in
 from tablewright.domain.corpus import Annotation, Category, Property
 from tablewright.domain.model import Noun

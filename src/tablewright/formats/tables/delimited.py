@@ -46,6 +46,14 @@ def read_delimited(text: Text, *, header: bool, delimiter: str | None) -> Incomi
     return survey(grid, header=header, warnings=(*text.warnings, *file.loose_quotes()))
 
 
+def read_records(text: str, *, tabs: bool) -> tuple[Dialect, Reader]:
+    """Return how a text separates its columns, and its records. `tabs`: its name promises them."""
+    dialect = sniff(text[:SAMPLE_CHARS], whole=len(text) <= SAMPLE_CHARS, tabs=tabs)
+    csv.field_size_limit(MAX_FIELD_CHARS)
+    lines = islice(io.StringIO(text, newline=""), dialect.skip_lines, None)
+    return dialect, csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
+
+
 class Delimited:
     def __init__(self, text: Text, delimiter: str | None = None) -> None:
         self.text = text
@@ -177,7 +185,7 @@ def sniff(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool 
             f"{delimiter!r} cannot separate columns.", advice="Use one character, such as , or ; or | or a tab."
         )
     skip = 0
-    if match := _SEP_LINE.match(sample):
+    if (match := _SEP_LINE.match(sample)) and match[1] not in "\r\n\"'\0":
         delimiter = delimiter or match[1]
         sample, skip = sample[match.end() :], 1
     candidates = [delimiter] if delimiter else [*DELIMITERS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -12,6 +11,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element
 
+from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
 from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
 from tablewright.text.characters import broken, lines, one_line
 
@@ -27,10 +27,11 @@ def read_text(text: str) -> Reading:
 def read_csv(text: str, *, tabs: bool = False) -> Reading:
     """One line for each row, its cells joined by " | "."""
     text = text[: 4 * MAX_CHARS]
-    first = text.partition("\n")[0]
-    delimiter = "\t" if tabs else max(",;\t|", key=first.count)
+    dialect, records = read_records(text, tabs=tabs)
+    if dialect.delimiter == ONE_COLUMN:
+        return read_text(text)
     try:
-        rows = islice(csv.reader(io.StringIO(text), delimiter=delimiter), MAX_LINES)
+        rows = islice(records, MAX_LINES)
         return _reading(_bounded(" | ".join(one_line(cell) for cell in row) for row in rows if any(row)))
     except csv.Error:
         return read_text(text)
