@@ -19,7 +19,7 @@ from pydantic_ai.usage import RequestUsage
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import ModelUnavailable
 from tablewright.models.document_scope import concerned
-from tablewright.models.layer import Layer
+from tablewright.models.layer import Layer, ModelCall
 from tablewright.observe import count
 
 KIND = "model"
@@ -92,13 +92,8 @@ class Cached(Layer):
         self._replay_only = replay_only
         self._under_way: dict[str, asyncio.Future[ModelResponse | None]] = {}
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        key = key_of(self.wrapped, messages, model_settings, model_request_parameters)
+    async def answer(self, call: ModelCall) -> ModelResponse:
+        key = key_of(self.wrapped, *call)
         if kept := await self._cache.get(KIND, key):
             spend(Usage(cache_hits=1))
             count("cache_hits", kind="model")
@@ -115,7 +110,7 @@ class Cached(Layer):
                 spend(Usage(cache_hits=1))
                 count("cache_hits", kind="model")
                 return replace(theirs, usage=RequestUsage())
-        answer = await self._ask_first(key, messages, model_settings, model_request_parameters)
+        answer = await self._ask_first(key, call)
         if answer.finish_reason in WHOLE:
             value = ModelMessagesTypeAdapter.dump_json([answer])
             waiting = _unproven.get()
@@ -125,18 +120,12 @@ class Cached(Layer):
                 waiting.append((self._cache, key, value))
         return answer
 
-    async def _ask_first(
-        self,
-        key: str,
-        messages: list[ModelMessage],
-        settings: ModelSettings | None,
-        asked: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def _ask_first(self, key: str, call: ModelCall) -> ModelResponse:
         """Who asks the same meanwhile waits for this answer; where there is none, the next asks himself."""
         first = self._under_way[key] = asyncio.get_running_loop().create_future()
         answer: ModelResponse | None = None
         try:
-            answer = await self.wrapped.request(messages, settings, asked)
+            answer = await self.wrapped.request(*call)
             return answer
         finally:
             del self._under_way[key]

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.settings import ModelSettings
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
 
 from tablewright.errors import ModelUnavailable
-from tablewright.models.layer import Layer
+from tablewright.models.layer import Layer, ModelCall
 
 REST = 30.0
 """Seconds in which a model that was unavailable is not asked again: else every cell would wait for all its retries."""
@@ -27,16 +26,11 @@ class Resting(Layer):
         self._until = 0.0
         self._why = ""
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelResponse:
         if self._clock() < self._until:
             raise ModelUnavailable(self._why)
         try:
-            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+            return await self.wrapped.request(*call)
         except ModelUnavailable as error:
             self._until = self._clock() + REST
             self._why = error.what
@@ -61,16 +55,11 @@ class Fallback(Layer):
         await self._second.__aexit__(exc_type, exc_val, exc_tb)
         return await super().__aexit__(exc_type, exc_val, exc_tb)
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelResponse:
         try:
-            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+            return await self.wrapped.request(*call)
         except ModelUnavailable as first:
             try:
-                return await self._second.request(messages, model_settings, model_request_parameters)
+                return await self._second.request(*call)
             except ModelUnavailable as second:
                 raise ModelUnavailable(f"{first.what} {second.what}", advice=second.advice) from second

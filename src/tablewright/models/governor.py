@@ -8,11 +8,10 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.settings import ModelSettings
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
 
-from tablewright.models.layer import Layer
+from tablewright.models.layer import Layer, ModelCall
 from tablewright.models.pace import FILLED, Clock, Pace, Sleep, Slots
 from tablewright.models.tokens import most_tokens
 
@@ -157,16 +156,11 @@ class Governed(Layer):
         super().__init__(wrapped)
         self._window = window
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelResponse:
         counts_tokens = self._window.tokens is not None
-        expected = sum(most_tokens(self, messages, model_settings, model_request_parameters)) if counts_tokens else 0
+        expected = sum(most_tokens(self, *call)) if counts_tokens else 0
         turn = await self._window.turn(expected)
-        response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+        response = await self.wrapped.request(*call)
         if counts_tokens:
             self._window.settle(turn, response.usage.total_tokens or expected)
         return response

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_ai import RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -21,9 +21,28 @@ from tablewright.models.tokens import most_tokens
 from tablewright.observe import count
 
 
+class ModelCall(NamedTuple):
+    """What a model is asked."""
+
+    messages: list[ModelMessage]
+    settings: ModelSettings | None
+    parameters: ModelRequestParameters
+
+
 class Layer(WrapperModel):
-    """A layer says what it does in `request`. A streamed request is answered whole through it, so that nothing is
+    """A layer says what it does in `answer`. A streamed request is answered whole through it, so that nothing is
     spent, asked or kept past the cache, the budget and the limits."""
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        return await self.answer(ModelCall(messages, model_settings, model_request_parameters))
+
+    async def answer(self, call: ModelCall) -> ModelResponse:
+        return await self.wrapped.request(*call)
 
     @asynccontextmanager
     async def request_stream(
@@ -57,16 +76,11 @@ class Observed(Layer):
         self._answered = answered
         self._failed = failed
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelResponse:
         with metered() as meter:
             try:
                 self._before()
-                response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+                response = await self.wrapped.request(*call)
             except (ModelUnavailable, ModelRefused) as error:
                 self._failed(error)
                 raise
@@ -80,13 +94,8 @@ class Observed(Layer):
 
 
 class Metered(Layer):
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+    async def answer(self, call: ModelCall) -> ModelResponse:
+        response = await self.wrapped.request(*call)
         usage = response.usage
         usage.cost = price_of(response, self.wrapped)
         spend(
@@ -115,29 +124,22 @@ class Budgeted(Layer):
         super().__init__(wrapped)
         self._budget = budget
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        most = self._most(messages, model_settings, model_request_parameters)
+    async def answer(self, call: ModelCall) -> ModelResponse:
+        most = self._most(call)
         await self._budget.reserve(most)
         used = NOTHING
         try:
-            response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+            response = await self.wrapped.request(*call)
             usage = response.usage
             used = Spend(float(usage.cost or 0), usage.total_tokens, 1)
             return response
         finally:
             self._budget.settle(most, used)
 
-    def _most(
-        self, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
-    ) -> Spend:
+    def _most(self, call: ModelCall) -> Spend:
         if not self._budget.needs_estimates:
             return Spend(calls=1)
-        read, written = most_tokens(self, messages, settings, asked)
+        read, written = most_tokens(self, *call)
         price = estimate(self.wrapped, read, written)
         if price is None and self._budget.usd == 0:
             return Spend(math.inf, read + written, 1)  # who spends nothing does not ask what it costs

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import httpx2
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
 from pydantic_ai.profiles import ModelProfile, merge_profile
 from pydantic_ai.settings import ModelSettings
 
@@ -23,7 +23,7 @@ from tablewright.errors import BadSetting, ModelRefused
 from tablewright.extras import need
 from tablewright.keys import Key, guard_client, origin_of
 from tablewright.models import catalog
-from tablewright.models.layer import Layer
+from tablewright.models.layer import Layer, ModelCall
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
 from tablewright.models.spec import PATIENCE_HERE, Access
 from tablewright.threads import run_model
@@ -91,16 +91,11 @@ class LocalModel(Layer):
         """None: another port is not another model."""
         return None
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelResponse:
         async with self._slots:
             await self._start()
             try:
-                return await self.wrapped.request(messages, model_settings, model_request_parameters)
+                return await self.wrapped.request(*call)
             except asyncio.CancelledError:
                 SERVERS.abandon(self._server)
                 raise

@@ -22,12 +22,11 @@ from pydantic_ai.exceptions import (
     ModelTimeoutError,
     UserError,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.settings import ModelSettings
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
 
 from tablewright.errors import BadAnswer, KeyWithheld, ModelError, ModelRefused, ModelUnavailable
-from tablewright.models.layer import Layer
+from tablewright.models.layer import Layer, ModelCall
 from tablewright.observe import availability, span
 
 TRIES = 4
@@ -63,12 +62,7 @@ class Retrying(Layer):
         self._unreachable = (-math.inf, "", "")
         """Until when it rests, why, and what to do about it."""
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelResponse:
         begun = self._clock()
         until, what, advice = self._unreachable
         if begun < until:
@@ -77,7 +71,7 @@ class Retrying(Layer):
         for tried in range(1, TRIES + 1):
             try:
                 with span("model call", model=self.model_name):
-                    response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+                    response = await self.wrapped.request(*call)
                 self._is_down, self._answered_at = False, self._clock()
                 provider.answered()
                 return response

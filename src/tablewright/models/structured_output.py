@@ -24,7 +24,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from tablewright.models.layer import Layer
+from tablewright.models.layer import Layer, ModelCall
 from tablewright.models.tokens import room_to_think
 from tablewright.models.tools_as_json import asked_as_json, instructed, messages_as_json, read_call, tools_of
 
@@ -45,22 +45,17 @@ class StructuredOutput(Layer):
         self._defaults = settings_for(profile)
         self._room = room_to_think(profile)
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        settings = cast("ModelSettings", {**self._defaults, **(model_settings or {})})
+    async def answer(self, call: ModelCall) -> ModelResponse:
+        settings = cast("ModelSettings", {**self._defaults, **(call.settings or {})})
         if self._room and "max_tokens" in settings:
             settings["max_tokens"] += self._room
-        asked = model_request_parameters
+        asked = call.parameters
         if asked.function_tools and "cache" in (self.wrapped.settings or {}):
             settings["cache"] = True  # every turn of the conversation begins with all earlier ones
         if self._json_tools and tools_of(asked):
-            said = messages_as_json(messages)
+            said = messages_as_json(call.messages)
             return read_call(await self._by_schema(said, settings, asked_as_json(asked)))
-        return await self._by_schema(messages, settings, asked)
+        return await self._by_schema(call.messages, settings, asked)
 
     async def _by_schema(
         self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters
