@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.domain.corpus import Aggregate
     from tablewright.domain.reply import Citation, Reply
-
-LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 
 
 @app.command()
@@ -123,13 +120,7 @@ def ask(
             for turn in (await tablewright.conversation(known)).turns:
                 output.print_prose(f"> {turn.question}\n{turn.answer}", 20_000)
         output.say("Ask about your documents; an empty line ends.")
-        while True:
-            try:
-                said = (await asyncio.to_thread(input, "> ")).strip()
-            except EOFError:
-                return
-            if not said or said.casefold() in LEAVE:
-                return
+        async for said in output.typed_lines():
             try:
                 reply = await tablewright.ask(said, conversation=known)
                 known = reply.conversation

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -258,6 +259,21 @@ def ask_words(question: str) -> str:
     with interruptible():
         stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
         return sys.stdin.readline().strip()
+
+
+LEAVE = frozenset({"exit", "quit", "bye", ":q"})
+
+
+async def typed_lines() -> AsyncIterator[str]:
+    """What a person types, line by line, until an empty one or a word such as "exit"."""
+    while True:
+        try:
+            said = (await asyncio.to_thread(input, "> ")).strip()
+        except EOFError:
+            return
+        if not said or said.casefold() in LEAVE:
+            return
+        yield said
 
 
 STAGES = {"searching": "Searching for", "fetching": "Reading about", "computing": "Computing"}

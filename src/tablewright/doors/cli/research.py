@@ -12,7 +12,7 @@ from tablewright.domain.printable import printable
 from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
 from tablewright.domain.text import plural
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, check_choice, with_app
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
@@ -88,10 +88,8 @@ def research(
 
     if out is not None:
         report_format(out)  # what cannot be written is said before anything is spent
-    if type not in get_args(Kind):
-        raise UsageError(f"There is no report type {type!r}.", advice="Use narrative, comparison, answer or catalog.")
-    if length not in get_args(Lengths):
-        raise UsageError(f"There is no length {length!r}.", advice="Use short, standard or long.")
+    check_choice(type, get_args(Kind), "report type")
+    check_choice(length, get_args(Lengths), "length")
     if sum(map(bool, (resume, refine, show, list_all))) > 1:
         raise UsageError("--resume, --refine, --show and --list do not go together.")
     if refine and not question:

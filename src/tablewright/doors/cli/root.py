@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from tablewright.doors.cli import output
-from tablewright.errors import Cancelled, UntrustedFolder
+from tablewright.errors import Cancelled, UntrustedFolder, UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -89,6 +89,13 @@ def say_how_to_add_a_model() -> None:
             "No model is configured, so only what is stated plainly is found. To use one, set TABLEWRIGHT_MODEL or "
             "--model: openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
         )
+
+
+def check_choice(said: str, known: Sequence[str], what: str) -> None:
+    """Raises UsageError, with the words that are known."""
+    if said not in known:
+        words = [each for each in known if each]
+        raise UsageError(f"There is no {what} {said!r}.", advice=f"Use {', '.join(words[:-1])} or {words[-1]}.")
 
 
 @app.callback(invoke_without_command=True)

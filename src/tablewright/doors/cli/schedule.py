@@ -9,7 +9,7 @@ import typer
 from tablewright.domain.feed import Routine
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Json, with_app
+from tablewright.doors.cli.root import Json, check_choice, with_app
 from tablewright.doors.cli.table import commands
 from tablewright.errors import UsageError
 
@@ -38,8 +38,7 @@ def schedule(
     json: Json = False,
 ) -> None:
     """Recheck or refresh a table every day or week, by a worker or server that is up then; or show the schedules."""
-    if do not in get_args(Routine):
-        raise UsageError(f"--do {do!r} is not known.", advice="Use recheck or refresh.")
+    check_choice(do, get_args(Routine), "routine")
     if (every or remove) and not table:
         raise UsageError("Which table?", advice="Name it: tablewright tables schedule TABLE --every day.")
     if every and remove:

@@ -8,8 +8,7 @@ import typer
 
 from tablewright.domain.access import Shareable, Shared
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Json, app, with_app
-from tablewright.errors import UsageError
+from tablewright.doors.cli.root import Json, app, check_choice, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -43,6 +42,5 @@ def share(
 
 
 def checked(kind: str) -> Shareable:
-    if kind not in get_args(Shareable):
-        raise UsageError(f"{kind!r} cannot be shared.", advice=f"Say one of: {', '.join(get_args(Shareable))}.")
+    check_choice(kind, get_args(Shareable), "kind of thing")
     return kind  # type: ignore[return-value]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.domain.shortlist import ChatReply, ShortlistState
 
-LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 BUILTIN = "builtin"
 ASKED = {
     "product": "Product",
@@ -113,13 +112,7 @@ async def messages(script: Path | None, *, is_form: bool = False) -> AsyncIterat
             yield form_message(filled)
     else:
         output.say("What are you looking for? An empty line ends.")
-    while True:
-        try:
-            said = (await asyncio.to_thread(input, "> ")).strip()
-        except EOFError:
-            return
-        if not said or said.casefold() in LEAVE:
-            return
+    async for said in output.typed_lines():
         yield said
 
 

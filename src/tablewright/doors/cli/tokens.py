@@ -9,9 +9,8 @@ import typer
 from tablewright.domain.access import SCOPES, Scope, Token
 from tablewright.domain.document import document
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.root import Json, app, check_choice, with_app
 from tablewright.doors.cli.users import DaysOption, UserName, show_token
-from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -76,6 +75,5 @@ def remove(token_id: Annotated[str, typer.Argument(metavar="ID", help="A token's
 
 def checked(scopes: list[str]) -> tuple[Scope, ...]:
     for each in scopes:
-        if each not in get_args(Scope):
-            raise UsageError(f"There is no scope {each!r}.", advice=f"Use {', '.join(SCOPES)}.")
+        check_choice(each, get_args(Scope), "scope")
     return tuple(each for each in SCOPES if each in scopes) or SCOPES

@@ -9,8 +9,8 @@ import typer
 
 from tablewright.domain.access import Metered, Person, Role
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Json, TableName, app, with_app
-from tablewright.errors import NotFound, UsageError
+from tablewright.doors.cli.root import Json, TableName, app, check_choice, with_app
+from tablewright.errors import NotFound
 
 if TYPE_CHECKING:
     from tablewright.app import Quota, Tablewright
@@ -159,8 +159,7 @@ def show_token(shown: dict[str, Any], json: bool) -> None:
 
 
 def checked(role: str) -> Role:
-    if role not in get_args(Role):
-        raise UsageError(f"There is no role {role!r}.", advice="Use viewer, editor or admin.")
+    check_choice(role, get_args(Role), "role")
     return role  # type: ignore[return-value]
 
 
