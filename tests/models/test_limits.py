@@ -17,8 +17,8 @@ from tablewright.errors import ModelRefused, ModelUnavailable, OverBudget
 from tablewright.models.budget import Budget, Spend
 from tablewright.models.build import build
 from tablewright.models.cache import MemoryCache
-from tablewright.models.fallback import REST, Fallback, Resting
 from tablewright.models.governor import Governed, RateLimits, RateWindow
+from tablewright.models.layer import REST, Fallback, Resting
 from tablewright.models.model import LanguageModel
 from tablewright.settings import Settings
 

@@ -17,9 +17,8 @@ from pydantic_ai.models import Model
 
 from tablewright.models.budget import Budget
 from tablewright.models.cache import AnswerCache, Cached, MemoryCache
-from tablewright.models.fallback import Fallback, Resting
 from tablewright.models.governor import Governed, RateLimits
-from tablewright.models.layer import Budgeted, Metered
+from tablewright.models.layer import Budgeted, Fallback, Metered, Resting
 from tablewright.models.model import LanguageModel
 from tablewright.models.pace import Slots
 from tablewright.models.retry import Retrying

@@ -17,9 +17,8 @@ from tablewright.sources.opened import LIMITS, open_fetched
 from tablewright.sources.provenance import current_provenance, refusal_of
 from tablewright.sources.read.reading import Reading
 from tablewright.sources.search.searching import Searching
-from tablewright.sources.single_flight import SingleFlight
 from tablewright.sources.source import Query, Searched
-from tablewright.sources.web_cache import WebCache
+from tablewright.sources.web_cache import SingleFlight, WebCache
 from tablewright.store.cache import StoredPage
 
 

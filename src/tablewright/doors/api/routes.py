@@ -24,11 +24,11 @@ from tablewright.doors.api import (
     retrieval,
     rows,
     runs,
-    shares,
     shortlists,
     tables,
     tokens,
     users,
+    visible,
 )
 from tablewright.doors.api.answers import ERRORS
 
@@ -53,7 +53,7 @@ for resource in (
     finding,
     research,
     shortlists,
-    shares,
+    visible,
     users,
     tokens,
     auditing,

@@ -5,11 +5,13 @@ Neither needs a token, a known host name or, for `/health`, the database.
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
 
 from tablewright.app import Tablewright
-from tablewright.errors import StoreError, Unreachable
+from tablewright.doors.server.context import Visiting
+from tablewright.errors import NotFound, StoreError, Unreachable
+from tablewright.telemetry import Telemetry
 
 HEALTH = "/health"
 READY = "/ready"
@@ -41,3 +43,24 @@ async def check_database(tablewright: Tablewright, *, away_for: float = -1.0) ->
             kept="What was written before is kept.",
             advice="Try again soon: work in progress continues by itself when the database is back.",
         ) from None
+
+
+# ── metrics ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# What Prometheus reads. Only an admin: it tells what everybody together asks for and spends.
+
+
+METRICS = "/metrics"
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(METRICS)
+async def metrics(request: Request, visit: Visiting) -> Response:
+    visit.must_administer()
+    found: Telemetry | None = request.app.state.telemetry
+    if found is None or not found.is_read:
+        raise NotFound(
+            "This server keeps no metrics for Prometheus.", advice="Start it with TABLEWRIGHT_TELEMETRY=prometheus."
+        )
+    text, kind = found.exposition()
+    return Response(text, headers={"Content-Type": kind})

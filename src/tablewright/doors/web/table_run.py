@@ -10,12 +10,12 @@ from nicegui import context, ui
 from tablewright.app import Progress, Run
 from tablewright.domain.model import Cell, RowId
 from tablewright.domain.text import shortened
-from tablewright.doors.amounts import dollars, duration
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.run_banner import RunBanner
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t
+from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
 
