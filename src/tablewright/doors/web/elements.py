@@ -12,14 +12,14 @@ from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.domain.printable import printable
-from tablewright.doors.web.frame import frame
+from tablewright.doors.web.frame import frame, tell
 from tablewright.doors.web.words import many as many
 from tablewright.doors.web.words import t
 from tablewright.doors.wording import dollars as dollars
 from tablewright.doors.wording import duration as duration
 from tablewright.doors.wording import spent as spent
 from tablewright.doors.wording import tokens as tokens
-from tablewright.errors import UsageError
+from tablewright.errors import TablewrightError, UsageError
 from tablewright.formats.reports.wording import link
 
 LONGEST = 200_000
@@ -148,6 +148,22 @@ def saying(
     with form:
         line = ui.input(label, placeholder=placeholder).props(f"outlined autofocus maxlength={most}")
         ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
+
+
+def dialog_buttons(window: ui.dialog, label: str, act: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Add the buttons that end a dialog: Cancel, and one for `act`, which submits it. Return what the second does: what
+    goes wrong is told, and the window stays with what was typed."""
+
+    async def do() -> None:
+        try:
+            await act()
+        except TablewrightError as error:
+            tell(error)
+
+    with ui.element("div").classes("tw-row tw-end"):
+        ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
+        ui.button(label, on_click=do).props("unelevated")
+    return do
 
 
 def count_input(label: str, *, most: int, value: int | None = None) -> ui.number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tablewright.domain.model import Field, Table
 from tablewright.domain.text import shortened
 from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import paragraph, quiet
+from tablewright.doors.web.elements import dialog_buttons, paragraph, quiet
 from tablewright.doors.web.frame import heading, say, tell, visit_to_change
 from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
 from tablewright.doors.web.words import TYPES, t, type_text
@@ -274,7 +274,7 @@ async def ask_blank() -> None:
             fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
             window.submit(await visit.tablewright.create_table(name.value or "", fields))
 
-        end_buttons(window, t("Create"), create)
+        dialog_buttons(window, t("Create"), create)
     await open_made(window)
 
 
@@ -303,7 +303,7 @@ async def ask_list() -> None:
                 raise not_arrived(status)
             window.submit(arrived[0])
 
-        end_buttons(window, t("Preview"), preview)
+        dialog_buttons(window, t("Preview"), preview)
     content: FileUpload | None = await window
     window.delete()
     if content is None:
@@ -360,7 +360,7 @@ async def ask_documents() -> None:
             made = await now.tablewright.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
             window.submit(made.table)
 
-        end_buttons(window, t("Create"), create)
+        dialog_buttons(window, t("Create"), create)
     await open_made(window)
 
 
@@ -369,20 +369,6 @@ def window_of(title: str) -> Iterator[ui.dialog]:
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         heading(title)
         yield window
-
-
-def end_buttons(window: ui.dialog, label: str, act: Callable[[], Awaitable[None]]) -> None:
-    """What goes wrong in `act` is told, and the window stays with what was typed."""
-
-    async def do() -> None:
-        try:
-            await act()
-        except TablewrightError as error:
-            tell(error)
-
-    with ui.element("div").classes("tw-row tw-end"):
-        ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
-        ui.button(label, on_click=do).props("unelevated")
 
 
 async def open_made(window: ui.dialog) -> None:

@@ -16,7 +16,7 @@ from tablewright.domain.edits import RemoveField
 from tablewright.domain.model import Cell, Field, Money, RowId, Table
 from tablewright.domain.text import cell_text, shortened, show_float
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.elements import dialog_buttons, paragraph
 from tablewright.doors.web.frame import say, tell, visit_to_change
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.words import TYPES, t, translated, type_text
@@ -72,18 +72,11 @@ async def edit(table: Table, field: Field) -> Change | None:
                 ),
                 detail.value or "",
             )
-            try:
-                changes = (await visit_to_write(table.id)).tablewright.changes
-                done.append(await changes.change_column(table.id, field.name, changed))
-            except TablewrightError as error:
-                tell(error)
-                return
+            changes = (await visit_to_write(table.id)).tablewright.changes
+            done.append(await changes.change_column(table.id, field.name, changed))
             window.submit(True)
 
-        name.on("keydown.enter", save)
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
-            ui.button(t("Save"), on_click=save).props("unelevated")
+        name.on("keydown.enter", dialog_buttons(window, t("Save"), save))
     await window
     window.delete()
     return done[0] if done else None
@@ -235,16 +228,10 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
         given = ui.textarea(t("Value"), value=content).props(f"outlined autofocus rows=8 debounce=200 maxlength={MOST}")
 
         async def take() -> None:
-            try:
-                await save(given.value or "")
-            except TablewrightError as error:
-                tell(error)
-                return
+            await save(given.value or "")
             window.submit(True)
 
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
-            ui.button(t("Save"), on_click=take).props("unelevated")
+        dialog_buttons(window, t("Save"), take)
     await window
     window.delete()
 

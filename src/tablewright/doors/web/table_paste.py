@@ -11,13 +11,13 @@ from nicegui import ui
 from tablewright.app import Change
 from tablewright.domain.model import Field, Noun, RowId, Table
 from tablewright.domain.text import count_noun, shortened
-from tablewright.doors.web.elements import paragraph
-from tablewright.doors.web.frame import say, tell
+from tablewright.doors.web.elements import dialog_buttons, paragraph
+from tablewright.doors.web.frame import say
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t, type_text
-from tablewright.errors import TablewrightError, UsageError
+from tablewright.errors import UsageError
 
 PREVIEW = 4
 
@@ -182,19 +182,13 @@ async def ask_row(table: Table) -> Change | None:
 
         async def add() -> None:
             row = {name: given.value or "" for name, given in inputs.items()}
-            try:
-                if not any(value.strip() for value in row.values()):
-                    raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
-                changes = (await visit_to_write(table.id)).tablewright.changes
-                done.append(await changes.write_values(table.id, {}, [row]))
-            except TablewrightError as error:
-                tell(error)
-                return
+            if not any(value.strip() for value in row.values()):
+                raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
+            changes = (await visit_to_write(table.id)).tablewright.changes
+            done.append(await changes.write_values(table.id, {}, [row]))
             window.submit(True)
 
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
-            ui.button(t("Add"), on_click=add).props("unelevated")
+        dialog_buttons(window, t("Add"), add)
     await window
     window.delete()
     return done[0] if done else None
