@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from msgspec import structs
 
 from tablewright.conditions.compare import is_limit
 from tablewright.domain.condition import ORDERED, Condition, named_column
 from tablewright.domain.corpus import Typed
-from tablewright.domain.model import Cell, Field, Money, Value
+from tablewright.domain.model import Cell, Field, FieldType, Money, Value
 from tablewright.domain.text import cell_text, show
 from tablewright.values.coerce import coerce
 from tablewright.values.dates import read_dates
 from tablewright.values.typed import typed, typed_number
 
+_SAYS_MORE = re.compile(r"[<>≤≥]|\d[^\d.,]{1,20}\d")
+"""In the text that a number was read from: a limit, or a second number. Most have none, and are not read again."""
 VALUES_NEEDED = {"between": 2, "known": 0, "unknown": 0}
 
 
@@ -24,7 +29,7 @@ def comparable_values(cell: Cell, field: Field) -> tuple[Typed, ...]:
     if isinstance(cell.value, tuple):
         return tuple(Typed(raw=each) for each in cell.value)
     value = comparable(cell.value, field, cell_text(cell))
-    if field.type == "number" and cell.raw_value and value.number is not None:
+    if field.type == "number" and cell.raw_value and value.number is not None and _SAYS_MORE.search(cell.raw_value):
         read = typed(cell.raw_value, f"{field.name} ({field.unit})" if field.unit else "")
         return (read if read.number == value.number and (read.high is not None or is_limit(read.raw)) else value,)
     if (
@@ -45,7 +50,8 @@ def comparable(value: Value, field: Field, shown: str = "") -> Typed:
         case bool():
             return Typed(raw="yes" if value else "no", truth=value)
         case int() | float():
-            raw = f"{shown or show(value)} {field.unit}".strip()
+            raw = shown or show(value)
+            raw = raw if raw.endswith(field.unit) else f"{raw} {field.unit}"
             return typed_number(raw, value, field.unit if field.type == "number" else "")
         case str() if field.type == "date":
             return typed(value, "date")
@@ -64,13 +70,17 @@ def _other_day(day: str, quote: str) -> str:
 def read_limit(text: str, field: Field) -> Typed:
     """Return a value of a condition as it is compared with those of the field's column. A bare number is meant in the
     unit of the column, and 2024 is a year among dates only."""
-    text = text.strip()
-    if field.type == "boolean" and isinstance(truth := coerce(text, field).value, bool):
+    return _read_limit(text.strip(), field.name, field.type, field.unit)
+
+
+@lru_cache(maxsize=1024)
+def _read_limit(text: str, name: str, type: FieldType, unit: str) -> Typed:
+    if type == "boolean" and isinstance(truth := coerce(text, Field(name=name, type=type)).value, bool):
         return Typed(raw=text, truth=truth)
-    read = typed(text, "date" if field.type == "date" else "")
+    read = typed(text, "date" if type == "date" else "")
     is_bare = read.number is not None and not (read.unit or read.base or read.currency or read.date)
-    if field.type in ("number", "money") and field.unit and is_bare:
-        return typed_number(text, read.number or 0, field.unit, read.high)
+    if type in ("number", "money") and unit and is_bare:
+        return typed_number(text, read.number or 0, unit, read.high)
     return read
 
 

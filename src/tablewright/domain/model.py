@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -195,6 +196,7 @@ class Row(Noun, frozen=True):
         return self.cells.get(field, PENDING)
 
 
+@lru_cache(maxsize=1 << 12)
 def column_key(name: str) -> str:
     """What two spellings of one column's name have in common, whatever their case, white space and Unicode form."""
     return " ".join(unicodedata.normalize("NFC", name.casefold()).split())

@@ -155,9 +155,16 @@ _LETTERS = frozenset(("k", "K", "M", "B", "b"))
 
 def _labelled(raw: str, number: float, high: float | None, unit: str, ambiguity: str = "") -> Typed:
     """A number without a unit of its own, which may take the label's."""
-    if unit and (known := parse_unit(unit)) and not (_LABELS_OF_MONEY.search(unit) and currency_of(unit)):
-        return structs.replace(_with_unit(raw, number, high, known), ambiguity=ambiguity)
-    return Typed(raw=raw, number=number, high=high, currency=currency_of(unit) if unit else "", ambiguity=ambiguity)
+    known, currency = _unit_or_currency(unit) if unit else (None, "")
+    if known is None:
+        return Typed(raw=raw, number=number, high=high, currency=currency, ambiguity=ambiguity)
+    return structs.replace(_with_unit(raw, number, high, known), ambiguity=ambiguity)
+
+
+@lru_cache(maxsize=1024)
+def _unit_or_currency(unit: str) -> tuple[Unit | None, str]:
+    known, currency = parse_unit(unit), currency_of(unit)
+    return (None, currency) if known is None or (currency and _LABELS_OF_MONEY.search(unit)) else (known, "")
 
 
 _ABOUT = re.compile(
