@@ -45,7 +45,9 @@ async def test_wherever_a_run_is_broken_off_it_has_an_end(store: Store) -> None:
     rows = [(given(f"n{number}"), given(number)) for number in range(50)]
     fields = (Field(name="Name"), Field(name="Price", type="number"))
     table = await store.tables.create("sales", fields, rows, key_field="Name")
-    for milliseconds in range(0, 40, 2):
+    for milliseconds in range(0, 400, 2):
+        if milliseconds >= 40 and len(await store.runs.all()) > 5:  # a busy machine begins fewer in that time
+            break
         fill = Fill(store, table, [parse_field("Double:number={Price} * 2")], ComputationStrategy())
         running = asyncio.create_task(fill.run())
         await asyncio.sleep(milliseconds / 1000)
