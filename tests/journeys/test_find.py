@@ -174,6 +174,21 @@ def test_of_a_thing_in_prose_the_line_with_the_value_is_its_first_evidence() -> 
     assert evidence_of(Field(name="Floors", type="number"), "4", in_row) == (stated, named)
 
 
+async def test_a_list_that_two_addresses_lead_to_is_read_once(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    moved = Page("Wind mills", "", status=301, headers={"Location": "/coast"}, snippet="All wind mills of the coast.")
+    web.pages = {"/mills": moved, **PAGES}
+    reader = Reader()
+    endpoint.otherwise = reader
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, _ = await found(app, fill=False)
+        listing = await app._store.listings.get(result.table_id)
+    assert {source.detail for source in listing.sources} == {"", f"the same page as {web.url('/coast')}"}
+    assert reader.asked.count("ListsReply") == len(listing.sources) - 1
+    assert sorted(result.read) == sorted(source.origin for source in listing.sources)
+
+
 async def test_two_names_are_one_thing_where_the_model_says_so(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
