@@ -11,7 +11,7 @@ from tablewright.extraction.layout.lines import LineCell, cells_between_bars, is
 from tablewright.extraction.layout.placed import Columns
 from tablewright.text.characters import one_line
 
-FENCE = re.compile(r"\s*(?:```|~~~)")
+FENCE = re.compile(r"\s{0,20}(?:```|~~~)")
 
 
 def write_layout(draft: TextDraft, page: Sequence[str | Columns], headings: Collection[str] = ()) -> None:
