@@ -115,7 +115,8 @@ def _stands_in(words: tuple[str, ...], wanted: str) -> bool:
 def squeezed(text: str) -> str:
     """What is left of a name without case, punctuation and spaces, and without a registration number behind it."""
     folded = fold(text)
-    return "".join(char for char in _REGISTRATION.sub("", folded) if char.isalnum()) or folded.strip()
+    return _NO_LETTERS.sub("", _REGISTRATION.sub("", folded)) or folded.strip()
 
 
+_NO_LETTERS = re.compile(r"[\W_]+")
 _REGISTRATION = re.compile(r"(?<!\s)\s*+\((?=[^()]*\d{4})[\w\s./:-]{4,24}\)\W*$")
