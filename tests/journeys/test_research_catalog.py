@@ -26,6 +26,7 @@ from tablewright.domain.research import (
 )
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import cell_text
+from tablewright.errors import RunError
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
 from tablewright.journeys.research.limits import ResearchLimits
@@ -33,7 +34,7 @@ from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store
 
-from ..models.endpoint import running_endpoint
+from ..models.endpoint import refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from .researching import audit, gap, plan, reflected, report, sentence
 from .test_find import PLAN, Reader, settings, table
@@ -205,6 +206,30 @@ async def test_an_empty_cell_is_filled_in_round_two_from_the_pages_that_its_gap_
     assert found.report.table is not None
     shown = {row[0].text: row[1].text for row in found.report.table.rows}
     assert shown == {"De Kraai": "3", "Old Kate": ""}
+
+
+async def test_a_model_that_is_away_while_cells_are_filled_is_no_absence(mills: SmallWeb, tmp_path: Path) -> None:
+    missing = gap("Floors of De Kraai", "opening hours", type="missing_field", thing="De Kraai", fields=["Floors"])
+    columns = [{"name": "Floors", "type": "number", "question": "How many floors?", "required": True}]
+    async with running_endpoint() as endpoint:
+
+        def reflect(_: str) -> object:
+            endpoint.otherwise = refusal(401)
+            return reflected(answered="partly", gaps=[missing])
+
+        endpoint.otherwise = Reader(
+            ResearchPlan=lambda _: plan(
+                report_type="catalog", things="wind mills", items=2, columns=columns, sections=[]
+            ),
+            ListReply=lambda _: PLAN | {"conditions": [], "queries": ["wind mills list"]},
+            Reflected=reflect,
+        )
+        async with Tablewright.open(settings(mills, endpoint, tmp_path)) as app:
+            begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
+            with pytest.raises(RunError, match=r"m refused the key.*1 whole round and everything bought are kept"):
+                await app.run_research(begun.id)
+            kept = await app.research(begun.id)
+    assert (kept.status, len(kept.rounds), kept.report) == ("failed", 1, None)
 
 
 @pytest.mark.parametrize("contradicts", [True, False])

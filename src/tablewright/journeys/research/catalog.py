@@ -30,6 +30,7 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
+from tablewright.errors import RunError
 from tablewright.formats.reports.wording import Words
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
@@ -113,7 +114,9 @@ class Catalog:
         return await self.found(table_id)
 
     async def fill(self, table_id: str, wanted: Sequence[tuple[Gap, Sequence[str]]]) -> list[Gap]:
-        """Looks for empty cells on the pages that were found for each gap; the gaps that are about such cells."""
+        """Look for empty cells on the pages that were found for each gap; return the gaps about such cells.
+
+        Raises RunError if the model is away: that is not "not found"."""
         table = await self._store.tables.load(table_id)
         pages: dict[RowId, list[str]] = {}
         only: set[CellAt] = set()
@@ -136,6 +139,8 @@ class Catalog:
             )
             filled = await filling.run()
             await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+            if filled.problem:
+                raise RunError(filled.problem)
         return taken
 
     async def found(self, table_id: str, language: str = "") -> CatalogFound:

@@ -21,7 +21,7 @@ from tablewright.domain.research import (
     SourceNote,
 )
 from tablewright.domain.text import count_noun, new_queries, normalize_whitespace
-from tablewright.errors import ModelError
+from tablewright.errors import ModelError, RunError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.library import failures
 from tablewright.journeys.research.memo import GAPS_SHOWN, carried_over, written
@@ -162,7 +162,10 @@ class ResearchGatherer:
         wanted = [(gap, pages[task]) for task, gap in gaps.items()]
         filled = []
         if not underway.limits.spent:
-            filled = await underway.limits.in_time(self._catalog.fill(table_id, wanted)) or []
+            try:
+                filled = await underway.limits.in_time(self._catalog.fill(table_id, wanted)) or []
+            except RunError as error:
+                raise RunError(error.what, **underway.kept()) from error
         return await self._catalog.found(table_id), {task for task, gap in gaps.items() if gap in filled}
 
     def _catalog_memo(self, memo: Memo, shown: Sequence[CatalogCandidate]) -> Memo:
