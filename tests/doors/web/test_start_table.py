@@ -36,6 +36,7 @@ async def test_a_file_is_previewed_changed_and_only_then_imported(site: Site, br
         await expect(page.get_by_text("Two columns are called 'Price'.")).to_be_visible()
         await dialog.get_by_label("Name of Code").fill("Number")
         await dialog.get_by_label("Table name").fill("Cast-iron stoves")
+        await expect(dialog.get_by_label("Name of Code")).to_have_value("Number")
         await dialog.get_by_role("button", name="Import").click()
         await expect(cell(page, 1, "Number")).to_contain_text("7")
         await expect(cell(page, 1, "Price")).to_contain_text("12.50")
