@@ -40,7 +40,7 @@ class ReadCandidate(Noun, frozen=True):
     doubt: str = ""
 
 
-class ValueGroup(Noun, frozen=True):
+class FindingGroup(Noun, frozen=True):
     """One value and the independent sources that give it, the best first."""
 
     reads: tuple[ReadCandidate, ...]
@@ -142,13 +142,13 @@ def among(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> b
     )
 
 
-def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[ValueGroup]:
+def _grouped_by_value(reads: Sequence[ReadCandidate]) -> list[FindingGroup]:
     groups = group_by_value(sorted(reads, key=lambda read: -read.candidate.score), lambda read: read.value)
-    sides = [ValueGroup(reads=tuple(_independent(group))) for group in groups]
+    sides = [FindingGroup(reads=tuple(_independent(group))) for group in groups]
     return sorted(sides, key=lambda side: -side.strength)
 
 
-def _best(sides: Sequence[ValueGroup], subject: Subject, prefers: str) -> ValueGroup:
+def _best(sides: Sequence[FindingGroup], subject: Subject, prefers: str) -> FindingGroup:
     """The first, or one that the subject's own site states, where it is as sure and no fewer sources give it."""
     first = sides[0]
     as_good = (
@@ -161,11 +161,11 @@ def _best(sides: Sequence[ValueGroup], subject: Subject, prefers: str) -> ValueG
     return next((side for side in as_good if _own(side, subject)), first)
 
 
-def _preferred(side: ValueGroup, kind: str) -> bool:
+def _preferred(side: FindingGroup, kind: str) -> bool:
     return any(read.source.kind == kind and read.candidate.score >= STATED for read in side.reads)
 
 
-def _own(side: ValueGroup, subject: Subject) -> bool:
+def _own(side: FindingGroup, subject: Subject) -> bool:
     """Whether a site says it that is called like the row, or like one of its other cells: its maker, its brand."""
     names = {_letters(value) for value in subject.context.values()} - {""}
     return any(
@@ -186,7 +186,7 @@ def _independent(group: list[ReadCandidate]) -> list[ReadCandidate]:
     return kept[:MOST_EVIDENCE]
 
 
-def _disagrees(best: ValueGroup, other: ValueGroup) -> bool:
+def _disagrees(best: FindingGroup, other: FindingGroup) -> bool:
     """Another page says something else, about as surely, or a model says that a page contradicts another. Without a
     model two values of one page are only a page with two values.
 
@@ -203,7 +203,7 @@ def _apart(one: Retrieved, other: Retrieved) -> bool:
     return one.origin != other.origin and not copies(one.text, other.text)
 
 
-def _evidence(side: ValueGroup) -> tuple[Evidence, ...]:
+def _evidence(side: FindingGroup) -> tuple[Evidence, ...]:
     """A passage of each source first, then what else they say."""
     first = [read.evidence[0] for read in side.reads]
     most = MOST_EVIDENCE if side.reads[0].basis in ("stated", "converted") else MOST_CONCLUDED

@@ -34,7 +34,7 @@ class Progress:
     total: int
 
 
-class Bar:
+class CallProgress:
     """Show progress in a terminal or a notebook, hand it to a function of the caller, or do neither."""
 
     def __init__(self, shown: bool | Callable[[Progress], object]) -> None:

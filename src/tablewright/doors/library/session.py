@@ -17,7 +17,7 @@ from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.domain.model import RowId
 from tablewright.domain.retrieved import is_document
 from tablewright.doors.library.data import Data, rows_of
-from tablewright.doors.library.progress import Bar, Progress, is_watched
+from tablewright.doors.library.progress import CallProgress, Progress, is_watched
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
@@ -84,7 +84,7 @@ class Options(TypedDict, total=False):
 
 
 class Session:
-    def __init__(self, tablewright: Tablewright, bar: Bar, *, keeps: bool) -> None:
+    def __init__(self, tablewright: Tablewright, bar: CallProgress, *, keeps: bool) -> None:
         """`keeps`: the home outlives the call, so data that comes again updates its table."""
         self.tablewright = tablewright
         self.bar = bar
@@ -154,7 +154,7 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
             parsers=options.get("parsers"),
         ) as tablewright:
             try:
-                yield Session(tablewright, Bar(options.get("progress", is_watched())), keeps=keeps(options))
+                yield Session(tablewright, CallProgress(options.get("progress", is_watched())), keeps=keeps(options))
             except TablewrightError as error:
                 error.advice = as_arguments(error.advice)
                 raise

@@ -52,7 +52,7 @@ class RobotsVerdict(Noun, frozen=True):
 
 
 @dataclass(frozen=True)
-class Rules:
+class RobotsRules:
     text: bytes = b""
     problem: str = ""
     status: int | None = None
@@ -74,7 +74,7 @@ class Robots:
     def __init__(self, ask: Callable[[httpx2.URL], Awaitable[FetchResponse]], agent: str) -> None:
         self._ask = ask
         self._agent = agent
-        self._known: dict[Origin, tuple[Rules, float]] = {}
+        self._known: dict[Origin, tuple[RobotsRules, float]] = {}
         self._asking: dict[Origin, asyncio.Lock] = {}
         self._sandbox = Sandbox(LIMITS, workers=1)
 
@@ -92,11 +92,11 @@ class Robots:
         try:
             return await self._sandbox.run("it", verdict_on, rules.text, self._agent, str(url))
         except Unreadable as problem:
-            verdict = Rules(problem=problem.what.rstrip("."))
+            verdict = RobotsRules(problem=problem.what.rstrip("."))
             self._remember((url.scheme, *host_and_port(url)), verdict)
             return RobotsVerdict(problem=verdict.problem)
 
-    async def _rules(self, url: httpx2.URL) -> Rules:
+    async def _rules(self, url: httpx2.URL) -> RobotsRules:
         """Asked for once, however many pages of the origin are wanted at the same time."""
         origin = (url.scheme, *host_and_port(url))
         if rules := self._remembered(origin):
@@ -113,17 +113,17 @@ class Robots:
             if not lock.locked():
                 self._asking.pop(origin, None)
 
-    def _remembered(self, origin: Origin) -> Rules | None:
+    def _remembered(self, origin: Origin) -> RobotsRules | None:
         rules, until = self._known.get(origin, (None, 0.0))
         return rules if time.monotonic() < until else None
 
-    def _remember(self, origin: Origin, rules: Rules) -> None:
+    def _remember(self, origin: Origin, rules: RobotsRules) -> None:
         if len(self._known) >= MANY:
             del self._known[next(iter(self._known))]
         self._known[origin] = (rules, time.monotonic() + (SOON if rules.problem else DAY))
 
-    async def _read(self, url: httpx2.URL) -> Rules:
-        no_rules = Rules()
+    async def _read(self, url: httpx2.URL) -> RobotsRules:
+        no_rules = RobotsRules()
         for hop in range(MOST_REDIRECTS + 1):
             try:
                 answer = await self._ask(url)
@@ -132,9 +132,9 @@ class Robots:
                     raise
                 return no_rules
             except FAILURES as failure:
-                return Rules(problem=explain(failure))
+                return RobotsRules(problem=explain(failure))
             if answer.is_success:
-                return Rules(answer.body)
+                return RobotsRules(answer.body)
             if not answer.location:
                 break
             try:
@@ -142,5 +142,5 @@ class Robots:
             except (httpx2.InvalidURL, ValueError):
                 return no_rules
         if answer.status == 429 or answer.status >= 500:
-            return Rules(problem=f"status {answer.status}", status=answer.status)
+            return RobotsRules(problem=f"status {answer.status}", status=answer.status)
         return no_rules

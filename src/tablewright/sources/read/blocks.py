@@ -40,7 +40,7 @@ MAX_REPEATED = 200
 
 
 @dataclass(slots=True)
-class Block:
+class PageBlock:
     text: str
     tag: str
     region: int
@@ -96,7 +96,7 @@ class Zone:
 
 @dataclass(slots=True, frozen=True)
 class PageBlocks:
-    blocks: list[Block]
+    blocks: list[PageBlock]
     zones: list[Zone]
 
 
@@ -164,7 +164,7 @@ class _Walk:
     sight: Sight
     background: str = ""
     flat: bool = False
-    found: list[Block] = field(default_factory=list)
+    found: list[PageBlock] = field(default_factory=list)
     zones: list[Zone] = field(default_factory=list)
     written: int = 0
     linked: int = 0
@@ -179,7 +179,7 @@ class _Walk:
     _label: str = ""
     _tables: list[_Grid] = field(default_factory=list)
 
-    def run(self) -> list[Block]:
+    def run(self) -> list[PageBlock]:
         walker = etree.iterwalk(self.root, events=("start", "end"))
         stack = [_Open(region=0, background=self.background, inline=False, skipped=False)]
         for event, element in walker:
@@ -316,7 +316,7 @@ class _Walk:
                 links, linked = (), 0
 
     def _write(self, line: str, tag: str, region: int, linked: int = 0, links: tuple[str, ...] = ()) -> None:
-        self.found.append(Block(text=line, tag=tag, region=region, linked=linked, links=links))
+        self.found.append(PageBlock(text=line, tag=tag, region=region, linked=linked, links=links))
         self.written += len(line) + 1
         self.linked += linked
 

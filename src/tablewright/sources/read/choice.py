@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 
-from tablewright.sources.read.blocks import Block, PageBlocks, Zone
+from tablewright.sources.read.blocks import PageBlock, PageBlocks, Zone
 from tablewright.sources.read.regions import CENTRE, Region
 
 _KINDS = (
@@ -28,7 +28,7 @@ _TEASER = re.compile(
 )
 
 
-def main_blocks(page: PageBlocks) -> list[Block]:
+def main_blocks(page: PageBlocks) -> list[PageBlock]:
     total = _size(page.blocks)
     out = _furniture(page, total)
     kept = [block for block, left_out in zip(page.blocks, out, strict=True) if not left_out or block.tag == "h1"]
@@ -88,7 +88,7 @@ def _covered(length: int, zones: Sequence[Zone]) -> list[bool]:
     return [level > 0 for level in accumulate(depth[:length])]
 
 
-def _centre(blocks: Sequence[Block]) -> Sequence[Block]:
+def _centre(blocks: Sequence[PageBlock]) -> Sequence[PageBlock]:
     """What the page itself marks as its main text, where that is most of it; the title of the page may stand above."""
     total = _size(blocks)
     for region, share in ((Region.MAIN, 0.5), (Region.ARTICLE, 0.8)):
@@ -97,7 +97,7 @@ def _centre(blocks: Sequence[Block]) -> Sequence[Block]:
     return blocks
 
 
-def _without_link_runs(blocks: Sequence[Block]) -> Iterator[Block]:
+def _without_link_runs(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
     """A run of short lines that are nothing but links is a menu."""
     for is_link, run in groupby(blocks, key=_is_menu_item):
         lines = list(run)
@@ -105,13 +105,13 @@ def _without_link_runs(blocks: Sequence[Block]) -> Iterator[Block]:
             yield from lines
 
 
-def _without_repeated_links(blocks: Sequence[Block]) -> Iterator[Block]:
+def _without_repeated_links(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
     """ "Read more", "Reply" and their like: the same link at every item."""
     counts = Counter(block.text for block in blocks if _is_link(block))
     return (block for block in blocks if not _is_link(block) or counts[block.text] < _REPEATED)
 
 
-def _without_teasers(blocks: Sequence[Block]) -> Iterator[Block]:
+def _without_teasers(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
     """Leaves out the links under a heading such as "Related products", up to the next heading or paragraph."""
     rank = ""
     for block in blocks:
@@ -123,13 +123,13 @@ def _without_teasers(blocks: Sequence[Block]) -> Iterator[Block]:
             yield block
 
 
-def _is_link(block: Block) -> bool:
+def _is_link(block: PageBlock) -> bool:
     return block.linked >= 0.8 * len(block.text) and len(block.text) < _PROSE and not block.is_heading
 
 
-def _is_menu_item(block: Block) -> bool:
+def _is_menu_item(block: PageBlock) -> bool:
     return _is_link(block) and not block.region & CENTRE
 
 
-def _size(blocks: Sequence[Block]) -> int:
+def _size(blocks: Sequence[PageBlock]) -> int:
     return sum(len(block.text) for block in blocks)
