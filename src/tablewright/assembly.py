@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from tablewright.certificates import trusted_certificates
 from tablewright.corpus.corpus import Corpus
 from tablewright.domain.usage import Usage
 from tablewright.engine.breaker import CircuitBreaker
@@ -214,7 +215,7 @@ async def open_web(
         if search == SAMPLE and given is None:
             sample = await stack.enter_async_context(SampleWeb())
             search, engine, names = f"searxng:{sample.search_url}", f"{SAMPLE} {sample.edition}", sample.names
-        client = await stack.enter_async_context(httpx2.AsyncClient())
+        client = await stack.enter_async_context(httpx2.AsyncClient(verify=trusted_certificates()))
         key = settings.search_api_key
         provider = given or (find_provider(search, api_key=key, client=client) if searches else NoSearch())
         policy = fetch_policy(settings, names)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE, budget_of, is_strict
+from tablewright.certificates import trusted_certificates
 from tablewright.domain.model import Noun
 from tablewright.domain.text import count_noun
 from tablewright.domain.usage import Usage, metered
@@ -145,7 +146,7 @@ async def check_search(settings: Settings) -> Check:
     if name in (SAMPLE, "searxng"):
         return await ask_search(settings)
     try:
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(verify=trusted_certificates()) as client:
             find_provider(settings.search, api_key=settings.search_api_key, client=client)
     except TablewrightError as error:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
@@ -157,7 +158,7 @@ async def ask_search(settings: Settings) -> Check:
     if settings.search.strip() == SAMPLE:
         return Check(name="Search", ok=True, detail="sample: a small fictional web, on this machine")
     try:
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(verify=trusted_certificates()) as client:
             provider = find_provider(settings.search, api_key=settings.search_api_key, client=client)
             hits = await provider.search(Query(text=TRIAL_SEARCH))
     except TablewrightError as error:
@@ -185,7 +186,9 @@ def check_settings(settings: Settings) -> None:
     is_strict(settings)
     build_embedder(settings)
     if settings.search.strip() != SAMPLE:
-        find_provider(settings.search, api_key=settings.search_api_key, client=httpx2.AsyncClient())
+        find_provider(
+            settings.search, api_key=settings.search_api_key, client=httpx2.AsyncClient(verify=trusted_certificates())
+        )
 
 
 class Year(BaseModel):

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import httpx2
 
 from tablewright.arrays import NDArray, np
+from tablewright.certificates import trusted_certificates
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable, Unreadable
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client, variable_key
@@ -184,7 +185,9 @@ class EndpointEmbedder:
         self._url = base_url.rstrip("/") + "/embeddings"
         self._sleep = sleep
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = guard_client(httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(60.0, connect=5.0)), key)
+        timeout = httpx2.Timeout(60.0, connect=5.0)
+        made = httpx2.AsyncClient(headers=headers, timeout=timeout, verify=trusted_certificates())
+        self._client = guard_client(made, key)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         batches = [list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx2
 
+from tablewright.certificates import trusted_certificates
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.extras import need
 from tablewright.keys import Key, guard_client, origin_of
@@ -130,7 +131,7 @@ class GoogleSheets:
         self._key = key
         origins = map(origin_of, (key.token_uri, SHEETS, DRIVE))
         bound = Key(key.private_key, name="google_sheets_key", origins=origins)
-        self._client = guard_client(httpx2.AsyncClient(timeout=WAIT), bound)
+        self._client = guard_client(httpx2.AsyncClient(timeout=WAIT, verify=trusted_certificates()), bound)
 
     async def __aenter__(self) -> Self:
         try:

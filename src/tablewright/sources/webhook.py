@@ -12,6 +12,7 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from tablewright.certificates import trusted_certificates
 from tablewright.errors import Unreachable
 from tablewright.keys import as_key
 from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, read_url
@@ -31,7 +32,7 @@ async def post_signed(address: str, secret: str, content: Mapping[str, Any], *, 
         url = read_url(address)
         guard.check(url)
         async with httpcore2.AsyncConnectionPool(
-            ssl_context=httpx2.create_ssl_context(), network_backend=GuardedNetwork(guard, httpcore2.AnyIOBackend())
+            ssl_context=trusted_certificates(), network_backend=GuardedNetwork(guard, httpcore2.AnyIOBackend())
         ) as pool:
             answer = await pool.request(
                 "POST",

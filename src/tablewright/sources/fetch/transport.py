@@ -8,13 +8,12 @@ verified for.) Proxies from the environment are not used: they look names up the
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
-from functools import cache
 
 import httpcore2
 import httpx2
 
+from tablewright.certificates import trusted_certificates
 from tablewright.sources.fetch.guard import AddressGuard, host_and_port
 
 CONNECT_SECONDS = 5.0
@@ -38,7 +37,7 @@ class Transport:
     def __init__(self, guard: AddressGuard, wire: httpcore2.AsyncNetworkBackend | None = None) -> None:
         self._guard = guard
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=_certificates(),
+            ssl_context=trusted_certificates(),
             max_connections=None,
             max_keepalive_connections=20,
             keepalive_expiry=IDLE_SECONDS,
@@ -106,12 +105,6 @@ class ResponseStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()  # type: ignore[attr-defined]  # httpcore2 declares less than it gives
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Those the system trusts. Reading them takes some 40 ms, once."""
-    return httpx2.create_ssl_context()
 
 
 def explain(failure: Exception) -> str:
