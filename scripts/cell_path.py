@@ -1,0 +1,144 @@
+"""Follow two cells of the sample world through the code and print what the way looks like.
+
+    python scripts/cell_path.py             the figures; fails where one is above its limit
+    python scripts/cell_path.py --files     also every file on the way, and every call that goes up
+
+A file counts once one of its functions runs. A call goes up if the called package is above the calling one in the
+layers of pyproject.toml. The built-in reader answers, so nothing but the code decides which files are on the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import tempfile
+import threading
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "tablewright"
+COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,Germany\n"
+QUESTION = "Founded:number=What year was {Company} founded?"
+OUTSIDE = {"sample"}
+"""What stands for the web here."""
+MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 140, 14, 8
+"""The goal is 90, 0 and 0."""
+
+
+class CallRecorder:
+    """The files whose functions run, and the calls between packages, of all threads of this process."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.calls: dict[tuple[str, str], set[str]] = defaultdict(set)
+        """By calling and called package: the calls, as places in files."""
+        self._seen: set[tuple[str, str, str]] = set()
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event != "call":
+            return
+        called = file_of(frame)
+        if not called or package_of(called) in OUTSIDE:
+            return
+        calling = file_of(frame.f_back) if frame.f_back is not None else ""
+        place = (calling, called, frame.f_code.co_qualname)
+        if place in self._seen or is_importing(frame):
+            return
+        self._seen.add(place)
+        self.files.add(called)
+        if calling and package_of(calling) != package_of(called):
+            assert frame.f_back is not None
+            said = f"{calling}:{frame.f_back.f_code.co_qualname} -> {called}:{frame.f_code.co_qualname}"
+            self.calls[package_of(calling), package_of(called)].add(said)
+
+
+def is_importing(frame: FrameType | None) -> bool:
+    """True if the frame, or what called it, is the body of a module."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and file_of(frame):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def file_of(frame: FrameType) -> str:
+    """The path below the package, "" for code of others."""
+    name = frame.f_code.co_filename
+    return name[len(str(SOURCE)) + 1 :] if name.startswith(f"{SOURCE}/") else ""
+
+
+def package_of(file: str) -> str:
+    return file.partition("/")[0].removesuffix(".py")
+
+
+def layers() -> dict[str, int]:
+    """The packages by height; those of one layer have the same."""
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contract = configuration["tool"]["importlinter"]["contracts"][0]
+    heights = {}
+    for height, layer in enumerate(reversed(contract["layers"])):
+        for name in layer.strip("()").split("|"):
+            heights[name.strip().removeprefix("tablewright.")] = height
+    return heights
+
+
+async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
+    from tablewright.app import Tablewright
+    from tablewright.domain.fieldspec import parse_field
+    from tablewright.settings import Settings
+
+    table = folder / "companies.csv"
+    table.write_text(COMPANIES)
+    settings = Settings(home=str(folder / "home"), search="sample", model="builtin")
+    async with Tablewright.open(settings) as tablewright:
+        table_id = (await tablewright.import_file(table)).table.id
+        with recorder.recording():
+            run = await tablewright.plan_enrich(table_id, [parse_field(QUESTION)])
+            filled = await (await tablewright.durable(run)).run()
+            await tablewright.changes.apply(filled.proposal_id)
+        return [row.cell("Founded").value for row in (await tablewright.load(table_id)).rows]
+
+
+def main() -> int:
+    recorder = CallRecorder()
+    with tempfile.TemporaryDirectory(prefix="tablewright-path-") as folder:
+        values = asyncio.run(fill_two_cells(Path(folder), recorder))
+    heights = layers()
+    upward = sorted(
+        call
+        for (calling, called), calls in recorder.calls.items()
+        if calling in heights and heights[calling] < heights.get(called, -1)
+        for call in calls
+    )
+    mutual = sorted({tuple(sorted(pair)) for pair in recorder.calls if pair[::-1] in recorder.calls})
+    if "--files" in sys.argv:
+        print(*sorted(recorder.files), *upward, *(" and ".join(pair) for pair in mutual), sep="\n")
+    figures = {
+        "files": (len(recorder.files), MOST_FILES),
+        "upward calls": (len(upward), MOST_UPWARD),
+        "pairs of packages that call each other": (len(mutual), MOST_MUTUAL),
+    }
+    print(f"Two cells ({', '.join(map(str, values))}) take:")
+    for name, (figure, most) in figures.items():
+        print(f"  {name}: {figure} (at most {most})")
+    return int(None in values or any(figure > most for figure, most in figures.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
