@@ -18,7 +18,7 @@ from tablewright.domain.model import Cell, Field, FieldType, Row, Table, column_
 from tablewright.domain.shortlist import Requirements, Wish
 from tablewright.journeys.ask.members import Member, stated_of
 from tablewright.journeys.ask.query import QueryScope, answer
-from tablewright.journeys.find.conditions import judge_row
+from tablewright.journeys.find.account import judge_row
 from tablewright.journeys.shortlist.ranking import Judging
 from tablewright.values.coerce import coerce
 from tablewright.values.money import BUNDLED, Rates

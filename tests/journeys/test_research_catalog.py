@@ -29,7 +29,7 @@ from tablewright.domain.text import cell_text
 from tablewright.errors import RunError
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
-from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.library import ResearchLimits
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.store import Store

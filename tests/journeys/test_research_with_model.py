@@ -17,8 +17,8 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import ModelError
 from tablewright.formats.reports import render
 from tablewright.formats.reports.wording import address
-from tablewright.journeys.research.claims import MOST_PAGES, independent_of
-from tablewright.journeys.research.memo import written
+from tablewright.journeys.research.progress import memo_text
+from tablewright.journeys.research.rounds import MOST_PAGES, independent_of
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
 
@@ -97,7 +97,7 @@ async def test_the_model_is_shown_whole_pages_with_their_addresses(
     assert "few crops beside salad pay" in pages
     assert found.report.summary[0].text == "Electricity is 30 % of all costs."
     assert found.report.usage.llm_calls == 5  # the plan, the choice, the notes, the reflection, the report
-    assert estimate_tokens(written(found.rounds[0].memo)) <= 2_000
+    assert estimate_tokens(memo_text(found.rounds[0].memo)) <= 2_000
 
 
 async def test_only_what_the_model_chooses_is_opened(two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ class FindVerbs(Application):
 
     async def estimate_find(self, table_id: str) -> Estimate:
         """What finding the rows of a planned table is likely to take."""
-        from tablewright.journeys.find.expected import expected
+        from tablewright.journeys.find.find import estimate_search
 
         listing = await self._store.listings.get(table_id)
-        return expected(listing, await self._open_tools(("web", "model")), terms_of(self.settings))
+        return estimate_search(listing, await self._open_tools(("web", "model")), terms_of(self.settings))
 
     async def _finder(self) -> Finder:
         from tablewright.journeys.find.find import Finder

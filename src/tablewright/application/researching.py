@@ -45,10 +45,10 @@ class ResearchVerbs(Application):
             return await researcher.brief(request, max_tasks=max_tasks, before=before, change=change)
 
     async def estimate_research(self, brief: Brief, *, max_tasks: int | None = None) -> ResearchEstimate:
-        from tablewright.journeys.research.estimate import estimate
+        from tablewright.journeys.research.research import estimate_research
 
         extent = research_extent(self.settings)
-        return estimate(brief, await self._open_tools(("web", "model")), max_tasks or extent.searches, extent)
+        return estimate_research(brief, await self._open_tools(("web", "model")), max_tasks or extent.searches, extent)
 
     async def begin_research(
         self, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int | None = None
@@ -103,13 +103,13 @@ class ResearchVerbs(Application):
 
     async def research_report(self, research_id: str) -> dict[str, Any]:
         """All of it as one JSON document."""
-        from tablewright.journeys.research.files import research_report
+        from tablewright.journeys.research.report import research_report
 
         return research_report(await self.research(research_id))
 
     async def write_report(self, research_id: str, path: AnyPath) -> None:
         """As .md, .html, .docx, .pdf or .json."""
-        from tablewright.journeys.research.files import write_report
+        from tablewright.journeys.research.report import write_report
 
         path = Path(path)
         await write_report(await self.research(research_id), path)

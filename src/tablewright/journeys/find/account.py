@@ -1,23 +1,37 @@
-"""The account of a search for rows: how many, how sure that all are found, what was read, what was not reached."""
+"""The account of a search for rows: how many, which meet the conditions, how sure that all are found, what was read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from tablewright.conditions.evaluate import Spellings
-from tablewright.domain.condition import describe_condition
+from tablewright.conditions.comparable import comparable_values, read_limit
+from tablewright.conditions.compare import Verdict, all_hold
+from tablewright.conditions.evaluate import (
+    Rules,
+    Spellings,
+    evaluate_condition,
+    fields_by_key,
+    row_reader,
+)
+from tablewright.decisions.decision import Tell
+from tablewright.decisions.same_values import ToGroup, learn_spellings, values_to_group
+from tablewright.domain.condition import NAMING, Condition, describe_condition
 from tablewright.domain.coverage import CountEstimate
-from tablewright.domain.listing import FoundRows, Listing, UndecidedRow
+from tablewright.domain.listing import FoundRows, Listing, ListPlan, UndecidedRow
+from tablewright.domain.model import Cell, column_key
 from tablewright.domain.text import cell_text
-from tablewright.journeys.find.conditions import judge_row
 from tablewright.journeys.find.things import ListedThing, estimate, things_of
 from tablewright.messages.catalogue import translate
 from tablewright.store.store import Store
 from tablewright.values.money import BUNDLED, Rates
 
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
 
 async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, language: str = "") -> FoundRows:
-    """In the language, as far as it speaks of how complete the list is."""
+    """Return the result of a search; only what it says of completeness is in the language."""
     table = await store.tables.load(listing.table_id)
     plan, things = listing.plan, things_of(listing)
     aside = {each.key for each in listing.aside}
@@ -103,3 +117,44 @@ def completeness(
         high=likely.high,
         count=likely.passes,
     )
+
+
+# ── which rows meet the conditions ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def spellings_for(
+    plan: ListPlan, rows: Sequence[Mapping[str, Cell]], model: LanguageModel | None, tell: Tell
+) -> Spellings:
+    """Return which values of a column mean a name that a condition has."""
+    found = Spellings()
+    wanted: dict[str, tuple[str, ...]] = {}
+    for condition in plan.conditions:
+        if condition.operator in NAMING:
+            wanted[condition.column] = (*wanted.get(condition.column, ()), *condition.values)
+    for field in plan.fields if model else ():
+        stated = [each for cells in rows for each in comparable_values(cells.get(field.name, Cell()), field)]
+        values = values_to_group(stated) if field.name in wanted else ()
+        if model and values:
+            asked = ToGroup(column=field.name, values=values, wanted=wanted[field.name], question=plan.question)
+            await learn_spellings(found, column_key(field.name), asked, model, tell)
+    return found
+
+
+def judge_row(cells: Mapping[str, Cell], plan: ListPlan, spellings: Spellings, rates: Rates) -> Verdict:
+    """Return whether a row meets all conditions, and what it has instead of what it misses."""
+    fields, rules = fields_by_key(plan.fields), Rules(spellings=spellings, rates=rates)
+    reader = row_reader(cells, fields)
+
+    def judge(condition: Condition) -> Verdict:
+        field = fields[column_key(condition.column)]
+        verdict = evaluate_condition(condition, reader, field, rules)
+        reason = verdict.reason
+        if verdict.truth == "no match":
+            stated, limits = reader(field.name), [read_limit(each, field) for each in condition.values]
+            has = ", ".join(rates.in_currency_of(each, limits).raw for each in stated.values)
+            reason = f"{field.name} is {has or ('none' if stated.gap == 'absent' else 'not known')}"
+        if verdict.truth == "no match" or (verdict.truth == "not stated" and verdict.rate):
+            reason = f"{reason}; wanted: {describe_condition(condition)}"
+        return verdict._replace(reason=reason)
+
+    return all_hold(map(judge, plan.conditions))

@@ -34,7 +34,7 @@ from tablewright.errors import RunError
 from tablewright.formats.reports.wording import Words
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
-from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.library import ResearchLimits, number_tasks
 from tablewright.journeys.research.notes import numbered
 from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
@@ -149,11 +149,8 @@ class Catalog:
         listing = await self._store.listings.get(table_id)
         rows = await account(self._store, listing, language=language)
         taken, rivals = notes_of(table)
-        tasks = tuple(
-            ResearchTask(id=f"r1_{number}", kind="discover", search_query=query)
-            for number, query in enumerate(rows.queries, start=1)
-        )
-        first = tasks[0] if tasks else ResearchTask(id="r1_1", kind="discover", search_query=rows.question)
+        tasks = tuple(number_tasks("r1", "discover", rows.queries))
+        (first, *_) = tasks or number_tasks("r1", "discover", [rows.question])
         result = Note(task=first, sources=tuple(sources(listing, table)))
         return CatalogFound(rows=rows, table=table, tasks=tasks, result=result, taken=taken, rivals=rivals)
 

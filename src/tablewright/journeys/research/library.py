@@ -6,19 +6,19 @@ Each task leaves a note of which pages it read, which it could not, and which st
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tablewright.citations.untrusted import looks_like_prompt_injection
 from tablewright.decisions.choose_pages import pages_for_research
 from tablewright.decisions.decision import Tell
 from tablewright.domain.model import Step
-from tablewright.domain.research import Brief, Note, ResearchTask, SeenSource
+from tablewright.domain.research import USUAL_EXTENT, Brief, Extent, Note, ResearchTask, SeenSource, TaskKind
 from tablewright.domain.retrieved import Refusal, Retrieved, is_document
 from tablewright.formats.reports.wording import Words
 from tablewright.gathering import NO_TEXT, Gathering
-from tablewright.journeys.research.limits import ResearchLimits
 from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.sources.provenance import note_private, note_read_before
 from tablewright.sources.source import Hit
@@ -26,9 +26,60 @@ from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 
+if TYPE_CHECKING:
+    from tablewright.models.budget import Budget
+
 Done = TypeVar("Done")
 OF_A_DOMAIN = 2
 AT_ONCE = 4
+
+
+ENDING = 0.15
+"""The share of the time that is kept for writing the report."""
+
+
+class ResearchLimits:
+    def __init__(self, budget: Budget | None, minutes: float | None, extent: Extent = USUAL_EXTENT) -> None:
+        self.extent = extent
+        self.words = Words()
+        """In whose language it says that a limit is reached."""
+        self._budget = budget
+        self._minutes = minutes
+        self._ends = None if minutes is None else time.monotonic() + minutes * 60
+
+    @property
+    def seconds_left(self) -> float | None:
+        """For searching and reading. None: as long as it takes."""
+        if self._ends is None or self._minutes is None:
+            return None
+        return max(0.0, self._ends - self._minutes * 60 * ENDING - time.monotonic())
+
+    async def in_time(self, work: Awaitable[Done]) -> Done | None:
+        """What it comes to; None where the time is up before."""
+        try:
+            async with asyncio.timeout(self.seconds_left) as limit:
+                return await work
+        except TimeoutError:
+            if limit.expired():
+                return None
+            raise
+
+    @property
+    def seconds_to_write(self) -> float | None:
+        return None if self._ends is None else max(0.0, self._ends - time.monotonic())
+
+    @property
+    def money_spent(self) -> bool:
+        return self._budget is not None and bool(self._budget.exhausted)
+
+    @property
+    def spent(self) -> str:
+        """Which limit is reached, in words; "" while there is something left."""
+        if self.seconds_left == 0.0:
+            return self.words("the time of {minutes} minutes was up", minutes=f"{self._minutes:g}")
+        if self._budget is not None and self._budget.exhausted:
+            return self.words("the cap of {cap} was reached", cap=self._budget.exhausted)
+        return ""
 
 
 class Library(Gathering):
@@ -176,6 +227,16 @@ def first_of_each_site(hits: Sequence[Hit], most: int) -> list[str]:
         (first if domains.count(domain) < OF_A_DOMAIN else later).append(hit.origin)
         domains.append(domain)
     return list(dict.fromkeys((*first, *later)))[:most]
+
+
+def number_tasks(
+    prefix: str, kind: TaskKind, queries: Sequence[str], targets: Sequence[str] = ()
+) -> list[ResearchTask]:
+    """Return a task for each search; `targets` are what each is for."""
+    return [
+        ResearchTask(id=f"{prefix}_{number}", kind=kind, search_query=query, target_gap=target)
+        for number, (query, target) in enumerate(zip(queries, targets or [""] * len(queries), strict=True), start=1)
+    ]
 
 
 def failures(results: Sequence[Note], words: Words) -> list[str]:

@@ -15,7 +15,7 @@ from tablewright.domain.research import Brief, SourceNote
 from tablewright.domain.retrieved import Retrieved, is_document
 from tablewright.domain.rowkey import row_key
 from tablewright.errors import ModelError
-from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.library import ResearchLimits
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import PAGES_A_CALL, batches
 from tablewright.store.records import now
@@ -122,8 +122,10 @@ def numbered(taken: Sequence[CitedStatement], first: int = 1) -> tuple[SourceNot
 # ── the table of a narrative ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def fields() -> tuple[Field, ...]:
-    return Field(name=STATEMENT), Field(name=SECTION), Field(name=SOURCE, type="url")
+async def create_table(store: Store, title: str, actor: str) -> str:
+    """Create a table without rows and return its id."""
+    fields = Field(name=STATEMENT), Field(name=SECTION), Field(name=SOURCE, type="url")
+    return (await store.tables.create(title, fields, key_field=STATEMENT, actor=actor, note="deep research")).id
 
 
 async def add_to_table(store: Store, table_id: str, notes: Sequence[SourceNote], *, by_model: bool, actor: str) -> None:

@@ -1,16 +1,23 @@
-"""One piece of research under way: what it has come to, what it may still spend, and what it tells."""
+"""One piece of research under way: its state, what it may still spend, and what it tells; and the memo of a round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import msgspec
 
-from tablewright.decisions.reflect import Reflection
+from tablewright.citations.untrusted import clean, looks_like_prompt_injection
+from tablewright.decisions.reflect import Reflection, describe_lacks
 from tablewright.domain.model import Step
 from tablewright.domain.research import (
+    MEMO_TOKENS,
+    MOST_CANDIDATES,
+    MOST_OF_A_DOMAIN,
+    MOST_SOURCES,
     Brief,
+    CatalogCandidate,
     Gap,
     Memo,
     Note,
@@ -18,15 +25,16 @@ from tablewright.domain.research import (
     ResearchEvent,
     ResearchTask,
     Round,
+    SourceEntry,
     SourceNote,
     Stage,
     TaskKind,
 )
-from tablewright.domain.text import count_noun, plural
+from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.text import count_noun, normalize_whitespace, plural, shortened
 from tablewright.errors import RunError
-from tablewright.journeys.research.library import Library
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.memo import build_memo
+from tablewright.journeys.research.library import Library, ResearchLimits
+from tablewright.models.tokens import estimate_tokens
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 
@@ -94,25 +102,38 @@ class ResearchProgress:
             )
         return results
 
-    def new_memo(self, reflection: Reflection, notes: Sequence[SourceNote], searches: int) -> Memo:
-        """After a round that brought `notes` with so many searches."""
+    def new_memo(
+        self,
+        reflection: Reflection,
+        new: Sequence[SourceNote],
+        searches: int,
+        shown: Sequence[CatalogCandidate] | None = None,
+    ) -> Memo:
+        """Return the memo of a round that brought `new` notes with so many searches; `shown` are the rows of a catalog,
+        where the round changed them."""
+        brief, before, notes = self.brief, self.memo, [*self.notes, *new]
         completed = self.research.max_tasks - self.searches_left + searches
-        memo = build_memo(
-            self.brief,
-            self.round,
-            reflection,
-            [*self.notes, *notes],
-            self.library.pages,
+        is_catalog = brief.report_type == "catalog"
+        if shown is None:
+            shown = before.candidates if before else ()
+        return Memo(
+            query=brief.question,
+            report_type=brief.report_type,
+            round_index=self.round,
             tasks_completed=completed,
             tasks_remaining=max(0, self.research.max_tasks - completed),
-        )
-        if self.memo is None:
-            return memo
-        return msgspec.structs.replace(
-            memo,
-            target_items=self.memo.target_items,
-            candidates=self.memo.candidates,
-            required_fields=self.memo.required_fields,
+            unique_citations=len({note.evidence.origin for note in notes}),
+            unique_domains=len({note.evidence.domain or note.evidence.origin for note in notes}),
+            pages_extracted=len(self.library.pages),
+            themes_covered=reflection.themes,
+            sources_summary=summarise_sources(self.library.pages.values(), notes),
+            gaps=reflection.gaps,
+            claims_to_verify=reflection.claims,
+            contradictions=reflection.contradictions,
+            answered=reflection.answered,
+            target_items=brief.target_items if is_catalog else 0,
+            candidates=tuple(shown[:MOST_CANDIDATES]),
+            required_fields=tuple(each.field.name for each in brief.columns if each.field.required and is_catalog),
         )
 
     def kept(self) -> dict[str, str]:
@@ -154,3 +175,81 @@ class ResearchProgress:
 
     def _searched(self, task: ResearchTask) -> None:
         self.tell("task", detail=task.search_query)
+
+
+# ── the memo ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+GAPS_SHOWN = 5
+CANDIDATES_SHOWN = 10
+LONGEST_QUERY = 400
+
+
+def carried_over(memo: Memo) -> Reflection:
+    """What the next round takes over where nobody reflects again."""
+    return Reflection(
+        answered=memo.answered,
+        themes=memo.themes_covered,
+        gaps=memo.gaps,
+        contradictions=memo.contradictions,
+        claims=memo.claims_to_verify,
+    )
+
+
+def summarise_sources(pages: Iterable[Retrieved], notes: Sequence[SourceNote]) -> tuple[SourceEntry, ...]:
+    """Return those that notes were taken from first, and only a few of a site."""
+    topics: dict[str, Counter[str]] = {}
+    for note in notes:
+        topics.setdefault(note.evidence.origin, Counter())[note.topic] += 1
+    kept: list[SourceEntry] = []
+    for page in sorted(pages, key=lambda page: page.origin not in topics):
+        of_domain = sum(each.domain == page.domain for each in kept if page.domain)
+        if len(kept) < MOST_SOURCES and of_domain < MOST_OF_A_DOMAIN:
+            told = topics.get(page.origin)
+            kept.append(
+                SourceEntry(
+                    url=page.origin,
+                    domain=page.domain,
+                    title=page.title,
+                    has_evidence=told is not None,
+                    relevance=told.most_common(1)[0][0] if told else "",
+                )
+            )
+    return tuple(kept)
+
+
+def memo_text(memo: Memo, most_tokens: int = MEMO_TOKENS) -> str:
+    """Return it as text, the most important first; what does not fit is left out from the end."""
+    lines = list(_memo_lines(memo))
+    while lines and estimate_tokens("\n".join(lines)) > most_tokens:
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _memo_lines(memo: Memo) -> Iterable[str]:
+    yield f"# Research memo, round {memo.round_index}"
+    yield f"Query: {shortened(memo.query, LONGEST_QUERY)}"
+    yield f"Report type: {memo.report_type}. Answered: {memo.answered}."
+    yield f"Searches: {memo.tasks_completed} made, {memo.tasks_remaining} left."
+    yield f"Pages read: {memo.pages_extracted}; noted from: {memo.unique_citations}, of {memo.unique_domains} sites."
+    titles = (f"- {each.title or each.url} ({each.domain})" for each in memo.sources_summary)
+    sections: dict[str, Iterable[str]] = {
+        "Gaps": (
+            f"{number}. [{gap.priority}] {gap.description}."
+            + (f" Suggested: {gap.suggested_query}" if gap.suggested_query else "")
+            for number, gap in enumerate(memo.gaps[:GAPS_SHOWN], start=1)
+        ),
+        "Claims to verify": (
+            f"- {each.claim_text} (note {each.note}). Verify with: {each.verification_query}"
+            for each in memo.claims_to_verify
+        ),
+        "Contradictions": (
+            f"- {each.about}: notes {', '.join(map(str, each.notes))} against {', '.join(map(str, each.against))}"
+            for each in memo.contradictions
+        ),
+        "Themes covered": (f"- {theme}" for theme in memo.themes_covered),
+        "Candidates": (f"- {each.name}: {describe_lacks(each)}" for each in memo.candidates[:CANDIDATES_SHOWN]),
+        "Sources": (title for title in titles if not looks_like_prompt_injection(title)),
+    }
+    for heading, items in sections.items():
+        if lines := [normalize_whitespace(clean(item)) for item in items]:
+            yield from (f"\n## {heading}", *lines)

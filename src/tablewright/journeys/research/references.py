@@ -1,16 +1,20 @@
-"""The sources that a report cites, numbered in the order in which they are first cited.
+"""The sources of a report: those it cites, numbered in the order in which they are first cited, and those looked at for
+what was not found.
 
 Before a report leaves, every quote is looked up in the stored text that it is said to be from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tablewright.citations.quotes import locate_evidence
+from tablewright.decisions.write_report import ReportToWrite, WrittenReport
 from tablewright.domain.model import Evidence
-from tablewright.domain.research import Reference
+from tablewright.domain.research import Note, Reference, Round, SeenSource, Unfound
 from tablewright.domain.retrieved import is_document
+from tablewright.formats.reports import wording
+from tablewright.formats.reports.wording import Words
 from tablewright.store.store import Store
 
 
@@ -70,3 +74,88 @@ class References:
             )
             for number, cited in sorted(self._cited.items())
         )
+
+
+# ── what was not found, and where it was looked for ──────────────────────────────────────────────────────────────────
+
+SHOWN_QUERIES, SHOWN_PAGES = 6, 4
+
+
+def list_unfound(draft: WrittenReport, rounds: Sequence[Round], asked: ReportToWrite, words: Words) -> list[Unfound]:
+    """Return what is missing and where it was looked for; what all searches were for says so once, at the end."""
+    everywhere = list_queries(queries_of(rounds), words)
+    found = [
+        Unfound(what=each.what, where=where_looked(rounds, asked, each.gap, words) or everywhere)
+        for each in draft.not_found
+    ]
+    general = [each for each in found if each.where == everywhere]
+    if len(general) < 2:
+        return found
+    own = [each for each in found if each.where != everywhere]
+    last = Unfound(what="", where=words("For these: {where}", where=everywhere))
+    return [*own, *(Unfound(what=each.what) for each in general), last]
+
+
+def where_looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words) -> str:
+    """Return where the searches made for a gap looked, or "" if there were none."""
+    if not 1 <= gap <= len(asked.gaps):
+        return ""
+    wanted = asked.gaps[gap - 1].description
+    queries = [task.search_query for each in rounds for task in each.tasks if task.target_gap == wanted]
+    results = [result for each in rounds for result in each.notes if result.task.target_gap == wanted]
+    begun = next((each.index for each in rounds if any(task.target_gap == wanted for task in each.tasks)), 0)
+    earlier = list_seen([result for each in rounds if each.index < begun for result in each.notes])
+    return list_where_looked(queries, results, words, {each.url for each in earlier}) if begun else ""
+
+
+def queries_of(rounds: Sequence[Round]) -> list[str]:
+    return [task.search_query for round in rounds for task in round.tasks]
+
+
+def list_where_looked(
+    queries: Sequence[str], results: Sequence[Note], words: Words, earlier: Collection[str] = ()
+) -> str:
+    """Say what was searched, what was read of the results besides the pages known earlier, and what could not be."""
+    said = [list_queries(queries, words)]
+    new = [each for each in list_seen(results) if each.url not in earlier]
+    pages = [(each, wording.address(each.url) or each.title or each.url) for each in new]
+    read = [name for each, name in pages if each.status in ("read", "empty")]
+    refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
+    if read:
+        said.append(words("Read: {pages}.", pages=list_first(read, SHOWN_PAGES, words)))
+    if refused:
+        said.append(words("Found, but could not be opened: {pages}.", pages=", ".join(refused)))
+    if not pages and not any(result.error for result in results):
+        count = sum(int(step.data.get("results") or 0) for result in results for step in result.steps)
+        said.append(
+            words(
+                "The one result brought no new page.|None of the {count} results was new and worth opening.",
+                count=count,
+            )
+            if count
+            else words("There were no results.")
+        )
+    return " ".join(said)
+
+
+def list_queries(queries: Sequence[str], words: Words) -> str:
+    distinct = [words.quoted(query) for query in dict.fromkeys(queries)]
+    if not distinct:
+        return words("Nothing was searched.")
+    return words("Searched {queries}.", queries=list_first(distinct, SHOWN_QUERIES, words))
+
+
+def list_first(names: Sequence[str], most: int, words: Words) -> str:
+    shown, more = ", ".join(names[:most]), len(names) - most
+    return words("{queries} and {count} more", queries=shown, count=more) if more > 0 else shown
+
+
+def list_seen(results: Sequence[Note]) -> list[SeenSource]:
+    """Return each source once; read beats refused."""
+    found: dict[str, SeenSource] = {}
+    for result in results:
+        for source in result.sources:
+            present = found.get(source.url)
+            if present is None or (present.status != "read" and source.status == "read"):
+                found[source.url] = source
+    return list(found.values())

@@ -16,13 +16,11 @@ from tablewright.domain.research import (
     Report,
     Research,
     ResearchRequest,
-    ResearchTask,
     Round,
 )
 from tablewright.errors import ModelError, SearchError, UsageError
 from tablewright.formats.reports.wording import Words
-from tablewright.journeys.research.library import Library, failures
-from tablewright.journeys.research.limits import ResearchLimits
+from tablewright.journeys.research.library import Library, ResearchLimits, failures, number_tasks
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.records import now
@@ -71,10 +69,7 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
 
 
 async def _search(library: Library, limits: ResearchLimits, brief: Brief) -> list[Note]:
-    tasks = [
-        ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
-        for number, query in enumerate(brief.queries, start=1)
-    ]
+    tasks = number_tasks("f", "discover", brief.queries)
     results = await library.search_for(tasks)
     failed = failures(results, Words())
     if len(failed) == len(tasks) and not limits.spent:

@@ -7,7 +7,8 @@ dispute, and numbers the sources. Without a model, or when a limit is reached, t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,11 +34,11 @@ from tablewright.decisions.write_report import (
     undisputed_note,
     with_neighbours,
 )
+from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Label
 from tablewright.domain.research import (
     Brief,
     CheckedClaim,
-    Note,
     Report,
     ReportCell,
     ReportTable,
@@ -45,18 +46,18 @@ from tablewright.domain.research import (
     Round,
     RoundSummary,
     Section,
-    SeenSource,
     Sentence,
     SourceNote,
     Unfound,
 )
 from tablewright.domain.text import cell_text, shortened
-from tablewright.errors import ModelError
-from tablewright.formats.reports import wording
+from tablewright.errors import ModelError, UsageError
+from tablewright.formats.reports import render, report_format
 from tablewright.formats.reports.wording import ROUNDS, Words
+from tablewright.journeys.files import replacing
 from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
-from tablewright.journeys.research.limits import ResearchLimits
-from tablewright.journeys.research.references import References
+from tablewright.journeys.research.library import ResearchLimits
+from tablewright.journeys.research.references import References, list_seen, list_unfound, list_where_looked, queries_of
 from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -64,9 +65,8 @@ from tablewright.store.store import Store
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
+
 LONGEST_CELL = 400
-SHOWN_QUERIES = 6
-SHOWN_PAGES = 4
 LONGEST_RIVAL = 240
 """Characters that a note takes beside its statement and its quote."""
 
@@ -108,11 +108,10 @@ class ReportWriter:
         self._notes = {note.number: note for note in notes}
         self._against = notes_against(asked.disputes)
         draft = await self._draft(asked)
-        missing = unfound(draft, rounds, asked, words)
+        results = [result for each in rounds for result in each.notes]
+        missing = list_unfound(draft, rounds, asked, words)
         if not notes:
-            results = [result for each in rounds for result in each.notes]
-            where = " ".join((searched(rounds, words), *opened(results, words)))
-            missing = [Unfound(what=brief.question, where=where)]
+            missing = [Unfound(what=brief.question, where=list_where_looked(queries_of(rounds), results, words))]
         answer = await self._sentences([draft.answer], headline=True)
         report = Report(
             title=draft.title or title_of(brief),
@@ -126,7 +125,7 @@ class ReportWriter:
             next_steps=tuple(draft.next_steps),
             claims=tuple([await self._checked(each) for each in self._claims]),
             unfound=tuple(missing),
-            sources=tuple(seen([result for each in rounds for result in each.notes])),
+            sources=tuple(list_seen(results)),
             rounds=tuple(summary(each, words) for each in rounds),
             completeness=listed.rows.completeness if listed else "",
             language=brief.language,
@@ -359,83 +358,6 @@ def title_of(brief: Brief) -> str:
     return shortened(text[:1].upper() + text[1:], 120)
 
 
-def unfound(draft: WrittenReport, rounds: Sequence[Round], asked: ReportToWrite, words: Words) -> list[Unfound]:
-    """What is missing and where it was looked for; what all searches were for says so once, at the end."""
-    found = [Unfound(what=each.what, where=looked(rounds, asked, each.gap, words)) for each in draft.not_found]
-    everywhere = searched(rounds, words)
-    general = [each for each in found if each.where == everywhere]
-    if len(general) < 2:
-        return found
-    own = [each for each in found if each.where != everywhere]
-    last = Unfound(what="", where=words("For these: {where}", where=everywhere))
-    return [*own, *(Unfound(what=each.what) for each in general), last]
-
-
-def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words) -> str:
-    """Where a gap was looked for: the searches made for it, or else all."""
-    if 1 <= gap <= len(asked.gaps):
-        description = asked.gaps[gap - 1].description
-        own = [each for each in rounds if any(task.target_gap == description for task in each.tasks)]
-        if own:
-            queries = [task.search_query for each in own for task in each.tasks if task.target_gap == description]
-            results = [result for each in own for result in each.notes if result.task.target_gap == description]
-            earlier = seen([result for each in rounds if each.index < own[0].index for result in each.notes])
-            return " ".join((searched_text(queries, words), *opened(results, words, {each.url for each in earlier})))
-    return searched(rounds, words)
-
-
-def opened(results: Sequence[Note], words: Words, earlier: Collection[str] = ()) -> Iterator[str]:
-    """What was read of what searches found, beside the pages that were known, and what could not be."""
-    new = [each for each in seen(results) if each.url not in earlier]
-    pages = [(each, wording.address(each.url) or each.title or each.url) for each in new]
-    read = [name for each, name in pages if each.status in ("read", "empty")]
-    refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
-    if read:
-        shown, more = ", ".join(read[:SHOWN_PAGES]), len(read) - SHOWN_PAGES
-        yield words(
-            "Read: {pages}.",
-            pages=words("{queries} and {count} more", queries=shown, count=more) if more > 0 else shown,
-        )
-    if refused:
-        yield words("Found, but could not be opened: {pages}.", pages=", ".join(refused))
-    if not pages and not any(result.error for result in results):
-        count = sum(int(step.data.get("results") or 0) for result in results for step in result.steps)
-        yield (
-            words(
-                "The one result brought no new page.|None of the {count} results was new and worth opening.",
-                count=count,
-            )
-            if count
-            else words("There were no results.")
-        )
-
-
-def searched(rounds: Sequence[Round], words: Words) -> str:
-    return searched_text([task.search_query for round in rounds for task in round.tasks], words)
-
-
-def searched_text(queries: Sequence[str], words: Words) -> str:
-    distinct = list(dict.fromkeys(queries))
-    if not distinct:
-        return words("Nothing was searched.")
-    shown, more = ", ".join(map(words.quoted, distinct[:SHOWN_QUERIES])), len(distinct) - SHOWN_QUERIES
-    return words(
-        "Searched {queries}.",
-        queries=words("{queries} and {count} more", queries=shown, count=more) if more > 0 else shown,
-    )
-
-
-def seen(results: Sequence[Note]) -> list[SeenSource]:
-    """Each once; read beats refused."""
-    found: dict[str, SeenSource] = {}
-    for result in results:
-        for source in result.sources:
-            present = found.get(source.url)
-            if present is None or (present.status != "read" and source.status == "read"):
-                found[source.url] = source
-    return list(found.values())
-
-
 def summary(round: Round, words: Words) -> RoundSummary:
     return RoundSummary(
         index=round.index,
@@ -445,3 +367,37 @@ def summary(round: Round, words: Words) -> RoundSummary:
         open=tuple(gap.description for gap in round.memo.gaps),
         stopped=round.stopped or round.ended,
     )
+
+
+# ── as a file and as JSON ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def write_report(research: Research, path: Path) -> None:
+    format = report_format(path)
+    if research.report is None:
+        raise UsageError(
+            f"Research {research.id} has no report yet.",
+            advice=f"`tablewright research --resume {research.id}` continues it.",
+        )
+    content = await asyncio.to_thread(render, research.report, format)
+    with replacing(path, kept="The report is safe.") as stream:
+        stream.write(content)
+
+
+def research_report(research: Research) -> dict[str, Any]:
+    """The memo of each round, the gaps that are left, the claims with their verdicts, the table and the report."""
+    last = research.rounds[-1] if research.rounds else None
+    report = research.report
+    return {
+        "research_id": research.id,
+        "status": research.status,
+        "table_id": research.table_id,
+        "brief": document(research.brief),
+        "rounds": document(research.rounds),
+        "gaps": document(last.memo.gaps) if last else [],
+        "claims": [each for round in document(research.rounds) for each in round.get("checked", [])],
+        "table": document(report.table) if report else None,
+        "report": document(report) if report else None,
+        "answered": document(research.answered),
+        "usage": document(report.usage) if report else None,
+    }
