@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.domain.model import Basis, Cell, Conflict, Evidence, Money
 from tablewright.domain.shortlist import CONFIRM, ENRICH, PRICE
-from tablewright.journeys.shortlist.prices import lowest_price
+from tablewright.journeys.shortlist.comparison import lowest_price
 from tablewright.values.money import Rates
 
 from ..pages import Page, small_web

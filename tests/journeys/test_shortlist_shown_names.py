@@ -7,7 +7,7 @@ from msgspec import structs
 
 from tablewright.domain.model import Cell, Field, Money, Row, Table
 from tablewright.domain.shortlist import KEY, MEETS, PRICE_FIELD, ShortlistState
-from tablewright.journeys.shortlist.commands import turn_of
+from tablewright.journeys.shortlist.understanding import turn_of
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.subject import other_columns
 from tablewright.values.money import Rates

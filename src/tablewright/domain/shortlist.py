@@ -50,9 +50,17 @@ CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH = BUTTONS
 
 COLUMNS: ShortlistText[tuple[str, ...]] = ("Product", "Maker", "Official page", "Offered as", "Price")
 KEY, MAKER, PAGE, OFFERED_AS, PRICE = COLUMNS
-"""Those that every comparison has."""
+"""Of every comparison."""
 FOUND_AT = "Page"
 """Without a model: where the candidate was found, whoever's page that is."""
+FOUND_FIELDS = (
+    Field(name=KEY),
+    Field(name=MAKER),
+    Field(name=PAGE, type="url"),
+    Field(name=OFFERED_AS, type="select", options=STATES),
+)
+"""What is known of a candidate when it is found."""
+STANDING_FIELDS = (*FOUND_FIELDS, Field(name=PRICE, type="money"))
 PRICE_FIELD = Field(
     name=PRICE,
     type="money",

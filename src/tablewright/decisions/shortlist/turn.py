@@ -26,7 +26,7 @@ from tablewright.decisions.shortlist.prompt_parts import (
     requirements_text,
 )
 from tablewright.domain.model import Field, Noun, RowId, column_key
-from tablewright.domain.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, ReplySentence, Requirements
+from tablewright.domain.shortlist import KEY, PAGE, STANDING_FIELDS, ChatMessage, ReplySentence, Requirements
 from tablewright.models.text_budget import USUAL_ROOM
 
 TurnIntent: TypeAlias = Literal[
@@ -180,7 +180,7 @@ class TakeTurn:
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=TurnReply, max_tokens=2_000)
 
     def check(self, asked: TurnToTake, reply: Any) -> TurnTaken:
-        known = (*asked.fields, *standing_fields())
+        known = (*asked.fields, *STANDING_FIELDS)
         is_final = reply.ready or not (asked.is_undecided or reply.intent == "other product")
         wrong = wishes_fault(reply.wishes, reply.columns, known, is_final=is_final)
         problems = [wrong] if wrong else []
@@ -203,12 +203,12 @@ def as_turn(
     asked: TurnToTake, reply: TurnReply, said: list[ReplySentence], left_out: int, *, are_usable: bool
 ) -> TurnTaken:
     """Wishes that cannot be evaluated leave the requirements as they were."""
-    known = (*asked.fields, *standing_fields())
+    known = (*asked.fields, *STANDING_FIELDS)
     new: tuple[Field, ...] = tuple(map(as_field, reply.columns))
     if reply.intent == "other product":  # its comparison has no columns yet: what its wishes use is new there
         used = {column_key(wish.column) for wish in reply.wishes}
         new = (*new, *(field for field in asked.fields if column_key(field.name) in used))
-        known = standing_fields()
+        known = STANDING_FIELDS
     there = {column_key(field.name) for field in known}
     columns = {column_key(field.name): field for field in reversed(new) if column_key(field.name) not in there}
     every = (*known, *columns.values())
@@ -239,17 +239,6 @@ def file_named(path: str, message: str) -> str:
     """A place is the user's to name: of one that does not stand in the message, the name of the file alone counts."""
     path = path.strip()
     return path if path in message else PurePath(path).name
-
-
-def standing_fields() -> tuple[Field, ...]:
-    """What every comparison has."""
-    return (
-        Field(name=KEY),
-        Field(name=MAKER),
-        Field(name=PAGE, type="url"),
-        Field(name=OFFERED_AS, type="select", options=STATES),
-        Field(name="Price", type="money"),
-    )
 
 
 def shown_columns(asked: TurnToTake) -> list[str]:

@@ -7,7 +7,7 @@ PENDING or FLAGGED is worked on, so that a new column costs a column and a doubt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from msgspec import structs
@@ -15,84 +15,66 @@ from msgspec import structs
 from tablewright.decisions.shortlist.columns import price_field
 from tablewright.decisions.shortlist.conditions import budget_currency
 from tablewright.domain.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
-from tablewright.domain.feed import Progress
-from tablewright.domain.model import PENDING, Cell, Evidence, Field, Finding, Money, Row, RowId, Table, column_key
+from tablewright.domain.model import (
+    PENDING,
+    Cell,
+    Conflict,
+    Evidence,
+    Field,
+    Finding,
+    Money,
+    Role,
+    Row,
+    RowId,
+    Table,
+    column_key,
+)
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import (
     FOUND_AT,
+    FOUND_FIELDS,
     KEY,
     MAKER,
     MEETS,
     OFFERED_AS,
     PAGE,
     PRICE,
-    STATES,
     Excluded,
     Product,
     Ranked,
     Ranking,
     Requirements,
-    ShortlistLimits,
+    ShortlistState,
 )
 from tablewright.domain.text import cell_text
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Estimate
-from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.fill import Fill
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell
-from tablewright.journeys.shortlist.prices import lowest_price
+from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.store.proposal import CellAt
 from tablewright.store.records import now
-from tablewright.store.store import Store
 from tablewright.strategies.own_pages import OwnPages
-from tablewright.strategies.tools import Tools
 from tablewright.values.money import Rates
 
-FOUND = (KEY, MAKER, PAGE, OFFERED_AS, FOUND_AT)
+FOUND = (*(field.name for field in FOUND_FIELDS), FOUND_AT)
 """What is known of a candidate when it is found."""
 OWN_PAGES = 6
 SURE = 0.9
 
 
 class ProductComparison:
-    def __init__(
-        self,
-        store: Store,
-        tools: Tools,
-        *,
-        table_id: str,
-        actor: str,
-        terms: Terms,
-        limits: ShortlistLimits,
-        concurrency: int | None,
-        watch: Callable[[Progress], None],
-        requirements: Requirements,
-        rates: Rates,
-    ) -> None:
-        self.table_id = table_id
-        self._store = store
-        self._tools = tools
-        self._actor = actor
-        self._terms = terms
-        self._limits = limits
-        self._concurrency = concurrency
-        self._watch = watch
-        self._requirements = requirements
-        self._rates = rates
+    """The table of a conversation, which has one already."""
 
-    @classmethod
-    async def make(cls, store: Store, name: str, actor: str, *, has_model: bool) -> str:
-        """The id of a new table. Without a model nobody tells makers, official pages and used goods."""
-        judged = (
-            Field(name=MAKER),
-            Field(name=PAGE, type="url"),
-            Field(name=OFFERED_AS, type="select", options=STATES),
-        )
-        fields = (Field(name=KEY), *(judged if has_model else (Field(name=FOUND_AT, type="url"),)))
-        table = await store.tables.create(name, fields, key_field=KEY, actor=actor, note="a shortlist")
-        return table.id
+    def __init__(self, context: TurnContext, state: ShortlistState) -> None:
+        self.table_id = state.table_id
+        self._context = context
+        self._store = context.store
+        self._changes = Changes(context.store, context.actor)
+        self._requirements = state.requirements
 
     async def table(self) -> Table:
         return await self._store.tables.load(self.table_id)
@@ -100,49 +82,45 @@ class ProductComparison:
     # ── rows and columns ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def add_products(self, products: Sequence[Product]) -> int:
-        """How many are new; one whose name is there already is not added again."""
+        """Return how many are new; one whose name is there already is not added again."""
         table = await self.table()
         known = {row.key for row in table.rows}
         names = {field.name for field in table.fields}
         new = {key: product for product in products if (key := row_key(product.name)) not in known}
-        if new:
-            edits: list[Edit] = [
-                AddRow(key=key, cells={name: cell for name, cell in cells_of(product).items() if name in names})
-                for key, product in new.items()
-            ]
-            await self._commit(edits, f"found {len(edits)} products")
+        edits: list[Edit] = [
+            AddRow(key=key, cells={name: cell for name, cell in cells_of(product).items() if name in names})
+            for key, product in new.items()
+        ]
+        await self._edit(edits, f"found {len(edits)} products")
         return len(new)
 
     async def remove_products(self, row_ids: Sequence[RowId]) -> list[str]:
-        """Their names."""
+        """Return their names."""
         names = [cell_text(row.cell(KEY)) for row in (await self.table()).rows if row.id in row_ids]
-        await self._commit([RemoveRow(row_id=row_id) for row_id in row_ids], f"removed {len(row_ids)} products")
+        await self._edit([RemoveRow(row_id=row_id) for row_id in row_ids], f"removed {len(row_ids)} products")
         return names
 
     async def add_fields(self, fields: Sequence[Field]) -> list[str]:
-        """The names of those that were not there, or not shown: one that was hidden is shown again."""
+        """Return the names of those that were not there, or not shown: one that was hidden is shown again."""
         table = await self._store.tables.find(self.table_id)
         new = [field for field in fields if table.field(field.name) is None]
         hidden = [each for field in fields if (each := table.field(field.name)) and each.role == "qualification"]
+        names = [field.name for field in (*new, *hidden)]
         edits: list[Edit] = [AddField(field=field) for field in new]
-        edits += [ChangeField(name=each.name, field=structs.replace(each, role="user")) for each in hidden]
-        if edits:
-            await self._commit(edits, f"added {', '.join(field.name for field in (*new, *hidden))}")
-        return [field.name for field in (*new, *hidden)]
+        await self._edit([*edits, *(change_role(each, "user") for each in hidden)], f"added {', '.join(names)}")
+        return names
 
-    async def hide(self, names: Sequence[str]) -> list[str]:
-        """Not shown any more; what was found stays, and a wish is still judged by it."""
+    async def hide_fields(self, names: Sequence[str]) -> list[str]:
+        """Return the names of those that are not shown any more; a wish is still judged by what was found."""
         table = await self._store.tables.find(self.table_id)
         fields = [field for name in names if (field := table.field(name)) and field.name != KEY]
-        if fields:
-            edits: list[Edit] = [
-                ChangeField(name=each.name, field=structs.replace(each, role="qualification")) for each in fields
-            ]
-            await self._commit(edits, f"hid {', '.join(field.name for field in fields)}")
-        return [field.name for field in fields]
+        hidden = [field.name for field in fields]
+        await self._edit([change_role(each, "qualification") for each in fields], f"hid {', '.join(hidden)}")
+        return hidden
 
-    async def _commit(self, edits: Sequence[Edit], note: str) -> None:
-        await self._store.log.commit(self.table_id, edits, actor=self._actor, note=note)
+    async def _edit(self, edits: Sequence[Edit], note: str) -> None:
+        if edits:
+            await self._changes.edit(self.table_id, edits, note)
 
     # ── filling ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -157,8 +135,8 @@ class ProductComparison:
         if not asked or (only is None and not pending(table, asked)):
             return []
         fill = self._fill(table, asked, only=only, searches=searches)
-        filled = await fill.run_within(self._limits.seconds)
-        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+        filled = await fill.run_within(self._context.limits.seconds)
+        await self._changes.apply_unseen(filled.proposal_id)
         await self.settle_prices()
         await self._settle_official_pages()
         return [filled.problem] if filled.problem else []
@@ -179,8 +157,7 @@ class ProductComparison:
                 page, _ = Counter(each.origin for each in there).most_common(1)[0]
                 cited = [each for each in there if each.origin == page]
                 edits.append(SetCell(row_id=row.id, field=PAGE, cell=read(page, cited[:1], judged=True)))
-        if edits:
-            await Changes(self._store, self._actor).edit(self.table_id, edits, "found official pages")
+        await self._edit(edits, "found official pages")
 
     async def read_prices_again(self, before: Requirements) -> list[str] | None:
         """In another currency than before, where the budget has changed it: of products without a price in it, their
@@ -191,7 +168,7 @@ class ProductComparison:
         if field is None or not currency or currency == budget_currency(before):
             return None
         asked = structs.replace(field, question=price_field(self._requirements).question)
-        await self._commit([ChangeField(name=PRICE, field=asked)], f"asked for prices in {currency}")
+        await self._edit([ChangeField(name=PRICE, field=asked)], f"asked for prices in {currency}")
         foreign = {(row.id, PRICE) for row in table.rows if (named := currencies(row)) and currency not in named}
         return await self.fill(fields=[PRICE], only=foreign, searches=False) if foreign else None
 
@@ -199,11 +176,11 @@ class ProductComparison:
         """What nobody knows, of hard wishes, of products that were out by the requirements of before: no search was
         made for them. What the person should know about it; None where there is nothing to look for. Not without a
         model, where most is unknown and a search seldom helps."""
-        if self._tools.model is None:
+        if self._context.tools.model is None:
             return None
         table = await self.table()
-        was_in = {each.row_id for each in rank(table, before, self._rates).ranked}
-        now_in = {each.row_id for each in rank(table, self._requirements, self._rates).ranked}
+        was_in = {each.row_id for each in rank(table, before, self._context.rates).ranked}
+        now_in = {each.row_id for each in rank(table, self._requirements, self._context.rates).ranked}
         hard = {column_key(wish.column) for wish in self._requirements.wishes if wish.hard}
         fields = [field.name for field in asked_fields(table) if column_key(field.name) in hard]
         cells = {
@@ -219,11 +196,10 @@ class ProductComparison:
         edits: list[Edit] = []
         for row in (await self.table()).rows:
             before = row.cell(PRICE)
-            price = lowest_price(before, budget_currency(self._requirements), self._rates)
+            price = lowest_price(before, budget_currency(self._requirements), self._context.rates)
             if price is not before:
                 edits.append(SetCell(row_id=row.id, field=PRICE, cell=price, expected=before))
-        if edits:
-            await Changes(self._store, self._actor).edit(self.table_id, edits, "took the lowest of several prices")
+        await self._edit(edits, "took the lowest of several prices")
 
     async def estimate(self, fields: Sequence[Field]) -> Estimate:
         """What filling these columns is likely to take."""
@@ -245,33 +221,52 @@ class ProductComparison:
                 {row.id: own_pages(row) for row in table.rows},
                 searches=searches,
                 side_by_side=(PRICE,),
-                worth_searching=partial(worth_searching, table, self._requirements, self._rates),
+                worth_searching=partial(worth_searching, table, self._requirements, self._context.rates),
             ),
-            tools=self._tools,
+            tools=self._context.tools,
             only=only,
-            concurrency=self._concurrency or len(table.rows) or None,  # all at once, so that they share calls
-            retry=RetryPolicy(attempts=1 + self._limits.retries),
-            terms=self._terms,
-            watch=self._watch,
+            concurrency=self._context.concurrency or len(table.rows) or None,  # all at once, so that they share calls
+            retry=RetryPolicy(attempts=1 + self._context.limits.retries),
+            terms=self._context.terms,
+            watch=self._context.watch,
         )
 
-    async def flag(self, row_id: RowId, field: str, why: str) -> None:
-        await Changes(self._store, self._actor).flag(self.table_id, row_id, field, why)
+    async def fill_again(self, cells: Sequence[CellAt], why: str) -> None:
+        """Look for the values that the person doubts, and for nothing else."""
+        for row_id, field in cells:
+            await self._changes.flag(self.table_id, row_id, field, why)
+        await self.fill(fields=[field for _, field in cells], only=set(cells))
 
     async def judge(self, table: Table, ranking: Ranking) -> None:
         """Writes down of each product whether it meets the requirements: worked out from its cells, not looked for."""
         if table.field(MEETS.name) is None:
-            await self._commit([AddField(field=MEETS)], "judged by the requirements")
+            await self._edit([AddField(field=MEETS)], "judged by the requirements")
         rows = {row.id: row for row in table.rows}
         verdicts = {each.row_id: refused(each, rows[each.row_id]) for each in ranking.excluded}
         verdicts |= {each.row_id: met(each, rows[each.row_id]) for each in ranking.ranked}
-        edits: list[Edit] = []
-        for row_id, verdict in verdicts.items():
-            before = rows[row_id].cell(MEETS.name)
-            if (before.value, before.error) != (verdict.value, verdict.error):
-                edits.append(SetCell(row_id=row_id, field=MEETS.name, cell=verdict))
-        if edits:
-            await Changes(self._store, self._actor).edit(self.table_id, edits, "judged by the requirements")
+        before = {row_id: rows[row_id].cell(MEETS.name) for row_id in verdicts}
+        edits = [
+            SetCell(row_id=row_id, field=MEETS.name, cell=verdict)
+            for row_id, verdict in verdicts.items()
+            if (before[row_id].value, before[row_id].error) != (verdict.value, verdict.error)
+        ]
+        await self._edit(edits, "judged by the requirements")
+
+
+def change_role(field: Field, role: Role) -> Edit:
+    return ChangeField(name=field.name, field=structs.replace(field, role=role))
+
+
+async def with_table(context: TurnContext, state: ShortlistState) -> ShortlistState:
+    """Return the state with a table, which the conversation knows at once: if the turn fails, the next one uses it."""
+    if state.table_id:
+        return state
+    store, name = context.store, state.requirements.product_type.capitalize() or "Shortlist"
+    # Without a model nothing tells makers, official pages and used goods.
+    fields = FOUND_FIELDS if context.tools.model is not None else (Field(name=KEY), Field(name=FOUND_AT, type="url"))
+    table = await store.tables.create(name, fields, key_field=KEY, actor=context.actor, note="a shortlist")
+    await store.shortlists.save(structs.replace(await store.shortlists.get(state.id), table_id=table.id))
+    return structs.replace(state, table_id=table.id)
 
 
 def asked_fields(table: Table, names: Collection[str] = ()) -> list[Field]:
@@ -307,11 +302,41 @@ def worth_searching(
     return {*weak, PRICE} if is_foreign else weak
 
 
+def all_values(cell: Cell) -> list[Conflict]:
+    """Return the value with its evidence, then those of other sources."""
+    return [Conflict(value=cell.value, evidence=cell.evidence), *cell.conflict]
+
+
 def currencies(row: Row) -> set[str]:
     """Of the prices that are known of a product."""
-    price = row.cell(PRICE)
-    prices = (price.value, *(other.value for other in price.conflict))
-    return {each.currency for each in prices if isinstance(each, Money)}
+    return {each.value.currency for each in all_values(row.cell(PRICE)) if isinstance(each.value, Money)}
+
+
+def lowest_price(cell: Cell, currency: str, rates: Rates) -> Cell:
+    """Return the cell with the lowest of the prices that were read for it, in the currency of the budget if one is in
+    it; the others stay beside it, since none of them is wrong. What a person wrote stays. Amounts without a known rate
+    are not compared."""
+    if not isinstance(cell.value, Money) or cell.shown_basis == "given":
+        return cell
+    named = all_values(cell)
+    wanted = {price.value.currency for price in named if isinstance(price.value, Money)} & {currency}
+    euros: dict[int, float] = {}
+    for place, price in enumerate(named):
+        if isinstance(price.value, Money) and (not wanted or price.value.currency == currency):
+            amount = rates.convert(price.value.amount, price.value.currency, "EUR")
+            if amount is not None:
+                euros[place] = amount
+    best = min(euros, key=lambda place: (euros[place], place), default=0)
+    if best == 0:
+        return cell
+    return structs.replace(
+        cell,
+        value=named[best].value,
+        raw_value=None,
+        converted_by="",
+        evidence=named[best].evidence,
+        conflict=(*named[:best], *named[best + 1 :]),
+    )
 
 
 def own_pages(row: Row) -> list[str]:

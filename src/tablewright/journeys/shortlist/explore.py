@@ -23,11 +23,10 @@ from tablewright.decisions.shortlist.products import (
     one_a_page,
 )
 from tablewright.decisions.shortlist.searches import PlanSearches, SearchesToPlan
-from tablewright.decisions.shortlist.turn import standing_fields
 from tablewright.domain.model import Evidence, Noun, Row, Step, Table
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
-from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, Product, Requirements, ShortlistLimits
+from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, STANDING_FIELDS, Product, Requirements, ShortlistLimits
 from tablewright.domain.text import count_noun
 from tablewright.gathering import Gathering, offer_of
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
@@ -188,7 +187,7 @@ class ProductExploration(Gathering):
         if len(self.products) <= most:
             return self.products
         rows = [Row(id=number, cells=cells_of(each)) for number, each in enumerate(self.products)]
-        table = Table(id="", name="", fields=standing_fields(), rows=tuple(rows))
+        table = Table(id="", name="", fields=STANDING_FIELDS, rows=tuple(rows))
         out = {each.row_id for each in rank(table, self._requirements, BUNDLED).excluded}
         places = [self._places[row_key(each.name)] for each in self.products]
         order = sorted(range(len(self.products)), key=lambda number: (number in out, places[number]))

@@ -153,8 +153,7 @@ class Judging:
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
             return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
-        met = verdict.truth == "match"
-        if met:
+        if verdict.truth == "match":
             return 1.0, self.translate("{column} {value}", wish, value=shown)
         return 0.0, self.translate(
             "{column} {value}, wanted {wanted}", wish, value=shown, wanted=wanted(wish, self._language)
@@ -201,12 +200,8 @@ class Judging:
         return int(self._currency not in ("", value.currency)), self.price(row)
 
     def price(self, row: Row) -> float:
-        """In euros, as far as the rate is known."""
         value = row.cell(PRICE).value
-        if not isinstance(value, Money):
-            return float("inf")
-        there = self._rates.convert(value.amount, value.currency, "EUR")
-        return value.amount if there is None else there
+        return in_euros(value, self._rates) if isinstance(value, Money) else float("inf")
 
     def _number(self, row: Row, column: str) -> float | None:
         field = self._fields.get(column_key(column))
@@ -237,6 +232,12 @@ class Judging:
             if figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends):
                 return True
         return False
+
+
+def in_euros(price: Money, rates: Rates) -> float:
+    """Return what a price is worth; its amount if the rate is unknown."""
+    euros = rates.convert(price.amount, price.currency, "EUR")
+    return price.amount if euros is None else euros
 
 
 def missed_by(price: Money, requirements: Requirements, rates: Rates) -> tuple[str, ...]:

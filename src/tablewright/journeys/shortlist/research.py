@@ -25,11 +25,13 @@ from tablewright.domain.shortlist import (
     column_name,
 )
 from tablewright.domain.text import cell_text
-from tablewright.journeys.shortlist.comparison import pending
+from tablewright.journeys.shortlist.about_table import ComparisonAnswers
+from tablewright.journeys.shortlist.advising import present
+from tablewright.journeys.shortlist.comparison import ProductComparison, pending, with_table
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, ProductExploration
 from tablewright.journeys.shortlist.ranking import shown_cell
-from tablewright.journeys.shortlist.understanding import missing, understood
+from tablewright.journeys.shortlist.understanding import missing, understand_message
 from tablewright.journeys.shortlist.wording import lines, refined, reply_of
 from tablewright.models.text_budget import EXAMPLE_PAGES_ROOM
 from tablewright.strategies.subject import is_from_documents
@@ -43,8 +45,8 @@ class ProductSearch:
         """Candidates, and the columns to compare them by, for confirmation. On a further search the columns are known,
         and only the new rows are filled; where none is new, what is there is judged by what is wanted now."""
         state = structs.replace(state, phase="research", waiting="")
-        comparison = await self._context.comparison(state)
-        state = structs.replace(state, table_id=comparison.table_id)
+        state = await with_table(self._context, state)
+        comparison = ProductComparison(self._context, state)
         table = await comparison.table()
         known = [cell_text(row.cell(KEY)) for row in table.rows]
         exploration = ProductExploration(
@@ -72,7 +74,7 @@ class ProductSearch:
             else state.translate("No further product was found; what is there was ranked again.")
         )
         names = [each.name for each in found.products]
-        return await self._context.present(state, heading=heading, notes=notes, found=names)
+        return await present(self._context, state, lines(heading), notes=notes, found=names)
 
     def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
         told = (
@@ -112,11 +114,9 @@ class ProductSearch:
 
     async def proposed(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         names = ", ".join(column_name(field.name, state.language) for field in state.proposed)
-        likely = await (await self._context.comparison(state)).estimate(state.proposed)
-        searches, pages = (
-            state.translate("{count} search|{count} searches", count=likely.searches),
-            state.translate("{count} page|{count} pages", count=likely.pages),
-        )
+        likely = await ProductComparison(self._context, state).estimate(state.proposed)
+        searches = state.translate("{count} search|{count} searches", count=likely.searches)
+        pages = state.translate("{count} page|{count} pages", count=likely.pages)
         parts = [state.translate("at most {searches} and {pages}", searches=searches, pages=pages)]
         if likely.calls.likely:
             parts.append(
@@ -130,13 +130,12 @@ class ProductSearch:
             count=likely.cells,
             parts=", ".join(parts),
         )
-        return state, reply_of(
-            said, state.translate("I would compare: {columns}.", columns=names), effort, buttons=(ENRICH, MODIFY)
-        )
+        compared = state.translate("I would compare: {columns}.", columns=names)
+        return state, reply_of(said, compared, effort, buttons=(ENRICH, MODIFY))
 
     async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         drop = {column_key(name) for name in turn.drop_columns}
-        comparison = await self._context.comparison(state)
+        comparison = ProductComparison(self._context, state)
         if state.waiting == "fields":
             kept = [field for field in state.proposed if column_key(field.name) not in drop]
             proposed = (*kept, *missing(None, turn.columns, kept)) or (PRICE_FIELD,)
@@ -147,7 +146,7 @@ class ProductSearch:
             of_them = [field for field in proposed if not about or column_key(field.name) in about]
             await comparison.add_fields(of_them)
             return state, await self._looked_up(state, turn, message, [field.name for field in of_them])
-        hidden = await comparison.hide(turn.drop_columns) if drop else []
+        hidden = await comparison.hide_fields(turn.drop_columns) if drop else []
         said = [*turn.said]
         if hidden:
             said += lines(
@@ -166,33 +165,28 @@ class ProductSearch:
         if turn.products:
             return state, await self._looked_up(state, turn, message, names)
         if not new and not pending(await comparison.table(), wanted):  # it is there, if perhaps not among those shown
-            return state, await self._context.advising(state, comparison).show(turn)
+            return state, await ComparisonAnswers(self._context, state).show(turn)
         state = structs.replace(state, columns=())
         notes = await comparison.fill(fields=names)
         heading = state.translate("Now part of the comparison: {columns}.", columns=", ".join(names))
         table = await comparison.table()
         cells = [row.cell(name) for row in table.rows for name in names]
         if any(cell.value is not None or cell.needs_work for cell in cells):
-            return await self._context.present(state, said, heading=heading, notes=notes, new=names)
+            return await present(self._context, state, (*lines(heading), *said), notes=notes, new=names)
         none = [state.translate("{column} was found for none of the candidates.", column=name) for name in names]
         return state, reply_of((*lines(heading), *said), *none, *notes)  # the order and the advice stay as they are
 
     async def _looked_up(self, state: ShortlistState, turn: TurnTaken, message: str, columns: list[str]) -> ChatReply:
         """What was looked up for a question, and then the answer to it, where the model gives one from what is there
         now."""
-        context = self._context
-        comparison = await context.comparison(state)
-        found = await context.advising(state, comparison).look_up(turn, columns)
-        table = await comparison.table()
+        found = await ComparisonAnswers(self._context, state).look_up(turn, columns)
         filled = structs.replace(state, has_presented=True)
-        ranking = context.ranking(table, state)
-        tools = context.tools
-        answer, _ = await understood(filled, message, table, ranking, tools.model, context.tell, context.rates)
+        answer, _ = await understand_message(self._context, filled, message)
         is_answered = answer.intent == "question" and answer.said
         return structs.replace(found, said=answer.said) if is_answered else found
 
     async def more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
-        comparison = await self._context.comparison(state)
+        comparison = ProductComparison(self._context, state)
         table = await comparison.table()
         like = next((row for row in table.rows if row.id == turn.like), None)
         # What the user's documents say of it is not searched for.

@@ -28,11 +28,13 @@ from tablewright.domain.shortlist import (
     ShortlistState,
 )
 from tablewright.errors import UsageError
-from tablewright.journeys.shortlist.advising import unverified
+from tablewright.journeys.shortlist.about_table import ComparisonAnswers
+from tablewright.journeys.shortlist.advising import present, unverified
+from tablewright.journeys.shortlist.comparison import ProductComparison
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import PAGES, ROUNDS
 from tablewright.journeys.shortlist.research import ProductSearch
-from tablewright.journeys.shortlist.understanding import missing, understood
+from tablewright.journeys.shortlist.understanding import missing, understand_message
 from tablewright.journeys.shortlist.wording import (
     fresh,
     is_same,
@@ -72,11 +74,8 @@ class Shortlist:
             state = fresh(state)
         if label := pressed(said):
             return await self._pressed(state, label)
-        table = await self._context.table(state)
-        ranking = self._context.ranking(table, state)
         try:
-            tools, tell = self._context.tools, self._context.tell
-            turn, note = await understood(state, said, table, ranking, tools.model, tell, self._context.rates)
+            turn, note = await understand_message(self._context, state, said)
         except UsageError as error:
             return await self._where_we_are(state, lines(str(error)))
         if turn.language and turn.language != state.language:
@@ -124,23 +123,22 @@ class Shortlist:
         return await self._about_table(state, turn, message)
 
     async def _about_table(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
-        comparison = await self._context.comparison(state)
-        advising = self._context.advising(state, comparison)
+        answers = ComparisonAnswers(self._context, state)
         match turn.intent:
             case "show":
-                reply = await advising.show(turn)
+                reply = await answers.show(turn)
             case "links":
-                reply = await advising.links(turn)
+                reply = await answers.links(turn)
                 state = structs.replace(state, offers=reply.listings)
             case "export":
-                reply = await advising.export(turn)
+                reply = await answers.export(turn)
             case "source":
-                reply = await advising.source(turn)
+                reply = await answers.source(turn)
             case "wrong value":
-                reply = await advising.look_again(turn, message)
+                reply = await answers.look_again(turn, message)
                 state = refined(state, "a value was looked up again", message)
             case "remove" if turn.products:
-                names = await comparison.remove_products(turn.products)
+                names = await answers.comparison.remove_products(turn.products)
                 state = structs.replace(state, removed=(*state.removed, *names))
                 return await self._where_we_are(
                     state, (*turn.said, *lines(state.translate("Taken out of the comparison.")))
@@ -178,13 +176,13 @@ class Shortlist:
                     ),
                 )
             case _ if label == ENRICH and state.waiting == "fields":
-                comparison = await self._context.comparison(state)
+                comparison = ProductComparison(self._context, state)
                 await comparison.add_fields(state.proposed)
                 notes = await comparison.fill()
-                return await self._context.present(structs.replace(state, proposed=()), notes=notes)
+                return await present(self._context, structs.replace(state, proposed=()), notes=notes)
             case _ if label == GO_ON and state.has_presented:
-                notes = await (await self._context.comparison(state)).fill()
-                return await self._context.present(state, notes=notes)
+                notes = await ProductComparison(self._context, state).fill()
+                return await present(self._context, state, notes=notes)
         return await self._where_we_are(state, lines(state.translate("That belongs to another step.")))
 
     async def _where_we_are(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
@@ -271,7 +269,7 @@ class Shortlist:
         state = structs.replace(state, waiting="", before=None)
         if not state.has_presented:
             return await self._research.search(state)
-        comparison = await self._context.comparison(state)
+        comparison = ProductComparison(self._context, state)
         notes = []
         if new := await comparison.add_fields(state.columns):
             notes = await comparison.fill(fields=new)
@@ -293,7 +291,7 @@ class Shortlist:
                 else ""
             )
             notes += [*(prices or ()), *(let_in or ())]
-            return await self._context.present(state, heading=heading, notes=notes)
+            return await present(self._context, state, lines(heading), notes=notes)
         return await self._research.search(state)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from tablewright.decisions.shortlist.prompt_parts import NOT_LOOKED_UP, ComparedRow
 from tablewright.domain.condition import describe_condition
-from tablewright.domain.model import Field, Row, Table
+from tablewright.domain.model import Conflict, Evidence, Field, Row, RowId, Table
 from tablewright.domain.shortlist import (
     BUTTONS,
     GO_ON,
@@ -16,6 +16,7 @@ from tablewright.domain.shortlist import (
     PAGE,
     PRICE,
     TRY_AGAIN,
+    CellRef,
     ChatMessage,
     ChatReply,
     Ranking,
@@ -23,6 +24,7 @@ from tablewright.domain.shortlist import (
     ReplySentence,
     Requirements,
     ShortlistState,
+    column_name,
 )
 from tablewright.domain.text import cell_text, count_noun
 from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
@@ -35,6 +37,11 @@ RIVALS = 2
 
 def lines(*texts: str) -> tuple[ReplySentence, ...]:
     return tuple(ReplySentence(text=text) for text in texts if text)
+
+
+def sentence(text: str, row_id: RowId, *fields: str) -> ReplySentence:
+    """Return a sentence about a product that stands on these of its cells."""
+    return ReplySentence(text=text, cells=tuple(CellRef(row_id=row_id, field=field) for field in fields))
 
 
 def pressed(said: str) -> str:
@@ -117,14 +124,23 @@ def compared(row: Row, fields: Sequence[Field], verdict: str, ranking: Ranking) 
 
 def with_rivals(row: Row, field: Field, ranking: Ranking) -> str:
     """ "1.7 l (also 1.5 l, shop.example)": what other sources say of it stands beside it."""
-    rivals = [
-        f"{shown_value(each.value, field)}, {each.evidence[0].domain}"
-        if each.evidence
-        else shown_value(each.value, field)
-        for each in row.cell(field.name).conflict[:RIVALS]
-    ]
+    rivals = rival_values(row.cell(field.name).conflict[:RIVALS], field)
     shown = with_price(row, field, ranking) or (NOT_LOOKED_UP if row.cell(field.name).needs_work else "")
-    return f"{shown} (also {'; '.join(rivals)})" if rivals else shown
+    return f"{shown} (also {rivals})" if rivals else shown
+
+
+def rival_values(others: Sequence[Conflict], field: Field, language: str = "") -> str:
+    """ "1.5 l, shop.example; 1.6 l"."""
+    said = ((shown_value(each.value, field, language), first_domain(each.evidence)) for each in others)
+    return "; ".join(", ".join(filter(None, each)) for each in said)
+
+
+def first_domain(evidence: Sequence[Evidence]) -> str:
+    return next((each.domain for each in evidence if each.domain), "")
+
+
+def named_columns(fields: Sequence[Field], language: str) -> tuple[str, ...]:
+    return tuple(column_name(field.name, language) for field in fields)
 
 
 def with_price(row: Row, field: Field, ranking: Ranking, language: str = "") -> str:
