@@ -10,7 +10,7 @@ import pytest
 
 from tablewright import app, logs, threads
 from tablewright.application import notifying
-from tablewright.doors.api import rows
+from tablewright.doors.api import row_pages
 from tablewright.doors.server import authentication, connections, guard, limits, oidc
 from tablewright.doors.server.limits import MEGABYTE, ServerLimits
 from tablewright.doors.web import grid_rows, table_cells
@@ -45,7 +45,7 @@ SERVER = (
     f"one whose client reads nothing is closed after {USUAL.read_answer_seconds:.0f} s",
     f"at most {USUAL.reads_of_one} requests of one person that read data are computed at once, {USUAL.reads} of all",
     f"whose turn does not come in {USUAL.turn_seconds:.0f} s",
-    f"a page of rows has at most {rows.REPLY_BYTES // MEGABYTE} MB",
+    f"a page of rows has at most {row_pages.REPLY_BYTES // MEGABYTE} MB",
     f"sent in pieces of {guard.PIECE // 1024} KB",
     f"{USUAL.unread_of_one // MEGABYTE} MB of answers unread, or all together {USUAL.unread // MEGABYTE} MB",
     f"at most {table_cells.MOST_COPIED_CHARACTERS // 1_000_000} million characters",
@@ -85,7 +85,7 @@ OPERATIONS = (
     f" at most {retry.LONGEST_WAIT:.0f} s",
     f"A write waits up to {failures.BUSY_SECONDS} seconds",
     f"each of its {database.READERS + database.STREAMERS} readers",
-    f"a page of rows has at most {rows.REPLY_BYTES // MEGABYTE} MB",
+    f"a page of rows has at most {row_pages.REPLY_BYTES // MEGABYTE} MB",
 )
 FORMULAS = (
     f"{formula.MAX_LENGTH:,} characters, {formula.MAX_DEPTH} levels",

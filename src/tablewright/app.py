@@ -246,6 +246,11 @@ class Tablewright(
         """In whose name it works."""
         return self._actor
 
+    @property
+    def person(self) -> Person | None:
+        """Who acts through a server; None for the owner of the machine."""
+        return self._store.database.acting.person
+
     async def save_settings(self, changes: Mapping[str, str], *, actor: str = "") -> None:
         """Keeps them for whoever uses this home folder, and uses them from now on, for all who are served; runs under
         way go on with theirs. An empty value is the default again. In the audit log, but for the keys."""

@@ -45,10 +45,16 @@ class Application:
     """The conversations in which a turn is being taken."""
 
     async def _charge_files(self, paths: Sequence[Path]) -> None:
-        """What somebody hands in through a server counts towards their limit, whatever becomes of it."""
+        def measure() -> int:
+            return sum(path.stat().st_size for path in paths if path.is_file())
+
         if self._store.database.acting.person is not None:
-            sizes = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in paths if path.is_file()))
-            await self._store.ledger.charge("uploads", sizes / MEGABYTE)
+            await self.charge_upload(await asyncio.to_thread(measure))
+
+    async def charge_upload(self, size: int) -> None:
+        """Count bytes that a person sends through a server towards their limit, whatever becomes of them."""
+        if self._store.database.acting.person is not None:
+            await self._store.ledger.charge("uploads", size / MEGABYTE)
 
     async def is_sample(self, table_id: str) -> bool:
         """Whether the table came with Tablewright: what it is about is fictional, and is found in the sample web."""

@@ -47,14 +47,14 @@ def test_a_generated_client_imports_fills_applies_corrects_and_exports(api: Api)
     ended = api.watch(run)[-1][1]
     assert client.get_run(run_id=run)["status"] == ended["status"] == "done"
     assert client.apply_proposal(proposal_id=ended["proposal_id"], body={})["applied"]["cells"] == 3
-    client.set_cell(table_id=table, row_id=1, field="Name", body={"value": "BW"})
-    client.flag_cell(table_id=table, row_id=2, field="Name", body={"note": "odd"})
+    client.set_cell(table=table, row_id=1, field="Name", body={"value": "BW"})
+    client.flag_cell(table=table, row_id=2, field="Name", body={"note": "odd"})
     warned = api.send("GET", f"/tables/{table}/export").headers["tablewright-warning"]
     assert warned == "1 exported value is flagged as doubtful."
     exported = client.export_table(table_id=table, format="csv", evidence=True).decode().splitlines()
     assert exported[1].startswith("Brightwater Foods,United Kingdom,BW,")
     assert "FLAGGED" in exported[2]
-    assert client.get_table(table_id="nothing")["error"]["type"] == "NotFound"
+    assert client.get_table(table="nothing")["error"]["type"] == "NotFound"
     upload = document["components"]["schemas"]["Body_import_table"]["properties"]["file"]
     assert upload["format"] == "binary"
 

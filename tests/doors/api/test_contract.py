@@ -24,7 +24,8 @@ def test_no_request_breaks_the_server_and_every_answer_is_as_described(tmp_path:
         known = seeded(api)
         operations, checks = described(f"{api.server.url}/api/v1/openapi.json")
         assert len(operations) > 60
-        operations.sort(key=lambda operation: operation.method == "delete")  # what is there is there for all others
+        # What is there is there for all others: a table goes after its rows.
+        operations.sort(key=lambda each: each.path.count("/") * -1 if each.method == "delete" else -100)
         answers = {operation.label: tried(operation, known, checks) for operation in operations}
     fulfilled = [label for label, codes in answers.items() if any(code < 300 for code in codes)]
     assert len(fulfilled) > 0.8 * len(answers)  # or what is tried is refused before it could break anything
@@ -54,6 +55,7 @@ def seeded(api: Api) -> dict[str, Any]:
     reply = api.post("/ask", {"question": "all receipts that contain tires"})
     api.post("/users", {"name": "ann"}, 201)
     return {
+        "table": table_id,
         "table_id": table_id,
         "run_id": run["run_id"],
         "proposal_id": run["proposal_id"],

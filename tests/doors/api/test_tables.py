@@ -14,8 +14,8 @@ import pytest
 
 from tablewright.app import Operation
 from tablewright.domain.document import document
-from tablewright.doors.api import answers, rows
-from tablewright.doors.api.rows import RowShown
+from tablewright.doors.api import answers, row_pages
+from tablewright.operations.rows import RowShown
 from tests.doors.api.using import COMPANIES, Api
 from tests.patience import PATIENCE
 
@@ -48,7 +48,7 @@ def test_a_page_of_long_rows_is_bounded_by_bytes_and_loses_none(api: Api) -> Non
         while after is not None:
             answer = api.send("GET", f"/tables/{table_id}/rows", params={"limit": 1_000, "after": after, **asked})
             page = answer.json()
-            assert len(answer.content) < rows.REPLY_BYTES + 1_000 or len(page["rows"]) == 1
+            assert len(answer.content) < row_pages.REPLY_BYTES + 1_000 or len(page["rows"]) == 1
             seen += [row["row_id"] for row in page["rows"]]
             shortened.append(page["shortened"])
             after = page["next"]
@@ -58,7 +58,7 @@ def test_a_page_of_long_rows_is_bounded_by_bytes_and_loses_none(api: Api) -> Non
 
 
 def test_a_page_of_a_wide_table_has_all_rows_that_fit(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MOST_CELLS", 5)  # read at once
+    monkeypatch.setattr(row_pages, "MOST_CELLS", 5)  # read at once
     table_id = api.bring_in("Name,Price\n" + "".join(f"Thing {number},{number}\n" for number in range(1, 6)))
     for asked in ({}, {"status": "ENRICHED"}):
         page = api.get(f"/tables/{table_id}/rows", **asked)

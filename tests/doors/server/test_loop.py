@@ -11,7 +11,6 @@ import pytest
 
 from tablewright.corpus import ingest
 from tablewright.domain.model import Field, Table
-from tablewright.doors.api import tables
 from tablewright.doors.web.table_grid import grid_columns
 from tablewright.journeys import files
 from tablewright.journeys.ask import members, where
@@ -19,7 +18,7 @@ from tests.doors.server.serving import served
 from tests.growth import grows_in_proportion
 
 HEAVY = (
-    (tables, "write_rows"),
+    (files, "from_mappings"),
     (ingest, "embedded"),
     (ingest, "with_vectors"),
     (members, "tables_of_rows"),

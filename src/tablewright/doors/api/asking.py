@@ -30,10 +30,10 @@ from tablewright.doors.api.inputs import (
     writable,
 )
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import not_there
 from tablewright.doors.server.context import Visiting
 from tablewright.errors import UsageError
+from tablewright.operations.tables import Removed
 
 router = resource("ask")
 

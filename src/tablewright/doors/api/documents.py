@@ -15,13 +15,14 @@ from pydantic import Field as Value
 from tablewright.domain.corpus import Category, Document, KindBy
 from tablewright.domain.form import KnownGroup
 from tablewright.domain.model import Noun
+from tablewright.doors.api.adapter import encode_reply
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName, resource
 from tablewright.doors.api.schemas import EXAMPLES, described
-from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
 from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visiting
+from tablewright.operations.tables import Removed, TableImported, describe_import
 from tablewright.temporary import INCOMING, temporary_folder
 
 router = resource("documents")
@@ -223,7 +224,7 @@ async def table_of_documents(visit: Visiting, asked: NewDocumentTable) -> Json:
     """Creates a table with a row for each readable document."""
     visit.must_change()
     made = await visit.tablewright.table_of_documents(asked.name.strip() or "documents", kind=asked.kind)
-    return brought_in(made)
+    return await encode_reply(describe_import(made), 201)
 
 
 @router.get("/documents/tables", response_model=described(DocumentTables))

@@ -7,17 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
-from tablewright.domain.edits import AddField, ChangeField, RemoveField
 from tablewright.domain.fieldspec import checked_name
 from tablewright.domain.model import Field, FieldType, Role
-from tablewright.doors.api.answers import Json
-from tablewright.doors.api.inputs import Body, FieldName, Name, TableId, Text, resource
-from tablewright.doors.api.rows import Changed
-from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_table
-from tablewright.doors.server.context import Visiting
-
-router = resource("fields")
+from tablewright.doors.api.inputs import Body, Name, Text
 
 
 def usable(name: str) -> str:
@@ -61,34 +53,3 @@ class AskedField(Body):
             role=self.role,
             depends_on=tuple(self.depends_on),
         )
-
-
-@router.post("/tables/{table_id}/fields", status_code=201, response_model=described(Changed))
-async def add_field(visit: Visiting, table_id: TableId, asked: AskedField) -> Json:
-    """Adds a column at the end, empty in every row."""
-    visit.must_change()
-    table = await seen_table(visit, table_id)
-    change = await visit.tablewright.changes.edit(
-        table.id, [AddField(field=asked.field())], f"added column {asked.name}"
-    )
-    return Json(Changed(change=change), 201)
-
-
-@router.put("/tables/{table_id}/fields/{field:path}", response_model=described(Changed))
-async def change_field(visit: Visiting, table_id: TableId, field: FieldName, asked: AskedField) -> Json:
-    """Changes the definition of a column. Renaming it keeps its cells."""
-    visit.must_change()
-    table = await seen_table(visit, table_id)
-    old = table.require_field(field)
-    edit = ChangeField(name=old.name, field=asked.field())
-    return Json(Changed(change=await visit.tablewright.changes.edit(table.id, [edit], f"changed column {old.name}")))
-
-
-@router.delete("/tables/{table_id}/fields/{field:path}", response_model=described(Changed))
-async def remove_field(visit: Visiting, table_id: TableId, field: FieldName) -> Json:
-    """Removes a column with its cells; undoing the change restores them."""
-    visit.must_change()
-    table = await seen_table(visit, table_id)
-    old = table.require_field(field)
-    change = await visit.tablewright.changes.edit(table.id, [RemoveField(name=old.name)], f"removed column {old.name}")
-    return Json(Changed(change=change))

@@ -30,11 +30,11 @@ from tablewright.doors.api.answers import Json, Page, file_answer, file_response
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId, resource
 from tablewright.doors.api.schemas import EXAMPLES, described
-from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_research
 from tablewright.doors.server.context import Visiting
 from tablewright.errors import UsageError
 from tablewright.formats.reports.write import ReportFormat
+from tablewright.operations.tables import Removed
 
 router = resource("research")
 

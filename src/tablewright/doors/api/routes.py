@@ -5,44 +5,79 @@ The guard has looked at the token before any route is reached; here it is only d
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Depends
 from fastapi.security import HTTPBearer
 
 from tablewright.doors.api import (
     asking,
     auditing,
-    cells,
     documents,
     events,
-    fields,
+    files,
     finding,
     health,
-    history,
     proposals,
     refresh,
     research,
     retrieval,
-    rows,
+    row_pages,
     runs,
     shortlists,
-    tables,
     tokens,
     users,
     visible,
 )
+from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
+from tablewright.doors.api.inputs import resource
+from tablewright.operations import rows, tables
+from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
 
+TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
+
+OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
+    "tables": {
+        "GET /tables": tables.list_tables,
+        "POST /tables": tables.create_table,
+        f"GET {TABLE}": tables.get_table,
+        f"PATCH {TABLE}": tables.rename_table,
+        f"DELETE {TABLE}": tables.remove_table,
+    },
+    "fields": {
+        f"POST {TABLE}/fields": rows.add_field,
+        f"PUT {TABLE}/fields/{{field:path}}": rows.change_field,
+        f"DELETE {TABLE}/fields/{{field:path}}": rows.remove_field,
+    },
+    "rows": {
+        f"GET {ROW}": rows.get_row,
+        f"POST {TABLE}/rows": rows.add_rows,
+        f"DELETE {ROW}": rows.remove_row,
+    },
+    "cells": {
+        f"GET {ROW}/cells/{{field:path}}": rows.get_cell,
+        f"PUT {ROW}/cells/{{field:path}}": rows.set_cell,
+        f"POST {ROW}/flags/{{field:path}}": rows.flag_cell,
+        f"GET {ROW}/history/{{field:path}}": rows.get_cell_history,
+        f"GET {TABLE}/stale": rows.list_stale_cells,
+    },
+    "history": {
+        f"GET {TABLE}/history": tables.list_changes,
+        f"POST {TABLE}/rollback": tables.undo,
+    },
+}
+CREATES = frozenset({"create_table", "add_field", "add_rows"})
+"""Operations that are answered with status 201."""
+
 router = APIRouter(responses=ERRORS)
 router.include_router(health.open_to_all)
-for resource in (
+for module in (
     health,
-    tables,
-    fields,
-    rows,
-    cells,
-    history,
+    files,
+    row_pages,
     runs,
     events,
     refresh,
@@ -58,4 +93,9 @@ for resource in (
     tokens,
     auditing,
 ):
-    router.include_router(resource.router, dependencies=[Depends(TOKEN)])
+    router.include_router(module.router, dependencies=[Depends(TOKEN)])
+for tag, routes in OPERATIONS.items():
+    served = resource(tag)
+    for route, operation in routes.items():
+        add_operation(served, route, operation, status=201 if operation.name in CREATES else 200)
+    router.include_router(served, dependencies=[Depends(TOKEN)])

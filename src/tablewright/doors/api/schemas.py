@@ -1,17 +1,20 @@
-"""Our nouns as models of the OpenAPI document: what `document()` writes, described from the same definition."""
+"""Structs as models of the OpenAPI document: replies as `document()` writes them, and requests with their limits."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
+from pydantic import Field as Value
 
 from tablewright.app import Applied, Change
 from tablewright.domain.model import Cell, Evidence, Field, Label
+from tablewright.errors import UsageError
+from tablewright.operations.operation import UNWRITABLE
 
 COMPANY = {
     "name": "Company",
@@ -98,6 +101,8 @@ def translated(annotation: Any) -> Any:
     origin = get_origin(annotation)
     if origin is None or origin is Literal:
         return annotation
+    if origin is Annotated:
+        return translated(get_args(annotation)[0])
     parts = tuple(part if part is Ellipsis else translated(part) for part in get_args(annotation))
     if origin in (Union, types.UnionType):
         return Union[parts]  # noqa: UP007  # built from parts
@@ -106,3 +111,68 @@ def translated(annotation: Any) -> Any:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return dict[parts]  # type: ignore[valid-type,misc]
     return annotation
+
+
+# ── requests ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@cache
+def input_model(request: type[Any], names: tuple[str, ...] = ()) -> type[BaseModel]:
+    """The body that fills these fields of a request, or all of them; unknown keys are refused."""
+    keys: dict[str, Any] = {}
+    for field in msgspec.structs.fields(request):
+        if not names or field.name in names:
+            kind, limits = input_type(field)
+            keys[field.name] = (kind, Value(default_of(field), **limits))
+    config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model: type[BaseModel] = create_model(
+        request.__name__, __config__=config, __doc__=request.__dict__.get("__doc__"), **keys
+    )
+    return model
+
+
+def default_of(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    if field.default is msgspec.NODEFAULT:
+        return ...
+    return list(field.default) if isinstance(field.default, tuple) else field.default
+
+
+def input_type(field: msgspec.structs.FieldInfo) -> tuple[Any, dict[str, Any]]:
+    """The type that pydantic checks, and the limits and the description that belong to it."""
+    if get_origin(field.type) is not Annotated:
+        return checked(field.type), {}
+    inner, *metas = get_args(field.type)
+    return checked(inner), {key: value for meta in metas for key, value in limits_of(meta).items()}
+
+
+def limits_of(meta: msgspec.Meta) -> dict[str, Any]:
+    names = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern", "description", "examples")
+    return {name: value for name in names if (value := getattr(meta, name)) is not None}
+
+
+def checked(annotation: Any) -> Any:
+    """The same type with its limits for pydantic; texts must be such that every database can store them."""
+    if annotation is str:
+        return Annotated[str, AfterValidator(writable)]
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        return input_model(annotation)
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        limits = {key: value for meta in parts[1:] for key, value in limits_of(meta).items()}
+        return Annotated[checked(parts[0]), Value(**limits)]
+    if origin is None or origin is Literal:
+        return annotation
+    inner = tuple(part if part is Ellipsis else checked(part) for part in parts)
+    if origin in (Union, types.UnionType):
+        return Union[inner]  # noqa: UP007  # built from parts
+    if origin is tuple:
+        return list[inner[0]]  # type: ignore[valid-type]
+    return dict[inner]  # type: ignore[valid-type,misc]
+
+
+def writable(text: str) -> str:
+    if found := UNWRITABLE.search(text):
+        raise UsageError(f"A text in the request has a character that cannot be seen (U+{ord(found[0]):04X}).")
+    return text

@@ -15,10 +15,10 @@ from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, new
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId, resource
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_shortlist
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
+from tablewright.operations.tables import Removed
 
 router = resource("shortlist")
 

@@ -12,9 +12,9 @@ from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Days, Name, UserName, resource
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import Forbidden, UsageError
+from tablewright.operations.tables import Removed
 
 router = resource("tokens")
 

@@ -12,10 +12,10 @@ from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Days, TableId, UserName, resource
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.tables import Removed
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
+from tablewright.operations.tables import Removed
 
 router = resource("users")
 

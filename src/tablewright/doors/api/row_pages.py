@@ -8,18 +8,14 @@ from typing import Annotated
 
 import msgspec
 from fastapi import Query
-from pydantic import ConfigDict
-from pydantic import Field as Value
 
-from tablewright.app import Change
-from tablewright.domain.edits import RemoveRow
-from tablewright.domain.model import Cell, Noun, Row, RowId, Status, Table
+from tablewright.domain.model import Noun, Row, RowId, Status, Table
 from tablewright.doors.api.answers import Json, encoded
-from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text, resource
+from tablewright.doors.api.inputs import SOME, AfterRow, Limit, TableId, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
-from tablewright.values.row_names import current_row_key
+from tablewright.operations.rows import RowShown, show_row
 
 router = resource("rows")
 
@@ -32,14 +28,6 @@ REPLY_BYTES = 4 * 1024 * 1024
 """Of the rows of a page; a longer row is a page by itself."""
 
 
-class RowShown(Noun, frozen=True):
-    """`key` is what names the row; `cells` has every column."""
-
-    row_id: RowId
-    key: str
-    cells: dict[str, Cell]
-
-
 class RowPage(Noun, frozen=True):
     """`next` is what to pass as `after` for what follows; null at the end. `shortened` says that the page has fewer
     rows than were asked for because a reply has at most 4 MB; the others follow with `next`. A page of rows with a
@@ -48,27 +36,6 @@ class RowPage(Noun, frozen=True):
     rows: tuple[RowShown, ...]
     next: int | None
     shortened: bool = False
-
-
-class Changed(Noun, frozen=True):
-    """The change as it stands in the history, by whose number it can be undone; null where nothing had to change."""
-
-    change: Change | None
-
-
-class NewRows(Body):
-    """Each an object of column names and values, as a person would type them."""
-
-    rows: list[dict[Name, Text]] = Value(min_length=1, max_length=10_000)
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"rows": [{"Company": "Wrenbury Looms", "Founded": "1894"}]}]}
-    )
-
-
-def row_shown(table: Table, row: Row) -> RowShown:
-    cells = {field.name: row.cell(field.name) for field in table.fields}
-    return RowShown(row_id=row.id, key=current_row_key(row, table.key_field), cells=cells)
 
 
 @router.get("/tables/{table_id}/rows", response_model=described(RowPage))
@@ -120,7 +87,7 @@ class RowReply:
             if self.is_full:
                 break
             if self._status is None or any(row.cell(name).status == self._status for name in self._names):
-                written = encoded(row_shown(self._table, row))
+                written = encoded(show_row(self._table, row))
                 if self.rows and self._bytes + len(written) > REPLY_BYTES:
                     self._shortened = True
                     break
@@ -133,30 +100,3 @@ class RowReply:
     def as_json(self, next: RowId | None) -> Json:
         """The form of `RowPage`."""
         return Json(msgspec.json.encode({"rows": self.rows, "next": next, "shortened": self._shortened}))
-
-
-@router.get("/tables/{table_id}/rows/{row_id}", response_model=described(RowShown))
-async def get_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json:
-    """One row with all its cells."""
-    table = await seen_table(visit, table_id)
-    return Json(row_shown(table, await visit.tablewright.row(table.id, row_id)))
-
-
-@router.post("/tables/{table_id}/rows", status_code=201, response_model=described(Changed))
-async def add_rows(visit: Visiting, table_id: TableId, asked: NewRows) -> Json:
-    """Adds rows at the end: all of them, or none if a value does not fit its column."""
-    visit.must_change()
-    table = await seen_table(visit, table_id)
-    for name in {name for row in asked.rows for name in row}:
-        table.require_field(name)
-    return Json(Changed(change=await visit.tablewright.changes.write_values(table.id, {}, asked.rows)), 201)
-
-
-@router.delete("/tables/{table_id}/rows/{row_id}", response_model=described(Changed))
-async def remove_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json:
-    """Removes a row; undoing the change restores it."""
-    visit.must_change()
-    table = await seen_table(visit, table_id)
-    await visit.tablewright.row(table.id, row_id)
-    change = await visit.tablewright.changes.edit(table.id, [RemoveRow(row_id=row_id)], f"removed row {row_id}")
-    return Json(Changed(change=change))

@@ -1,0 +1,93 @@
+"""Serve an operation as a route: its path, query and body parameters together are the request of the operation."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from tablewright.doors.api.answers import Json, in_pieces
+from tablewright.doors.api.idempotency import OnlyOnce
+from tablewright.doors.api.schemas import described, input_model, input_type
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.doors.wording import REST, in_words_of
+from tablewright.operations.operation import Operation
+
+IN_A_THREAD = 50
+"""A reply with a longer list is encoded in a thread: a thousand rows with their sources take a second, in which the
+server would answer no other request."""
+
+
+def add_operation(
+    router: APIRouter, route: str, operation: Operation[Any, Any], *, status: int = 200, once: bool = False
+) -> None:
+    """`route` is a method and a path, such as "GET /tables/{table}". What the path does not name comes from the query
+    of a GET and the JSON body of others. With `once` a client may send an idempotency key."""
+    method, _, path = route.partition(" ")
+    request_type: Any = operation.request
+    fields = {field.name: field for field in msgspec.structs.fields(request_type)}
+    in_path = re.findall(r"{(\w+)", path)
+    others = [name for name in fields if name not in in_path]
+    parameters = [parameter("visit", Visiting)]
+    for name in in_path:
+        kind, limits = input_type(fields[name])
+        parameters.append(parameter(name, Annotated[kind, Path(pattern=pattern_of(name, kind, path), **limits)]))
+    if others and method != "GET":
+        parameters.append(parameter("body", input_model(request_type, tuple(others))))
+    elif others:
+        for name in others:
+            kind, limits = input_type(fields[name])
+            parameters.append(parameter(name, Annotated[kind, Query(**limits)], default=fields[name].default))
+    if once:
+        parameters.append(parameter("once", OnlyOnce))
+
+    async def endpoint(visit: Visit, **values: Any) -> Response:
+        body, idempotency = values.pop("body", None), values.pop("once", None)
+        if body is not None:
+            values |= body.model_dump(exclude_unset=True)
+        request = msgspec.convert(values, request_type)
+
+        async def answer() -> Json:
+            return await encode_reply(await operation(visit.tablewright, request), status)
+
+        return await (answer() if idempotency is None else idempotency.answer(answer))
+
+    endpoint.__name__ = operation.name
+    endpoint.__doc__ = operation.__doc__
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    router.add_api_route(
+        path,
+        endpoint,
+        methods=[method],
+        status_code=status,
+        response_model=described(operation.reply),
+        name=operation.name,
+    )
+
+
+def parameter(name: str, annotation: Any, default: Any = msgspec.NODEFAULT) -> inspect.Parameter:
+    found = inspect.Parameter.empty if default is msgspec.NODEFAULT else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=found)
+
+
+def pattern_of(name: str, kind: Any, path: str) -> str | None:
+    if kind is not str:
+        return None
+    return r"^[^\x00]+$" if f"{{{name}:path}}" in path else r"^[^\x00/]+$"
+
+
+async def encode_reply(reply: msgspec.Struct, status: int) -> Json:
+    warnings = getattr(reply, "warnings", None)
+    if warnings:
+        reply = msgspec.structs.replace(reply, warnings=tuple(in_words_of(REST, each) for each in warnings))
+    if any(
+        isinstance(value := getattr(reply, name), tuple) and len(value) > IN_A_THREAD
+        for name in reply.__struct_fields__
+    ):
+        return Json(await asyncio.to_thread(in_pieces, reply), status)
+    return Json(reply, status)

@@ -1,0 +1,113 @@
+"""What a verb is: one function from a typed request to a typed reply, and what a person must be allowed to call it.
+
+Requests and replies are msgspec structs, like the domain types that they contain: one definition is the check of the
+input, the JSON, and the source of each interface's options, fields and help texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from inspect import getdoc
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
+
+import msgspec
+
+from tablewright.domain.access import Person, Scope
+from tablewright.domain.model import Noun
+from tablewright.errors import Forbidden
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+
+Effect: TypeAlias = Literal["read", "write", "run", "administer"]
+"""Look; change tables, documents or settings; start or stop work that may cost money; see to users."""
+
+NUMBERS_UP_TO = 2**31 - 1
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+"""What not every database can store: a NUL, and half a character."""
+
+Name = Annotated[str, msgspec.Meta(max_length=300)]
+Text = Annotated[str, msgspec.Meta(max_length=20_000)]
+Question = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+TableRef = Annotated[str, msgspec.Meta(min_length=1, max_length=300, description="The table's id or name.")]
+RowNumber = Annotated[int, msgspec.Meta(ge=1, le=NUMBERS_UP_TO, description="The row's number.")]
+RowNumbers = Annotated[
+    tuple[Annotated[int, msgspec.Meta(ge=1, le=NUMBERS_UP_TO)], ...],
+    msgspec.Meta(max_length=100_000, description="Only the rows of these numbers."),
+]
+FieldName = Annotated[str, msgspec.Meta(min_length=1, max_length=300, description="The column's name.")]
+FieldNames = Annotated[tuple[Name, ...], msgspec.Meta(max_length=1_000, description="Only these columns.")]
+Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000, description="The most entries to return.")]
+After = Annotated[str, msgspec.Meta(max_length=400, description="Start after this: the `next` of the previous page.")]
+USUAL_LIMIT = 100
+
+
+class Request(Noun, frozen=True, forbid_unknown_fields=True):
+    """Unknown fields are refused, so that a misspelt option is not silently without effect."""
+
+
+class Page(Noun, frozen=True):
+    """`next` is what to pass as `after` for what follows; null at the end."""
+
+    next: str | None
+
+
+R = TypeVar("R", bound=Request)
+T = TypeVar("T")
+Verb: TypeAlias = "Callable[[Tablewright, R], Awaitable[T]]"
+
+OPERATIONS: dict[str, Operation[Any, Any]] = {}
+
+
+class Operation(Generic[R, T]):
+    """A verb. Calling it checks the caller's permission first, whichever interface calls."""
+
+    def __init__(self, function: Verb[R, T], effect: Effect) -> None:
+        self.function = function
+        self.effect = effect
+        self.name: str = function.__name__
+        self.group = function.__module__.rpartition(".")[2]
+        self.__doc__ = getdoc(function)
+
+    @cached_property
+    def request(self) -> type[R]:
+        found: type[R] = get_type_hints(self.function)["request"]
+        return found
+
+    @cached_property
+    def reply(self) -> Any:
+        return get_type_hints(self.function)["return"]
+
+    async def __call__(self, tablewright: Tablewright, request: R) -> T:
+        if tablewright.person is not None:
+            check_permission(tablewright.person, self.effect)
+        return await self.function(tablewright, request)
+
+
+def operation(effect: Effect) -> Callable[[Verb[R, T]], Operation[R, T]]:
+    """Declare a verb. Its docstring is its help text in every interface."""
+
+    def declare(function: Verb[R, T]) -> Operation[R, T]:
+        declared = Operation(function, effect)
+        OPERATIONS[declared.name] = declared
+        return declared
+
+    return declare
+
+
+def check_permission(person: Person, effect: Effect) -> None:
+    """Raise Forbidden, saying if it is the role or the token that does not allow it."""
+    if effect == "write" and not person.may_change:
+        raise Forbidden("You may look, but not change anything.", advice=_permission_advice(person, "write"))
+    if effect == "run" and not person.may_run:
+        raise Forbidden("You may not start or stop work.", advice=_permission_advice(person, "run"))
+    if effect == "administer" and not person.may_administer:
+        raise Forbidden("Only an admin may do that.")
+
+
+def _permission_advice(person: Person, scope: Scope) -> str:
+    if person.role == "viewer":
+        return "Ask an admin for the role of an editor."
+    return f"Use a token that has the scope {scope}."

@@ -1,0 +1,79 @@
+"""Pages of lists: what comes after an entry, whether or not that entry is still there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from tablewright.errors import UsageError
+from tablewright.operations.operation import NUMBERS_UP_TO
+
+T = TypeVar("T")
+K = TypeVar("K", bound=tuple[Any, ...])
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z),(.+)", re.DOTALL)
+
+
+def newest_first(
+    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[str, str]]
+) -> tuple[list[T], str | None]:
+    """Return the next `limit` entries by their time and id, and where to go on."""
+    some, last = take_page(found, read_moment(after), limit, at, backwards=True)
+    return some, ",".join(last) if last else None
+
+
+def oldest_first(
+    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[str, str]]
+) -> tuple[list[T], str | None]:
+    some, last = take_page(found, read_moment(after), limit, at)
+    return some, ",".join(last) if last else None
+
+
+def by_cell(
+    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[int, str]]
+) -> tuple[list[T], str | None]:
+    """Order by row and column."""
+    some, last = take_page(found, read_cell_position(after), limit, at)
+    return some, cell_position(*last) if last else None
+
+
+def by_number(found: Iterable[T], after: str, limit: int, at: Callable[[T], int]) -> tuple[list[T], str | None]:
+    some, last = take_page(found, (_read_number(after, after),), limit, lambda each: (at(each),))
+    return some, str(last[0]) if last else None
+
+
+def take_page(
+    found: Iterable[T], after: K | None, limit: int, at: Callable[[T], K], *, backwards: bool = False
+) -> tuple[list[T], K | None]:
+    left = sorted(found, key=at, reverse=backwards)
+    if after is not None:
+        left = [each for each in left if (at(each) < after if backwards else at(each) > after)]
+    some = left[:limit]
+    return some, at(some[-1]) if len(left) > limit else None
+
+
+def read_moment(after: str) -> tuple[str, str] | None:
+    said = _MOMENT.fullmatch(after)
+    if after and said is None:
+        raise _no_page(after)
+    return (said[1], said[2]) if said else None
+
+
+def read_cell_position(after: str) -> tuple[int, str]:
+    row_id, _, field = after.partition(":")
+    return _read_number(row_id, after), field
+
+
+def cell_position(row_id: int, field: str) -> str:
+    return f"{row_id}:{field}"
+
+
+def _read_number(text: str, after: str) -> int:
+    if after and not (text.isascii() and text.isdecimal() and int(text) <= NUMBERS_UP_TO):
+        raise _no_page(after)
+    return int(text) if after else 0
+
+
+def _no_page(after: str) -> UsageError:
+    return UsageError(f"{after!r} is not the `next` of a page.", advice="Begin again without `after`.")

@@ -1,0 +1,316 @@
+"""Rows, columns and cells: add, change, remove, flag; where a value comes from and what it was before."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from tablewright.app import Tablewright
+from tablewright.domain.edits import AddField, ChangeField, RemoveField, RemoveRow
+from tablewright.domain.fieldspec import checked_name
+from tablewright.domain.model import Cell, Evidence, Field, FieldType, Noun, Role, Row, RowId, Step, Table
+from tablewright.engine.changes import WrittenValue
+from tablewright.errors import BadField
+from tablewright.operations.operation import (
+    USUAL_LIMIT,
+    After,
+    FieldName,
+    Limit,
+    Name,
+    Page,
+    Request,
+    RowNumber,
+    TableRef,
+    Text,
+    operation,
+)
+from tablewright.operations.paging import by_cell
+from tablewright.store.log import CellVersion, Change
+from tablewright.store.staleness import StaleCell
+from tablewright.values.coerce import LONGEST_TYPED
+from tablewright.values.row_names import current_row_key
+
+EXCERPT_MARGIN = 300
+"""Characters of the stored text before and after a quote."""
+
+TypedValue = Annotated[str, msgspec.Meta(max_length=LONGEST_TYPED)]
+
+
+class RowShown(Noun, frozen=True):
+    """`key` is what names the row; `cells` has every column."""
+
+    row_id: RowId
+    key: str
+    cells: dict[str, Cell]
+
+
+class Changed(Noun, frozen=True):
+    """The change as it stands in the history, by whose number it can be undone; null where nothing had to change."""
+
+    change: Change | None
+
+
+def show_row(table: Table, row: Row) -> RowShown:
+    cells = {field.name: row.cell(field.name) for field in table.fields}
+    return RowShown(row_id=row.id, key=current_row_key(row, table.key_field), cells=cells)
+
+
+class GetRow(Request, frozen=True):
+    table: TableRef
+    row_id: RowNumber
+
+
+@operation("read")
+async def get_row(tablewright: Tablewright, request: GetRow) -> RowShown:
+    """One row with all its cells."""
+    table = await tablewright.table(request.table)
+    return show_row(table, await tablewright.row(table.id, request.row_id))
+
+
+class AddRows(Request, frozen=True):
+    """Each an object of column names and values, as a person would type them."""
+
+    table: TableRef
+    rows: Annotated[
+        tuple[dict[Name, Text], ...],
+        msgspec.Meta(min_length=1, max_length=10_000, examples=[[{"Company": "Wrenbury Looms", "Founded": "1894"}]]),
+    ]
+
+
+@operation("write")
+async def add_rows(tablewright: Tablewright, request: AddRows) -> Changed:
+    """Adds rows at the end: all of them, or none if a value does not fit its column."""
+    table = await tablewright.table(request.table)
+    for name in {name for row in request.rows for name in row}:
+        table.require_field(name)
+    return Changed(change=await tablewright.changes.write_values(table.id, {}, request.rows))
+
+
+class RemoveRowRequest(Request, frozen=True):
+    table: TableRef
+    row_id: RowNumber
+
+
+@operation("write")
+async def remove_row(tablewright: Tablewright, request: RemoveRowRequest) -> Changed:
+    """Removes a row; undoing the change restores it."""
+    table = await tablewright.table(request.table)
+    await tablewright.row(table.id, request.row_id)
+    edit = RemoveRow(row_id=request.row_id)
+    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"removed row {request.row_id}"))
+
+
+# ── columns ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class FieldSpec(Request, frozen=True):
+    """A column. A `question` may name others of the row in braces; a formula is computed."""
+
+    name: Annotated[
+        str, msgspec.Meta(min_length=1, max_length=300, examples=["Founded"], description="Without braces.")
+    ]
+    type: FieldType = "text"
+    question: Annotated[Text, msgspec.Meta(examples=["What year was {Company} founded?"])] = ""
+    description: Text = ""
+    unit: Name = ""
+    options: Annotated[tuple[Name, ...], msgspec.Meta(max_length=1_000, description="What a `select` may be.")] = ()
+    required: bool = False
+    role: Role = "standard"
+    depends_on: Annotated[
+        tuple[Name, ...], msgspec.Meta(max_length=100, description="The columns whose change makes it stale.")
+    ] = ()
+
+    def to_field(self) -> Field:
+        name = self.name.strip()
+        if not name or any(not each.isprintable() or each in "{}" for each in name):
+            raise BadField("A column's name has no braces and no control characters, and is not empty.")
+        return Field(
+            name=checked_name(name, name),
+            type=self.type,
+            question=self.question.strip(),
+            description=self.description.strip(),
+            unit=self.unit.strip(),
+            options=self.options,
+            required=self.required,
+            role=self.role,
+            depends_on=self.depends_on,
+        )
+
+
+class AddColumn(FieldSpec, frozen=True, kw_only=True):
+    table: TableRef
+
+
+@operation("write")
+async def add_field(tablewright: Tablewright, request: AddColumn) -> Changed:
+    """Adds a column at the end, empty in every row."""
+    table = await tablewright.table(request.table)
+    field = request.to_field()
+    edit = AddField(field=field)
+    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"added column {field.name}"))
+
+
+class ChangeColumn(FieldSpec, frozen=True, kw_only=True):
+    table: TableRef
+    field: FieldName
+
+
+@operation("write")
+async def change_field(tablewright: Tablewright, request: ChangeColumn) -> Changed:
+    """Changes the definition of a column. Renaming it keeps its cells."""
+    table = await tablewright.table(request.table)
+    old = table.require_field(request.field)
+    edit = ChangeField(name=old.name, field=request.to_field())
+    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"changed column {old.name}"))
+
+
+class RemoveColumn(Request, frozen=True):
+    table: TableRef
+    field: FieldName
+
+
+@operation("write")
+async def remove_field(tablewright: Tablewright, request: RemoveColumn) -> Changed:
+    """Removes a column with its cells; undoing the change restores them."""
+    table = await tablewright.table(request.table)
+    old = table.require_field(request.field)
+    edit = RemoveField(name=old.name)
+    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"removed column {old.name}"))
+
+
+# ── cells ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class CellRequest(Request, frozen=True):
+    table: TableRef
+    row_id: RowNumber
+    field: FieldName
+
+
+class Excerpt(Noun, frozen=True):
+    """A part of the stored text, from character `start` of it; the quote is `text[quote_start:quote_end]`."""
+
+    text: str
+    start: int
+    quote_start: int
+    quote_end: int
+
+
+class SourceShown(Noun, frozen=True):
+    """A piece of evidence. `excerpt` is null where the text is no longer stored."""
+
+    evidence: Evidence
+    excerpt: Excerpt | None
+
+
+class CellShown(Noun, frozen=True):
+    """A cell, its sources in their context, and the steps of the run that filled it."""
+
+    table_id: str
+    row_id: RowId
+    field: str
+    cell: Cell
+    sources: tuple[SourceShown, ...]
+    steps: tuple[Step, ...]
+
+
+@operation("read")
+async def get_cell(tablewright: Tablewright, request: CellRequest) -> CellShown:
+    """A cell with its evidence: each quote within the stored text of its source, and how the value was found."""
+    table = await tablewright.table(request.table)
+    name = table.require_field(request.field).name
+    cell = (await tablewright.row(table.id, request.row_id)).cell(name)
+    sources = [SourceShown(evidence=each, excerpt=await cut_excerpt(tablewright, each)) for each in cell.evidence]
+    found_by = await tablewright.operation_behind(cell, request.row_id, name)
+    steps = found_by.steps if found_by else ()
+    return CellShown(
+        table_id=table.id, row_id=request.row_id, field=name, cell=cell, sources=tuple(sources), steps=steps
+    )
+
+
+async def cut_excerpt(tablewright: Tablewright, evidence: Evidence) -> Excerpt | None:
+    if not evidence.content_hash or evidence.start is None or evidence.end is None:
+        return None
+    text = await tablewright.stored_text(evidence.content_hash)
+    if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
+        return None
+    start = max(0, evidence.start - EXCERPT_MARGIN)
+    return Excerpt(
+        text=text[start : evidence.end + EXCERPT_MARGIN],
+        start=start,
+        quote_start=evidence.start - start,
+        quote_end=evidence.end - start,
+    )
+
+
+class SetCellRequest(CellRequest, frozen=True):
+    """Typed as its column says: "12 March 2024", "1.5 kg", "yes". An empty text clears the cell."""
+
+    value: Annotated[TypedValue, msgspec.Meta(examples=["1987"])]
+
+
+@operation("write")
+async def set_cell(tablewright: Tablewright, request: SetCellRequest) -> WrittenValue:
+    """Writes your own value. Cells derived from the old value become stale; nothing runs by itself."""
+    table = await tablewright.table(request.table)
+    name = table.require_field(request.field).name
+    await tablewright.row(table.id, request.row_id)
+    return await tablewright.changes.set_value(table.id, request.row_id, name, request.value)
+
+
+class FlagCellRequest(CellRequest, frozen=True):
+    note: Annotated[
+        Text, msgspec.Meta(description="What is wrong with it.", examples=["That is the year of the merger."])
+    ] = ""
+
+
+@operation("write")
+async def flag_cell(tablewright: Tablewright, request: FlagCellRequest) -> Changed:
+    """Flags a cell as doubtful: it keeps its value, and the next run works on it again."""
+    table = await tablewright.table(request.table)
+    name = table.require_field(request.field).name
+    await tablewright.row(table.id, request.row_id)
+    return Changed(change=await tablewright.changes.flag(table.id, request.row_id, name, request.note))
+
+
+class CellHistory(Noun, frozen=True):
+    """Every value that the cell has had, the newest first."""
+
+    table_id: str
+    row_id: RowId
+    field: str
+    versions: tuple[CellVersion, ...]
+
+
+@operation("read")
+async def get_cell_history(tablewright: Tablewright, request: CellRequest) -> CellHistory:
+    """Every value the cell has had."""
+    table = await tablewright.table(request.table)
+    name = table.require_field(request.field).name
+    versions = await tablewright.cell_history(table.id, request.row_id, name)
+    return CellHistory(table_id=table.id, row_id=request.row_id, field=name, versions=tuple(versions))
+
+
+class StalePage(Page, frozen=True):
+    """In the order of rows. `total` is how many cells are stale, `cost_usd` what they took last time: all of them, not
+    only those of this page."""
+
+    total: int
+    cost_usd: float
+    cells: tuple[StaleCell, ...]
+
+
+class ListStaleCells(Request, frozen=True):
+    table: TableRef
+    limit: Limit = USUAL_LIMIT
+    after: After = ""
+
+
+@operation("read")
+async def list_stale_cells(tablewright: Tablewright, request: ListStaleCells) -> StalePage:
+    """The cells whose inputs have changed since they were filled."""
+    table = await tablewright.table(request.table)
+    found = await tablewright.stale(table.id)
+    some, more = by_cell(found, request.after, request.limit, lambda cell: (cell.row_id, cell.field))
+    return StalePage(total=len(found), cost_usd=sum(cell.cost for cell in found), cells=tuple(some), next=more)

@@ -1,0 +1,49 @@
+"""Each verb is declared once, and refuses callers who are not permitted, whichever interface they use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.domain.access import Person
+from tablewright.doors.api import routes
+from tablewright.errors import Forbidden
+from tablewright.operations.operation import OPERATIONS, Operation
+from tablewright.operations.tables import CreateTable, ListTables, create_table, list_tables
+from tablewright.settings import Settings
+
+WITHOUT_ROUTE: dict[str, str] = {}
+"""Operations that the REST API lacks, each with the reason."""
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_a_verb_has_a_help_text_a_request_and_a_reply(operation: Operation[msgspec.Struct, msgspec.Struct]) -> None:  # type: ignore[type-var]
+    assert operation.__doc__
+    assert issubclass(operation.request, msgspec.Struct)
+    assert issubclass(operation.reply, msgspec.Struct)
+
+
+def test_every_verb_has_a_route_or_a_reason_for_having_none() -> None:
+    served = {each.name for group in routes.OPERATIONS.values() for each in group.values()}
+    assert set(OPERATIONS) - served == set(WITHOUT_ROUTE)
+
+
+async def test_who_may_only_look_changes_nothing(tmp_path: Path) -> None:
+    viewer = Person(id="v", name="vic", role="viewer")
+    request = CreateTable(name="towns", rows=({"Town": "Zug"},))
+    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright:
+        own = tablewright.acting("vic", viewer)
+        with pytest.raises(Forbidden, match="may look") as refused:
+            await create_table(own, request)
+        assert "role of an editor" in refused.value.advice
+        assert (await list_tables(own, ListTables())).tables == ()
+        await create_table(tablewright, request)
+        assert [table.name for table in (await list_tables(tablewright, ListTables())).tables] == ["towns"]
+
+
+def test_a_misspelt_option_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError, match="nmae"):
+        msgspec.convert({"nmae": "towns", "rows": [{"Town": "Zug"}]}, CreateTable)
