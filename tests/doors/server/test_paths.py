@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.doors.server.paths import hider
 from tablewright.errors import BadFile, StoreError
+from tablewright.operations.paths import hider
 from tablewright.settings import Settings
 from tests.doors.server.serving import TOKEN, error_of, served
 
@@ -15,7 +15,7 @@ RECEIPT = b"Receipt\nDate: 2024-03-01\nItem: winter tires\nTotal: 412.50 EUR\n"
 
 
 def test_the_folder_that_was_installed_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.doors.server.paths.installed_from", lambda: "/opt/src/tablewright")
+    monkeypatch.setattr("tablewright.operations.paths.installed_from", lambda: "/opt/src/tablewright")
     hide = hider(Settings(home="/srv/tables/kept"))
     assert hide("pip install '/opt/src/tablewright[ocr]'") == "pip install 'tablewright[ocr]'"
 

@@ -14,8 +14,8 @@ from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
-from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError
+from tablewright.operations.paths import hider_for
 
 if TYPE_CHECKING:
     from tablewright.app import Check

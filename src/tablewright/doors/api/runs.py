@@ -23,8 +23,8 @@ from tablewright.doors.api.inputs import Text as LongText
 from tablewright.doors.api.schemas import EXAMPLES, described
 from tablewright.doors.api.visible import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
-from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError
+from tablewright.operations.paths import hider_for
 from tablewright.settings import number
 
 router = resource("runs")

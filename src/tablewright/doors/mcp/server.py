@@ -33,8 +33,8 @@ from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
 from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
-from tablewright.doors.server.paths import hider
 from tablewright.errors import BadSetting, Unreachable, UsageError, did_you_mean
+from tablewright.operations.paths import hider
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""

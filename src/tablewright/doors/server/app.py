@@ -27,10 +27,10 @@ from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.login import login_routes, oidc_routes
 from tablewright.doors.server.oidc import OidcLogin
 from tablewright.doors.server.origin import Hosts, is_loopback
-from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import probe_routes
 from tablewright.doors.server.probes import router as metrics
 from tablewright.errors import NotFound, UsageError
+from tablewright.operations.paths import hider
 from tablewright.threads import separate_lookups
 
 log = logging.getLogger("tablewright.server")

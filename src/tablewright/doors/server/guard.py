@@ -38,10 +38,10 @@ from tablewright.doors.server.limits import Buckets, ServerLimits, Streams
 from tablewright.doors.server.login import LOGIN, LOGOUT
 from tablewright.doors.server.oidc import BEGIN, CALLBACK
 from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
-from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import PROBES, check_database
 from tablewright.doors.server.turns import Turns
 from tablewright.errors import Forbidden, TablewrightError, Unreachable, disk_full
+from tablewright.operations.paths import hider
 
 log = logging.getLogger("tablewright.server")
 

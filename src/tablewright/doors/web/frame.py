@@ -26,10 +26,10 @@ from nicegui import app as pages
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.server.errors import public_words
-from tablewright.doors.server.paths import hider
 from tablewright.doors.web.words import language, script_words, t
 from tablewright.errors import NotFound, TablewrightError, disk_full
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.paths import hider
 
 P = ParamSpec("P")
 

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from nicegui import ui
 
 from tablewright.app import doctor
-from tablewright.doors.server.paths import hider_for
 from tablewright.doors.web.elements import Shown, card, chip, grid, journey, paragraph, quiet, row, safe, when
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
+from tablewright.operations.paths import hider_for
 from tablewright.settings import Settings
 
 if TYPE_CHECKING:

@@ -28,6 +28,6 @@ def hider(settings: Settings) -> Callable[[str], str]:
     return lambda text: path.sub(lambda found: found[0].rstrip("/").rpartition("/")[2] or "…", text)
 
 
-def hider_for(person: Person, settings: Settings) -> Callable[[str], str]:
+def hider_for(person: Person | None, settings: Settings) -> Callable[[str], str]:
     """The owner, who sits at the machine or has its token, sees all."""
-    return str if person.id == OWNER.id else hider(settings)
+    return str if person is None or person.id == OWNER.id else hider(settings)
