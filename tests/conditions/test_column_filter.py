@@ -7,7 +7,7 @@ import pytest
 from tablewright.conditions.column_filter import filter_on
 from tablewright.domain.condition import OPERATORS, Condition
 from tablewright.domain.corpus import Truth
-from tablewright.domain.model import Cell, Field, FieldType, Value
+from tablewright.domain.model import Cell, Evidence, Field, FieldType, Money, Value
 from tablewright.errors import UsageError
 from tablewright.values.coerce import coerce
 
@@ -92,6 +92,38 @@ def test_a_column_is_compared_with_another_one_of_its_row() -> None:
     dates = [("2026-04-02", "2026-04-01"), ("2026-04-01", "2026-04-01"), ("2026-04-02", None)]
     found = [late({"Paid": Cell(value=paid), "Due date": Cell(value=due)}).truth for paid, due in dates]
     assert found == ["match", "no match", "not stated"]
+
+
+def test_cells_that_are_equal_but_written_differently_get_their_own_verdicts() -> None:
+    field = Field(name="Size")
+    cells = [
+        Cell(value=1),
+        Cell(value=1.0),
+        Cell(value=True),
+        Cell(value="1"),
+        Cell(value=Money(amount=1)),
+        Cell(value=Money(amount=1.0)),
+        Cell(value=1, raw_value="1.00", status="ENRICHED"),
+        Cell(value=1, raw_value="1.00", status="ENRICHED", run_id="r"),
+    ]
+    for operator, wanted in (("contains", "1.0"), ("contains", "yes"), ("=", "1"), ("<", "2")):
+        condition = Condition(column="Size", operator=operator, values=(wanted,))
+        of_all = filter_on(condition, [field])
+        alone = [filter_on(condition, [field])({"Size": cell}) for cell in cells]
+        assert [of_all({"Size": cell}) for cell in cells * 2] == alone * 2
+
+
+def test_the_quote_of_a_date_decides_how_sure_it_is() -> None:
+    day, clear, open = (
+        "2026-04-02",
+        Evidence(origin="u", quote="2 April 2026"),
+        Evidence(origin="u", quote="02/04/2026"),
+    )
+    before_march = filter_on(
+        Condition(column="Day", operator="<", values=("2026-03-01",)), [Field(name="Day", type="date")]
+    )
+    guesses = [bool(before_march({"Day": Cell(value=day, evidence=(each,))}).guess) for each in (clear, open, clear)]
+    assert guesses == [False, True, False]
 
 
 def test_an_empty_cell_passes_only_where_a_difference_is_asked_for() -> None:

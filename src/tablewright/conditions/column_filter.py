@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from tablewright.conditions.comparable import check_condition
-from tablewright.conditions.compare import Verdict, to_verdict
-from tablewright.conditions.evaluate import EMPTY, Rules, evaluate_condition, fields_by_key, row_reader
+from tablewright.conditions.comparable import check_condition, comparable_values
+from tablewright.conditions.compare import Verdict, negate, to_verdict
+from tablewright.conditions.evaluate import EMPTY, Comparison, Rules, fields_by_key, row_reader
 from tablewright.domain.condition import OPERATORS, UNARY, Condition
 from tablewright.domain.model import Cell, Field, Money, Value, column_key
 from tablewright.domain.text import show
@@ -15,7 +15,9 @@ from tablewright.errors import UsageError
 MEASURED = frozenset({"number", "money", "date"})
 """Types whose limits must be figures; other columns can be filtered in the order of the alphabet."""
 RULES = Rules(words="part")
-"""Nothing is converted: 50 USD is neither under 60 GBP nor over it."""
+"""Nothing is converted: 50 USD is neither under 60 GBP nor over it. `WordRule` says why parts of words count."""
+REMEMBERED = 1 << 14
+"""Values of a column whose verdicts are remembered: most columns have few, each in many rows."""
 
 
 def filter_on(condition: Condition, fields: Iterable[Field]) -> Callable[[Mapping[str, Cell]], Verdict]:
@@ -30,13 +32,37 @@ def filter_on(condition: Condition, fields: Iterable[Field]) -> Callable[[Mappin
     field = known[column_key(condition.column)]
     if (field.type in MEASURED or operator in ("between", "in month")) and (fault := check_condition(condition, field)):
         raise UsageError(f"{fault[:1].upper()}{fault[1:]}")
+    of_empty = to_verdict(operator in ("!=", "not contains", "unknown"))
+    of_filled = negate(of_empty)
+    if operator in UNARY:
+        return lambda cells: of_empty if cells.get(field.name, EMPTY).value is None else of_filled
+    needs_row, no_row = len(condition.columns) > 1, row_reader({}, {})
+    comparison, seen = Comparison(condition, field, RULES), dict[Hashable, Verdict]()
 
     def test(cells: Mapping[str, Cell]) -> Verdict:
-        if cells.get(field.name, EMPTY).value is None:
-            return to_verdict(operator in ("!=", "not contains", "unknown"))
-        return evaluate_condition(condition, row_reader(cells, known), field, RULES)
+        cell = cells.get(field.name, EMPTY)
+        if cell.value is None:
+            return of_empty
+        if needs_row:
+            return comparison.of_values(comparable_values(cell, field), row_reader(cells, known))
+        content = content_key(cell)
+        if (verdict := seen.get(content)) is None:
+            verdict = comparison.of_values(comparable_values(cell, field), no_row)
+            if len(seen) < REMEMBERED:
+                seen[content] = verdict
+        return verdict
 
     return test
+
+
+def content_key(cell: Cell) -> Hashable:
+    """Return all of a cell that its verdict depends on."""
+    value = cell.value
+    if isinstance(value, str):
+        return (value, cell.evidence[0].quote) if cell.evidence else value  # the quote of a date may be ambiguous
+    # 1, 1.0 and True are equal, and read differently.
+    kind = value.amount.__class__ if isinstance(value, Money) else value.__class__
+    return (kind, value) if cell.raw_value is None else (kind, value, cell.raw_value, cell.is_given)
 
 
 def ordered(value: Value) -> float | str:

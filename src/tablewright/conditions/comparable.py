@@ -28,6 +28,8 @@ def comparable_values(cell: Cell, field: Field) -> tuple[Typed, ...]:
         return ()
     if isinstance(cell.value, tuple):
         return tuple(Typed(raw=each) for each in cell.value)
+    if isinstance(cell.value, str) and field.type != "date":
+        return (Typed(raw=cell.value),)
     value = comparable(cell.value, field, cell_text(cell))
     if field.type == "number" and cell.raw_value and value.number is not None and _SAYS_MORE.search(cell.raw_value):
         read = typed(cell.raw_value, f"{field.name} ({field.unit})" if field.unit else "")

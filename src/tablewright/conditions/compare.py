@@ -44,6 +44,8 @@ class Verdict(NamedTuple):
     rate: str = ""
 
 
+NEAR = 1e-3
+"""Numbers that are farther apart than this are never one, whatever floats lose."""
 MATCH, NO_MATCH = Verdict("match"), Verdict("no match")
 
 
@@ -90,6 +92,8 @@ def compare_value(value: Typed, operator: str, wanted: Sequence[Typed], language
 
     One that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
     guess. Reasons and guesses are told in the language."""
+    if not value.ambiguity:
+        return _compare_with_all(value, operator, wanted, language)
     return _first_reading([_compare_with_all(each, operator, wanted, language) for each in _readings(value)], language)
 
 
@@ -167,6 +171,8 @@ def _compare_with_all(value: Typed, operator: str, wanted: Sequence[Typed], lang
         return _between(value, wanted, language)
     if operator == "!=":
         return negate(any_holds(_judge(value, "=", each, language) for each in wanted))
+    if len(wanted) == 1:
+        return _judge(value, operator, wanted[0], language)
     return any_holds(_judge(value, operator, each, language) for each in wanted)
 
 
@@ -232,8 +238,12 @@ def _measure(value: Typed, operator: str, wanted: Typed, language: str) -> Verdi
 def _number(value: Typed, operator: str, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
         return unstated(translate("ask", OTHER_CURRENCY, language, currency=value.currency))
-    asked = _asked(wanted, operator, wanted.number or 0.0, wanted.high)
-    verdict = _compare(value, _possible(value.raw, value.number or 0.0, value.high), operator, asked, language)
+    number, limit = value.number or 0.0, wanted.number or 0.0
+    if value.high is None and wanted.high is None and not is_limit(value.raw) and not is_limit(wanted.raw):
+        verdict = _compare_points(number, operator, limit)
+    else:
+        asked = _asked(wanted, operator, limit, wanted.high)
+        verdict = _compare(value, _possible(value.raw, number, value.high), operator, asked, language)
     return verdict._replace(guess=translate("ask", NO_UNIT_ASKED, language)) if value.unit else verdict
 
 
@@ -265,6 +275,18 @@ def _compare(value: Typed, possible: Interval, operator: str, wanted: Interval, 
     return unstated(translate("ask", EITHER, language, value=value.raw))
 
 
+def _compare_points(one: float, operator: str, other: float) -> Verdict:
+    """Compare two numbers that are known exactly, as most are."""
+    match operator:
+        case "<" | ">=":
+            is_match = _below(one, other) == (operator == "<")
+        case ">" | "<=":
+            is_match = _below(other, one) == (operator == ">")
+        case _:
+            is_match = not _below(one, other) and not _below(other, one)
+    return MATCH if is_match else NO_MATCH
+
+
 def _lies_in(possible: Interval, wanted: Interval) -> bool:
     within = _below if wanted.is_open and not possible.is_open else _up_to
     starts = wanted.low == -math.inf or within(wanted.low, possible.low)
@@ -279,7 +301,8 @@ def _below(one: float | str, other: float | str) -> bool:
     """1600 mm and 1.6 m are the same, though their floats may differ in the last digit."""
     if isinstance(one, str) or isinstance(other, str):
         return str(one) < str(other)
-    return one < other and not same_value(one, other, "proving")
+    is_near = math.isclose(one, other, rel_tol=NEAR, abs_tol=NEAR)  # only then it is worth a closer look
+    return one < other and not (is_near and same_value(one, other, "proving"))
 
 
 def _interval(low: float, high: float | None) -> Interval:
@@ -301,7 +324,10 @@ def _possible(raw: str, low: float, high: float | None) -> Interval:
 
 def is_limit(raw: str) -> bool:
     """Whether it is written as a limit of the value, as laboratories do: "< 0.5"."""
-    return raw.lstrip()[:1] in tuple("<≤>≥")
+    return raw.lstrip().startswith(_LIMIT_MARKS)
+
+
+_LIMIT_MARKS = tuple("<≤>≥")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -321,9 +347,18 @@ def is_text(value: Typed) -> bool:
 
 def same_text(one: str, other: str) -> bool:
     """The same name, ignoring case, punctuation, spaces, spelling and number."""
-    return squeezed(one) == squeezed(other) or (
-        one != "" and "".join(text_stems(one)) == "".join(text_stems(other)) != ""
-    )
+    own, asked = _spellings(one), _spellings(other)
+    return own.squeezed == asked.squeezed or own.stems == asked.stems != ""
+
+
+class _Spellings(NamedTuple):
+    squeezed: str
+    stems: str
+
+
+@lru_cache(maxsize=1 << 12)
+def _spellings(text: str) -> _Spellings:
+    return _Spellings(squeezed(text), "".join(text_stems(text)))
 
 
 _OTHER_DATE = re.compile(rf"\bor ({ISO_DAY.pattern})\b")

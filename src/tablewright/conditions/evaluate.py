@@ -14,6 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tablewright.conditions.comparable import comparable_values, read_limit
 from tablewright.conditions.compare import (
+    MATCH,
+    NO_MATCH,
     Verdict,
     all_hold,
     any_holds,
@@ -41,8 +43,13 @@ SHOWN = 60
 Gap: TypeAlias = Literal["silent", "unread", "absent"]
 """Why a row has no value of a column: what was read does not state it; it was not read; a source says there is none."""
 WordRule: TypeAlias = Literal["whole", "part", "loose"]
-"""What "contains" means. "whole": the words stand in the text or they do not. "part": parts of words count, as in a
-filter that is typed. "loose": the same may be said in other words, so words that are missing prove nothing."""
+"""What "contains" means, which differs by who asks.
+
+"whole", for `ask`, `find` and `--where`: the words stand in the text, in any of their forms, or they do not. A question
+that says "art" means the word, not the middle of "party".
+"part", for the filters of the grid: they are typed to narrow what is seen, so any part of a text counts, such as "-3".
+"loose", for the adviser: a product page may say the same in other words. Missing words prove nothing, so the verdict is
+"not stated" and excludes no product."""
 
 
 class Stated(NamedTuple):
@@ -126,8 +133,7 @@ def evaluate_condition(condition: Condition, row: RowReader, field: Field, rules
         return to_verdict(operator in ("!=", "not contains"))
     if not own.values:
         return unstated(own.reason)
-    evaluation = _Evaluation(condition.column, row, field, rules)
-    return _combine(operator, [evaluation.of_value(value, operator, condition.values) for value in own.values])
+    return Comparison(condition, field, rules).of_values(own.values, row)
 
 
 def _combine(operator: str, verdicts: Sequence[Verdict]) -> Verdict:
@@ -135,62 +141,78 @@ def _combine(operator: str, verdicts: Sequence[Verdict]) -> Verdict:
     return all_hold(verdicts) if operator in ("!=", "not contains") else any_holds(verdicts)
 
 
-class _Evaluation(NamedTuple):
-    column: str
-    row: RowReader
-    field: Field
-    rules: Rules
+class Comparison:
+    """A condition that compares values with others. What is the same for all rows is read once, for many rows."""
 
-    def of_value(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
-        """Compare a value with those that are wanted, some of which may be other columns of its row."""
-        columns = [*filter(None, map(named_column, wanted))]
-        if not columns:
-            return self._of_limits(value, operator, wanted)
-        if operator == "between":
-            ends = zip((">=", "<="), wanted, strict=False)
-            return all_hold(self.of_value(value, sign, [end]) for sign, end in ends)
-        literal = [self._of_limits(value, operator, [each]) for each in wanted if not named_column(each)]
-        return _combine(operator, [*literal, *(self._of_column(value, operator, each) for each in columns)])
+    def __init__(self, condition: Condition, field: Field, rules: Rules) -> None:
+        self.condition, self.rules = condition, rules
+        self._operator = operator = condition.operator
+        self._columns = condition.columns[1:]
+        self._wanted = tuple(each for each in condition.values if not named_column(each))
+        self._casefolded = [each.casefold() for each in self._wanted]
+        self._limits = [] if operator == "in month" else [read_limit(each, field) for each in self._wanted]
+        self._are_codes = operator in ("=", "!=") and CODES.issuperset(self._wanted)
+        self._meant = rules.spellings.meant.get(column_key(condition.column)) if operator in NAMING else None
+        is_of_words = operator in ("contains", "not contains") and self._meant is None
+        self._of_literals = self._of_words if is_of_words else self._of_limits
+        self._ends: list[Comparison] = []
+        if self._columns and operator == "between":
+            for sign, end in zip((">=", "<="), condition.values, strict=False):
+                one_end = Condition(column=condition.column, operator=sign, values=(end,))
+                self._ends.append(Comparison(one_end, field, rules))
 
-    def _of_column(self, value: Typed, operator: str, column: str) -> Verdict:
+    def of_values(self, values: Sequence[Typed], row: RowReader) -> Verdict:
+        """Compare all values that a row states of the column."""
+        if len(values) == 1:  # as in most cells, and a table has many
+            return self._of_value(values[0], row)
+        return _combine(self._operator, [self._of_value(each, row) for each in values])
+
+    def _of_value(self, value: Typed, row: RowReader) -> Verdict:
+        if not self._columns:
+            return self._of_literals(value)
+        if self._ends:
+            return all_hold(each.of_values([value], row) for each in self._ends)
+        literal = [self._of_literals(value)] if self._wanted else []
+        return _combine(self._operator, [*literal, *(self._of_column(value, row, each) for each in self._columns)])
+
+    def _of_column(self, value: Typed, row: RowReader, column: str) -> Verdict:
         """All values of the other column count. Names are the same if they mean it."""
-        others = self.row(column)
+        others = row(column)
         if not others.values:
             return unstated(others.reason)
-        key = joint_key(column_key(self.column), column_key(column))
+        key = joint_key(column_key(self.condition.column), column_key(column))
         named = self.rules.spellings.named.get(key, {})
 
         def called(value: Typed) -> Typed:
             name = named.get(one_line(value)) if is_text(value) else None
             return Typed(raw=name) if name else value
 
-        if operator == "not contains":
-            return negate(self._of_column(value, "contains", column))
+        is_negated = self._operator == "not contains"
+        operator = "contains" if is_negated else self._operator
         pairs = [compare_pair(called(value), operator, called(each), self.rules.language) for each in others.values]
-        return _combine(operator, pairs)
+        verdict = _combine(operator, pairs)
+        return negate(verdict) if is_negated else verdict
 
-    def _of_limits(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
-        language = self.rules.language
+    def _of_limits(self, value: Typed) -> Verdict:
+        operator, language = self._operator, self.rules.language
         if operator == "in month":
             if len(value.date) < 7:
                 return unstated(translate("ask", "“{value}” names no month", language, value=value.raw))
-            return to_verdict(value.date[5:7].lstrip("0") in {each.lstrip("0") for each in wanted})
-        if value.currency and operator in ("=", "!=") and CODES.issuperset(wanted):
-            return to_verdict((value.currency in wanted) == (operator == "="))
-        meant = self.rules.spellings.meant.get(column_key(self.column))
-        if meant is not None and is_text(value) and operator in NAMING:
-            is_one = any(self._means(value, each, operator, meant) for each in wanted)
+            return to_verdict(value.date[5:7].lstrip("0") in {each.lstrip("0") for each in self._wanted})
+        if self._are_codes and value.currency:
+            return to_verdict((value.currency in self._wanted) == (operator == "="))
+        if self._meant is not None and is_text(value):
+            is_one = any(self._means(value, each, self._meant) for each in self._wanted)
             return to_verdict(is_one == (operator in ("=", "contains")))
         if operator in ("contains", "not contains"):
-            return self._of_words(value, operator, wanted)
-        limits = [read_limit(each, self.field) for each in wanted]
+            return self._of_words(value)
         rates = self.rules.rates
-        there = rates.in_currency_of(value, limits, language) if rates else value
-        verdict = compare_value(there, operator, limits, language)
+        there = rates.in_currency_of(value, self._limits, language) if rates else value
+        verdict = compare_value(there, operator, self._limits, language)
         if rates is None or there is value:
             return verdict
         if verdict.truth == "not stated":
-            column = column_name(self.column, language)
+            column = column_name(self.condition.column, language)
             verdict = unstated(
                 translate(
                     "shortlist", "{column} is {value}, and rates change", language, column=column, value=there.raw
@@ -198,22 +220,21 @@ class _Evaluation(NamedTuple):
             )
         return verdict._replace(rate=rates.rate_text(value.currency, there.currency, language))
 
-    def _means(self, value: Typed, name: str, operator: str, meant: Mapping[str, frozenset[str]]) -> bool:
+    def _means(self, value: Typed, name: str, meant: Mapping[str, frozenset[str]]) -> bool:
         raw = one_line(value)
         is_named = raw in meant.get(row_key(name), ()) or row_key(raw) == row_key(name)
-        return is_named or ("contains" in operator and holds(raw, name))
+        return is_named or ("contains" in self._operator and holds(raw, name))
 
-    def _of_words(self, value: Typed, operator: str, wanted: Sequence[str]) -> Verdict:
-        if any(self._has_words(value, each) for each in wanted):
-            return to_verdict(operator == "contains")
-        if operator == "contains" and self.rules.words == "loose":
-            said, asked = shortened(value.raw, SHOWN), translate("shortlist", " or ", self.rules.language).join(wanted)
-            return unstated(
-                translate("shortlist", "“{text}” does not say {wanted}", self.rules.language, text=said, wanted=asked)
-            )
-        return to_verdict(operator == "not contains")
-
-    def _has_words(self, value: Typed, words: str) -> bool:
+    def _of_words(self, value: Typed) -> Verdict:
+        rule, language = self.rules.words, self.rules.language
         if value.truth is not None:
-            return read_limit(words, self.field).truth is value.truth
-        return words.casefold() in value.raw.casefold() if self.rules.words == "part" else holds(value.raw, words)
+            is_said = any(each.truth is value.truth for each in self._limits)
+        elif rule == "part":
+            text = value.raw.casefold()
+            is_said = any(each in text for each in self._casefolded)
+        else:
+            is_said = any(holds(value.raw, each) for each in self._wanted)
+        if not is_said and rule == "loose" and self._operator == "contains":
+            said, asked = shortened(value.raw, SHOWN), translate("shortlist", " or ", language).join(self._wanted)
+            return unstated(translate("shortlist", "“{text}” does not say {wanted}", language, text=said, wanted=asked))
+        return MATCH if is_said == (self._operator == "contains") else NO_MATCH
