@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tablewright.app import Tablewright
 from tablewright.corpus.parse.pool import parse_files
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.sample.pdf import write_pdf
 from tablewright.settings import Settings
 

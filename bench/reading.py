@@ -19,7 +19,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.page import page
+from tablewright.extraction.reading import page
 from tablewright.sample.layouts import render
 from tablewright.sample.world import pages, world
 from tablewright.sources.read.reader import read

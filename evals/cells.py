@@ -37,8 +37,8 @@ from tablewright.app import Operation, Tablewright
 from tablewright.domain.document import document
 from tablewright.domain.model import Field
 from tablewright.domain.usage import Usage
-from tablewright.sample.register import RegisterEntry
 from tablewright.sample.site import read_topic
+from tablewright.sample.world import RegisterEntry
 from tablewright.settings import Settings
 from web import ROOT, Case, companies, judge, planned, records, tablefill, write
 from webs import served

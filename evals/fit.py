@@ -32,9 +32,8 @@ from reading import NAMED_BY, ROOT, calibration, judge, present, rows, words
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words
-from tablewright.extraction import score
-from tablewright.extraction.about import Subject, about
-from tablewright.extraction.identity import fits
+from tablewright.extraction import reading
+from tablewright.extraction.about import Subject, about, fits
 from tablewright.extraction.meaning import content
 from tablewright.extraction.reader import ABOUT, SURE, look
 from tablewright.extraction.reading import Seen
@@ -121,7 +120,7 @@ def main() -> int:
     for name, pack in cells.items():
         report(name, pack, weights)
     if args.write:
-        path = Path(score.__file__).with_name("weights.json")
+        path = Path(reading.__file__).with_name("weights.json")
         rounded = {name: round(weight, 3) for name, weight in weights.items()}
         path.write_text(json.dumps(rounded, indent=2) + "\n", encoding="utf-8")
     return 0
@@ -318,7 +317,7 @@ def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mappin
         weights = fit(answers, without=left_out, start=fitted, rounds=ROUNDS // 3)
         best = []
         for places, gold in cells:
-            scored = [each for found in places for each in score.probabilities(complete(found), weights)]
+            scored = [each for found in places for each in reading.probabilities(complete(found), weights)]
             if scored:
                 best.append((*max(scored, key=lambda each: each[0]), gold))
         for likely, seen, gold in best:
@@ -346,7 +345,7 @@ def report(name: str, cells: Sequence[Cell], weights: dict[str, float]) -> None:
     said: list[tuple[float, bool]] = []
     counts: Counter[str] = Counter()
     for places, gold in cells:
-        scored = [each for found in places for each in score.probabilities(complete(found), weights)]
+        scored = [each for found in places for each in reading.probabilities(complete(found), weights)]
         best = max(scored, key=lambda each: each[0], default=None)
         if best is None or best[0] < SURE:
             counts["empty" if gold else "rightly empty"] += 1

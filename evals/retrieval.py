@@ -29,7 +29,7 @@ from baseline import settle
 from tablewright.corpus.search import CorpusSearch, SearchHits
 from tablewright.corpus.segment import segments_of
 from tablewright.domain.corpus import Document
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.embedder import Embedder, WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store

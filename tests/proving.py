@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.citations.proof import Unproved
+from tablewright.citations.quotes import Unproved
 from tablewright.decisions.cell_answer import prove_answer
 from tablewright.extraction.candidate import Candidate
 

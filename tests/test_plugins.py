@@ -10,7 +10,7 @@ import pytest
 from tablewright.corpus.parse.parser import find_parser
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import BadSetting
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.spec import Access, ModelSpec, create
 from tablewright.settings import load_settings
 from tablewright.sources.search.provider import find_provider

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Unreadable,
         UsageError,
     )
-    from tablewright.extraction.layout.parsed import Parsed
+    from tablewright.extraction.layout.draft import Parsed
     from tablewright.settings import Settings, load_settings
     from tablewright.sources.search.provider import SearchProvider
     from tablewright.sources.source import Hit, Query
@@ -65,7 +65,7 @@ StoreError Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
     "tablewright.app": "Tablewright",
-    "tablewright.extraction.layout.parsed": "Parsed",
+    "tablewright.extraction.layout.draft": "Parsed",
     "tablewright.doors.library": "aio",
     "tablewright.doors.library.aio": "Stopped TablewrightWarning",
     "tablewright.doors.library.progress": "Progress",

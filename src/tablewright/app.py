@@ -44,7 +44,7 @@ from tablewright.journeys.files import (
 )
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
-from tablewright.models.catalog import CATALOG, CatalogModel
+from tablewright.models.pull import CATALOG, CatalogModel, pull
 from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.saved_settings import write_saved
 from tablewright.settings import Settings, load_settings, with_changes
@@ -357,8 +357,6 @@ class Tablewright(
         return [(model, model.is_pulled(self._models_folder)) for model in CATALOG]
 
     async def pull_model(self, name: str, progress: Callable[[int, int], None]) -> Path:
-        from tablewright.models.pull import pull
-
         return await pull(name, self._models_folder, progress)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.citations.figures import calculate, prove_figures
-from tablewright.citations.proof import Unproved
+from tablewright.citations.quotes import Unproved
 
 BILL = ["Dated 31 January 2026, payable within 30 days", "Hired on 3 March 2024 for five years"]
 

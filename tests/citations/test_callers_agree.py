@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.citations.evidence import follows
-from tablewright.citations.proof import Unproved
+from tablewright.citations.quotes import Unproved
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument, Facts
 from tablewright.decisions.cell_answer import CellAnswer, Quoted, prove_answer
 from tablewright.decisions.check_claim import CheckClaim, ClaimRuling, ClaimToJudge

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.citations.figures import calculate, find_unproved_figures, read_figures
-from tablewright.citations.proof import Unproved
+from tablewright.citations.quotes import Unproved
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tablewright.corpus.search import CorpusSearch, fused
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
 from tablewright.domain.corpus import Category, Document
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.embedder import WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store

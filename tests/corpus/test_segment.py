@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tablewright.corpus.segment import ENOUGH, MOST, MOST_CHARACTERS, MOST_TOKENS, count_tokens, segments_of
 from tablewright.corpus.summarise import WORDS, chunks, summaries_of
 from tablewright.domain.corpus import Segment
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.tokens import estimate_tokens
 from tests.growth import grows_in_proportion
 

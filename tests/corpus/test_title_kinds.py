@@ -8,7 +8,7 @@ from tablewright.corpus.digest import digest
 from tablewright.corpus.parse.text import parse
 from tablewright.corpus.title_kinds import parts_of, title_kinds
 from tablewright.domain.corpus import Document, KindBy
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 
 
 @pytest.mark.parametrize(

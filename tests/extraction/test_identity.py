@@ -7,8 +7,7 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import ABOUT, Subject
-from tablewright.extraction.identity import fits
+from tablewright.extraction.about import ABOUT, Subject, fits
 
 HIGH = 0.8
 ORGANS = Retrieved(

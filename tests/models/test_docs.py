@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.models.catalog import CATALOG
+from tablewright.models.pull import CATALOG
 from tablewright.models.spec import Access, providers
 from tablewright.settings import Settings
 

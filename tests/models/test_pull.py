@@ -14,8 +14,7 @@ from msgspec import structs
 
 from tablewright.errors import ModelUnavailable, NotFound
 from tablewright.models import pull as pulling
-from tablewright.models.catalog import CATALOG, CatalogModel, Hub, Wheels
-from tablewright.models.pull import pull, pull_model
+from tablewright.models.pull import CATALOG, CatalogModel, Hub, Wheels, pull, pull_model
 
 from .endpoint import Asked, Endpoint, Reply, running_endpoint
 

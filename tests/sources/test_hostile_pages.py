@@ -15,7 +15,7 @@ from tablewright.settings import Settings
 from tablewright.sources import web as web_module
 from tablewright.sources.fetch import robots
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline, Trip, judge
-from tablewright.sources.fetch.response import FetchResponse
+from tablewright.sources.fetch.transport import FetchResponse
 from tablewright.store.store import Store
 from tests.growth import grows_in_proportion
 from tests.hostile import MB, multiplying_robots, swelling_pdf, unharmed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.values.lists import read_list
+from tablewright.values.choices import read_list
 
 
 @pytest.mark.parametrize(

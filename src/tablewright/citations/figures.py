@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from tablewright.citations.proof import Unproved
+from tablewright.citations.quotes import Unproved
 from tablewright.domain.text import show_float
 from tablewright.formulas.formula import Formula, tokens_of
 from tablewright.formulas.functions import Unevaluable

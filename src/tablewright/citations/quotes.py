@@ -1,4 +1,5 @@
-"""Find a quote in retrieved texts: verbatim, in a title, in another text than the one named, or nearly as written.
+"""Prove what a model says, item by item, by quotes: verbatim, in a title, in another text than the one named, or nearly
+as written.
 
 Every task that accepts quotes from a model uses `find_quote`, so all of them accept the same quotes and word the same
 fault alike. Finding fails closed: a quote that code cannot see is not there.
@@ -7,16 +8,50 @@ fault alike. Finding fails closed: a quote that code cannot see is not there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from tablewright.citations.proof import Unproved
-from tablewright.citations.untrusted import looks_like_prompt_injection
+from tablewright.citations.untrusted import clean_line, looks_like_prompt_injection
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold, split_words, tokenize
 from tablewright.domain.text import shortened
 from tablewright.text.sentences import page_pieces
 from tablewright.values.choices import NEGATIONS
+
+Item = TypeVar("Item")
+Proved = TypeVar("Proved")
+NAMED = 80
+"""Characters of an item that name it in front of its fault."""
+
+
+class Unproved(Exception):
+    """What code cannot prove; the text says why, in words that a model can act on."""
+
+
+def prove_statement(text: str) -> str:
+    """Return what a model states as one clean line. Raises Unproved where it states nothing or gives orders."""
+    if not (line := clean_line(text)):
+        raise Unproved("it is empty.")
+    if looks_like_prompt_injection(line):
+        raise Unproved("it gives orders to machines.")
+    return line
+
+
+def prove_each(
+    items: Iterable[Item], prove: Callable[[Item], Proved], name: Callable[[Item], str] | None = None
+) -> tuple[list[Proved], list[tuple[Item, str]]]:
+    """Return what was proved, and each item that could not be, with its fault. `name` says how an item begins, where
+    the fault alone does not tell which one is meant."""
+    proved: list[Proved] = []
+    failed: list[tuple[Item, str]] = []
+    for item in items:
+        try:
+            proved.append(prove(item))
+        except Unproved as fault:
+            failed.append((item, f"{shortened(name(item), NAMED)!r}: {fault}" if name else str(fault)))
+    return proved, failed
+
 
 SHORTEST_QUOTE = 2  # characters: less is in every text
 LONGEST_QUOTE = 1_000  # characters: a reader checks a quote at a glance

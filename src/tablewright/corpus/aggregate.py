@@ -15,8 +15,8 @@ from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
 from tablewright.domain.corpus import Aggregate, Completeness, Typed
 from tablewright.domain.model import Noun, Row, given
 from tablewright.domain.text import cell_text
-from tablewright.formats.tables.csv_writer import CsvWriter
-from tablewright.formats.tables.names import free_name
+from tablewright.formats.tables.delimited import CsvWriter
+from tablewright.formats.tables.incoming import free_name
 from tablewright.formats.tables.sheet import ShownColumn
 from tablewright.messages.catalogue import translate
 from tablewright.values.measures import Measure, in_unit

@@ -12,7 +12,7 @@ from tablewright.corpus.summarise import summaries_of
 from tablewright.corpus.title_kinds import heading_of
 from tablewright.domain.corpus import Annotation, Category, Segment, Summary
 from tablewright.domain.model import Noun
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 
 
 class Digest(Noun, frozen=True, gc=True):

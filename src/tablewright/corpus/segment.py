@@ -16,7 +16,7 @@ from msgspec import structs
 
 from tablewright.domain.corpus import Segment
 from tablewright.domain.model import Noun
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 
 ENOUGH = 150
 MOST = 300

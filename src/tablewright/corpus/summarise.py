@@ -14,7 +14,7 @@ from functools import cache
 
 from tablewright.domain.corpus import Segment, Summary
 from tablewright.domain.model import Noun
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.tokens import estimate_tokens
 from tablewright.store.text_index import FUNCTION_WORDS, weighty_words
 

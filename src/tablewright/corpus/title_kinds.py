@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tablewright.domain.corpus import Annotation, Document
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.text.characters import one_line
 from tablewright.values.dates import read_dates
 from tablewright.values.vocabulary import stem, tokens

@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.evidence import follows
-from tablewright.citations.proof import Unproved, prove_each
-from tablewright.citations.quotes import locate_quote, prove_quote
+from tablewright.citations.quotes import Unproved, locate_quote, prove_each, prove_quote
 from tablewright.citations.untrusted import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.prompt_text import headed_block, join_parts

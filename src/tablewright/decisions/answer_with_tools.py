@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.proof import prove_each
+from tablewright.citations.quotes import prove_each
 from tablewright.citations.untrusted import WARNING, block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
 from tablewright.decisions.choose_pages import Offer, result_block

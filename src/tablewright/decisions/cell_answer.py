@@ -23,8 +23,7 @@ from tablewright.citations.evidence import (
     stands_in,
 )
 from tablewright.citations.figures import calculate, find_unproved_figures, prove_figures
-from tablewright.citations.proof import Unproved, prove_each
-from tablewright.citations.quotes import find_quote
+from tablewright.citations.quotes import Unproved, find_quote, prove_each
 from tablewright.domain.model import Basis, Field, FieldType, Money
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened, show_float

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.proof import prove_each
+from tablewright.citations.quotes import prove_each
 from tablewright.citations.untrusted import WARNING, block, clean_line
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.prompt_text import page_blocks

@@ -12,8 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.proof import Unproved, prove_each, prove_statement
-from tablewright.citations.quotes import FoundQuote, lines_around, prove_quote
+from tablewright.citations.quotes import FoundQuote, Unproved, lines_around, prove_each, prove_quote, prove_statement
 from tablewright.citations.untrusted import WARNING, harmless_line, question_block
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.prompt_text import headed_block, join_parts, text_blocks

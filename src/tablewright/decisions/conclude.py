@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.proof import Unproved, prove_each, prove_statement
+from tablewright.citations.quotes import Unproved, prove_each, prove_statement
 from tablewright.citations.untrusted import WARNING, harmless_line, question_block
 from tablewright.decisions.compose import MOST
 from tablewright.decisions.decision import Prompt, accept, pick_numbered

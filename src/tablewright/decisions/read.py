@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from tablewright.citations.proof import prove_each
+from tablewright.citations.quotes import prove_each
 from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
 from tablewright.decisions.decision import Prompt, Unusable, answers_by_name, reply_by_name

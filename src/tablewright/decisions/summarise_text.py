@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.proof import prove_each, prove_statement
+from tablewright.citations.quotes import prove_each, prove_statement
 from tablewright.citations.untrusted import WARNING, block, clean
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Noun

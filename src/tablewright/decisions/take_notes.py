@@ -14,8 +14,14 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.proof import prove_each, prove_statement
-from tablewright.citations.quotes import cite_span, is_near_injection, lines_around, prove_quote
+from tablewright.citations.quotes import (
+    cite_span,
+    is_near_injection,
+    lines_around,
+    prove_each,
+    prove_quote,
+    prove_statement,
+)
 from tablewright.citations.untrusted import WARNING, block, clean_line, question_block
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.prompt_text import page_blocks

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.proof import Unproved, prove_each
+from tablewright.citations.quotes import Unproved, prove_each
 from tablewright.citations.untrusted import WARNING, clean_line, marked, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.prompt_text import headed_block, join_parts

@@ -8,12 +8,11 @@ from functools import lru_cache
 from tablewright.arrays import np
 from tablewright.domain.model import Noun
 from tablewright.extraction.about import Subject, about
-from tablewright.extraction.coverage import ALIKE, WordCoverage, by_word, coverage
-from tablewright.extraction.kinds import whole
 from tablewright.extraction.layout.lines import LineCell
 from tablewright.extraction.layout.pairs import LabelPair
 from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
-from tablewright.extraction.reading import FieldReading, Seen
+from tablewright.extraction.reading import ALIKE, FieldReading, Seen, WordCoverage, by_word, coverage
+from tablewright.extraction.spans import whole
 from tablewright.text.words import root
 
 LEAST = 0.3

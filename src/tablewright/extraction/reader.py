@@ -15,15 +15,11 @@ from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.about import ABOUT as ABOUT
-from tablewright.extraction.about import Subject, short_names
+from tablewright.extraction.about import NAMESAKE, Subject, fits, short_names
 from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.coverage import by_word
-from tablewright.extraction.identity import NAMESAKE, fits
 from tablewright.extraction.labels import from_pairs, from_tables
 from tablewright.extraction.meaning import as_one, content, likeness, words
-from tablewright.extraction.page import page
-from tablewright.extraction.reading import SURELY_OWN, FieldReading, Seen
-from tablewright.extraction.score import probabilities
+from tablewright.extraction.reading import SURELY_OWN, FieldReading, Seen, by_word, page, probabilities
 from tablewright.extraction.sentences import from_sentences
 from tablewright.extraction.wanted import wanted
 

@@ -20,7 +20,7 @@ from tablewright.domain.corpus import Annotation, Document, Property
 from tablewright.domain.model import Field, Noun, Row, Table, column_key, given
 from tablewright.errors import NotFound, UsageError
 from tablewright.formats.tables import Incoming, open_writer, target_format
-from tablewright.formats.tables.names import free_name
+from tablewright.formats.tables.incoming import free_name
 from tablewright.journeys.files import Imported, import_from_memory, replacing
 from tablewright.models.document_scope import concerning
 from tablewright.store.conversations import ResultSet

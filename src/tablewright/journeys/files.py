@@ -11,7 +11,6 @@ from ast import literal_eval
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
 from fcntl import LOCK_EX, flock
 from glob import escape
 from itertools import islice
@@ -27,9 +26,8 @@ from tablewright.domain.text import cell_text, count_noun, plural
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.formats.tables import Incoming, open_writer, read_table, target_format
-from tablewright.formats.tables.objects import from_mappings
-from tablewright.formats.tables.own_json import as_imported
-from tablewright.formats.tables.spool import from_spool, is_plain_text, read_to_spool
+from tablewright.formats.tables.json_tables import as_imported, from_mappings
+from tablewright.formats.tables.read import from_spool, is_plain_text, read_to_spool
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.store import Store
@@ -131,7 +129,7 @@ def with_fields(incoming: Incoming, fields: Sequence[Field]) -> Incoming:
             yield [tuple(fitted(cell, *pair) for cell, pair in zip(cells, pairs, strict=True)) for cells in batch]
 
     kept = dict(zip((field.name for field in incoming.fields), fields, strict=True)).get(incoming.key_field)
-    return replace(incoming, fields=tuple(fields), batches=batches, key_field=kept.name if kept else "")
+    return structs.replace(incoming, fields=tuple(fields), batches=batches, key_field=kept.name if kept else "")
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -190,7 +188,7 @@ async def import_rows(
     store: Store, rows: Iterable[Mapping[str, Any]], options: FileOptions, *, actor: str = "", update: bool = False
 ) -> Imported:
     incoming = await asyncio.to_thread(from_mappings, options.name or "rows", list(rows))
-    incoming = replace(incoming, key_field=choose_key_field(incoming, options.key_field))
+    incoming = structs.replace(incoming, key_field=choose_key_field(incoming, options.key_field))
     return await import_from_memory(store, incoming, "made from rows in memory", actor=actor, update=update)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from tablewright.domain.model import RowId, Table
 from tablewright.domain.text import count_noun
 from tablewright.errors import RunError, UsageError
-from tablewright.formats.tables.sheet_values import SheetLines
+from tablewright.formats.tables.sheet import SheetLines
 from tablewright.journeys.files import SentToSheets
 from tablewright.sources.google_sheets import (
     LINK,

@@ -18,8 +18,7 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.domain.usage import Usage, metered, spend
 from tablewright.errors import ModelError, ModelRefused, ModelUnavailable
 from tablewright.models.budget import NOTHING, Budget, Spend, open_allowance
-from tablewright.models.price import estimate, price_of
-from tablewright.models.tokens import most_tokens
+from tablewright.models.tokens import estimate, most_tokens, price_of
 from tablewright.observe import count
 
 

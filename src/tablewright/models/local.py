@@ -22,9 +22,9 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.errors import BadSetting, ModelRefused
 from tablewright.extras import need
 from tablewright.keys import Key, guard_client, origin_of
-from tablewright.models import catalog
 from tablewright.models.layer import Layer, ModelCall
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
+from tablewright.models.pull import CATALOG, find_model
 from tablewright.models.spec import PATIENCE_HERE, Access
 from tablewright.threads import run_model
 
@@ -58,7 +58,7 @@ def trained_window(head: bytes) -> int | None:
 
 
 def find_file(argument: str, models_folder: Path) -> Path:
-    known = catalog.find(argument)
+    known = find_model(argument)
     if known is not None:
         if known.is_pulled(models_folder):
             return known.path(models_folder)
@@ -68,7 +68,7 @@ def find_file(argument: str, models_folder: Path) -> Path:
     for path in (Path(argument).expanduser(), models_folder / argument):
         if path.is_file():
             return path.resolve()
-    names = ", ".join(model.name for model in catalog.CATALOG)
+    names = ", ".join(model.name for model in CATALOG)
     raise BadSetting(
         f"There is no model file {argument!r}.", advice=f"Give the path of a .gguf file, or pull one of: {names}."
     )

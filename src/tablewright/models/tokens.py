@@ -1,19 +1,22 @@
-"""How many tokens a text is, before anybody is asked.
+"""How many tokens a request is and what it costs, before and after it is sent.
 
-Counted with the tokenizer that comes with the default embedder: it needs no network. Other models cut texts otherwise,
-so an estimate has a margin; it is meant to be a little too high. Without the extra `documents`, which brings the
-tokenizer, it follows from the number of bytes.
+Tokens are counted with the tokenizer that comes with the default embedder, prices are those of `genai-prices`: neither
+needs a network. Other models cut texts otherwise, so an estimate has a margin; it is meant to be a little too high.
+Without the extra `documents`, which brings the tokenizer, it follows from the number of bytes.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic_ai.messages import ModelMessage
+from genai_prices import Usage, calc_price
+from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
@@ -22,6 +25,7 @@ from tablewright.extras import is_installed
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
 
 MARGIN = 1.15
 WHOLE = 2_048
@@ -122,3 +126,47 @@ def most_tokens(
 
 def text_of(message: ModelMessage) -> str:
     return "\n".join(str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in message.parts)
+
+
+FREE = frozenset({"local", "ollama"})
+"""Providers that run on one's own machine."""
+
+
+def price_of(response: ModelResponse, model: Model) -> Decimal | None:
+    """What was paid for an answer; None where nobody knows."""
+    usage = response.usage
+    if usage.cost is not None:
+        return usage.cost
+    likely = estimate(model, usage.input_tokens, usage.output_tokens)
+    if not likely:
+        return likely
+    for answered in (response, replace(response, model_name=model.model_name)):
+        try:
+            return answered.cost().total_price  # it knows the prices of tokens read from the provider's cache
+        except (LookupError, ValueError):
+            continue
+    return likely
+
+
+def estimate(model: Model, input_tokens: int, output_tokens: int) -> Decimal | None:
+    prices = prices_for(model.system, model.model_name, model.base_url)
+    return None if prices is None else (input_tokens * prices[0] + output_tokens * prices[1]) / 1_000
+
+
+@lru_cache(maxsize=256)
+def prices_for(provider: str, name: str, base_url: str | None) -> tuple[Decimal, Decimal] | None:
+    """Of 1,000 tokens in and out. Kept, because looking a model up takes half a millisecond."""
+    if provider in FREE:
+        return Decimal(0), Decimal(0)
+    for place in ({"provider_api_url": base_url}, {"provider_id": provider}):
+        if not all(place.values()):
+            continue
+        try:
+            read, written = (
+                calc_price(Usage(**tokens), name, **place).total_price
+                for tokens in ({"input_tokens": 1_000}, {"output_tokens": 1_000})
+            )
+        except LookupError:
+            continue
+        return read, written
+    return None

@@ -1,4 +1,4 @@
-"""The whole sample web: the written sites, and those that are put together from tables of facts."""
+"""The sample web: written sites, sites put together from tables of facts, and the business register."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from importlib.resources.abc import Traversable
 
 import msgspec
 
+from tablewright.domain.model import Noun
 from tablewright.sample.products import KETTLES, LAMPS, product_sites
-from tablewright.sample.register import register_pages
-from tablewright.sample.site import SamplePage, Site, read_topic, written_sites
+from tablewright.sample.site import SamplePage, Site, address, read_topic, slug, written_sites
 
 TOPICS = ("companies", "press", "providers", "solar")
 TODAY = "2026-06-30"
@@ -49,3 +49,38 @@ def contents(folder: Traversable) -> Iterator[tuple[str, bytes]]:
 
 def pages() -> list[SamplePage]:
     return [page for site in world().values() for page in site.pages.values()]
+
+
+class RegisterEntry(Noun, frozen=True):
+    name: str
+    city: str
+    country: str
+    trade: str
+    phone: str
+    site: str
+    registered: str
+    size: str
+
+
+def register_pages() -> list[SamplePage]:
+    entries = [_page(entry) for entry in msgspec.convert(read_topic("register")["entry"], list[RegisterEntry])]
+    listed = "\n".join(f"- [{page.title}]({page.path})" for page in entries)
+    home = SamplePage(site="ledgerline", path="/", menu="All businesses", title="All businesses", body=listed)
+    return [home, *entries]
+
+
+def _page(entry: RegisterEntry) -> SamplePage:
+    lines = [
+        f"Trade :: {entry.trade}",
+        f"Address :: {entry.city}, {entry.country}",
+        f"Telephone :: {entry.phone}",
+        f"Entered in the trade register :: {entry.registered}",
+    ]
+    if entry.site:
+        lines.append(f"Web :: [{address(entry.site)}]({address(entry.site)}/)")
+    if entry.size:
+        lines.append(f"Size class :: {entry.size} persons")
+    body = f"{entry.name} is listed under {entry.trade.lower()} in {entry.city}.\n\n" + "\n".join(lines)
+    return SamplePage(
+        site="ledgerline", path=f"/b/{slug(entry.name)}", title=entry.name, body=body, published="2026-04-01"
+    )

@@ -11,8 +11,8 @@ from tablewright.domain.usage import Usage, spend
 from tablewright.errors import OverBudget, SearchError
 from tablewright.observe import count
 from tablewright.sandbox.sandbox import Sandbox
-from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.opened import LIMITS, open_fetched
 from tablewright.sources.provenance import current_provenance, refusal_of
 from tablewright.sources.read.reading import Reading

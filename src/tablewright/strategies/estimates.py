@@ -353,7 +353,7 @@ def counts_schema(model: LanguageModel) -> bool:
 
 
 def runs_here(model: LanguageModel) -> bool:
-    from tablewright.models.price import FREE  # loaded with the model anyway
+    from tablewright.models.tokens import FREE  # loaded with the model anyway
 
     return model.agent_model.system in FREE
 

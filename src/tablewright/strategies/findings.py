@@ -11,9 +11,8 @@ from tablewright.domain.model import Basis, Conflict, Evidence, Field, Finding, 
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words
 from tablewright.extraction import ambiguity
-from tablewright.extraction.about import Subject
+from tablewright.extraction.about import Subject, is_own_site
 from tablewright.extraction.candidate import Candidate, SourceSpan
-from tablewright.extraction.identity import is_own_site
 from tablewright.values.coerce import coerce
 from tablewright.values.same_value import group_by_value, same_value
 

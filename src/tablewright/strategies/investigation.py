@@ -22,12 +22,11 @@ from tablewright.decisions.support import JudgedValue, Support, Supported, ToSup
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.domain.text import count_noun, shortened, show
-from tablewright.extraction.about import Subject, about
+from tablewright.extraction.about import NAMESAKE, Subject, about, contradiction, fits
 from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.identity import NAMESAKE, contradiction, fits
 from tablewright.extraction.reader import ABOUT
 from tablewright.gathering import Decided, Gathering
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.source import Hit, Source
 from tablewright.strategies.disagreements import Disagreements
 from tablewright.strategies.findings import ReadCandidate, checked, resolve_value

@@ -27,9 +27,8 @@ from tablewright.values.answers import (
     strip_preamble,
     with_words,
 )
-from tablewright.values.choices import exact_option, read_boolean, read_option
+from tablewright.values.choices import as_list, exact_option, read_boolean, read_json_list, read_list, read_option
 from tablewright.values.dates import ISO_DAY, read_dates
-from tablewright.values.lists import as_list, read_json_list, read_list
 from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_numbers
 from tablewright.values.quantities import QuantityText, read_money_value, read_number_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, is_sound
 from tablewright.domain.corpus import Annotation, Property
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 
 
 def read(text: str, media: str = "txt") -> tuple[Annotation, ...]:

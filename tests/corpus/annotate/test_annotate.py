@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from tablewright.corpus.annotate.annotate import annotate, categories_of, is_sound, kind_of
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tests.corpus.annotate.reading import read
 
 SHEET = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, is_sound
 from tablewright.corpus.parse import text as plain_text
-from tablewright.extraction.layout.parsed import Parsed, ParsedTable
+from tablewright.extraction.layout.draft import Parsed, ParsedTable
 from tests.corpus.annotate.reading import rows
 
 

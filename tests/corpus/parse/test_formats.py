@@ -12,7 +12,7 @@ import pytest
 from tablewright.corpus.parse import ocr
 from tablewright.corpus.parse.parser import kind_of, parse
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tests.corpus.parse import making
 
 

@@ -10,7 +10,7 @@ import pytest
 from tablewright.corpus.parse import ocr, pdf
 from tablewright.corpus.parse.parser import parse
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.extraction.layout.pdf import made_whole
 from tests.corpus.parse import making
 

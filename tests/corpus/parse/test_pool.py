@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.corpus.parse.pool import parse_files
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.sandbox.limits import SandboxLimits
 from tests.corpus.parse import making
 from tests.patience import PATIENCE
@@ -21,7 +21,7 @@ MB = 1024**2
 MISBEHAVING = """
 import os, signal, time
 from pathlib import Path
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 
 def crash(content, name):
     os.kill(os.getpid(), signal.SIGSEGV)

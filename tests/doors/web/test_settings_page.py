@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tablewright.app import FileOptions, Tablewright
-from tablewright.models.catalog import CatalogModel, Hub
+from tablewright.models.pull import CatalogModel, Hub
 from tablewright.settings import Settings, load_settings
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.google import ACCOUNT, LINK, SHARED, running_google
@@ -140,7 +140,7 @@ async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_
     hub = Hub(url=f"{endpoint.url}/tiny.gguf")
     tiny = CatalogModel(name="tiny", file="tiny.gguf", size=1, licence="MIT", sha256="", origins=(hub,), memory=1)
     monkeypatch.setattr("tablewright.app.CATALOG", (tiny,))
-    monkeypatch.setattr("tablewright.models.catalog.CATALOG", (tiny,))
+    monkeypatch.setattr("tablewright.models.pull.CATALOG", (tiny,))
     stated = {"x-linked-etag": hashlib.sha256(content).hexdigest(), "x-linked-size": str(len(content))}
     endpoint.replies = [Reply(302, headers=stated), Reply(body=content)]
     async with browser() as page:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tablewright.formats.tables.formula import escape, unescape
+from tablewright.formats.tables.delimited import escape, unescape
 
 PIECES = st.lists(
     st.one_of(st.sampled_from([*"'=+-@＝＋－＠\t\r\n 1,.", "\u200b", "\xa0", "x"]), st.characters()), max_size=8

@@ -29,7 +29,7 @@ from tablewright.domain.model import (
 )
 from tablewright.domain.text import cell_text, show
 from tablewright.formats.tables import open_writer, read_table
-from tablewright.formats.tables.own_json import as_imported
+from tablewright.formats.tables.json_tables import as_imported
 from tablewright.formats.tables.xlsx_writer import cut
 
 NASTY = [

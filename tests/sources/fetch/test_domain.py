@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 
 
 @pytest.mark.parametrize(

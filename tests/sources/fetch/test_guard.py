@@ -10,9 +10,8 @@ import httpx2
 import pytest
 
 from tablewright.domain.retrieved import Refusal
-from tablewright.sources.fetch.addresses import why_not_public
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
-from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, resolve_by_system
+from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, resolve_by_system, why_not_public
 from tests.sources.fetch.site import PAGE, PUBLIC, Site, Wire, everything_is_public, redirect, resolver
 
 NO_ROBOTS = FetchPolicy(robots=False, delay=0.0)

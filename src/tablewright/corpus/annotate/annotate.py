@@ -18,9 +18,9 @@ from tablewright.corpus.annotate.formats import formats_in
 from tablewright.corpus.annotate.notation import day_first_in, decimal_mark_in
 from tablewright.domain.corpus import Annotation, Category, Property
 from tablewright.domain.model import Noun
+from tablewright.extraction.layout.draft import Parsed, ParsedTable
 from tablewright.extraction.layout.lines import LineCell, TextLine, aligned_tables, cell_at, lines_in
 from tablewright.extraction.layout.pairs import pairs_in
-from tablewright.extraction.layout.parsed import Parsed, ParsedTable
 from tablewright.values.typed import typed
 
 SHEETS = frozenset(("xlsx", "xls", "csv", "tsv", "ods"))

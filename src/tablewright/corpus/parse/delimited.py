@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 
 from tablewright.corpus.parse import text as plain_text
-from tablewright.extraction.layout.draft import TextDraft, names_columns
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed, TextDraft, names_columns
 from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
 from tablewright.sources.read.decode import decode
 from tablewright.text.characters import one_line

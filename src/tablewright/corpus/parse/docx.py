@@ -11,9 +11,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.draft import TextDraft
-from tablewright.extraction.layout.parsed import Parsed
-from tablewright.extraction.layout.written import write_table
+from tablewright.extraction.layout.draft import Parsed, TextDraft, write_table
 from tablewright.text.characters import visible
 
 MAX_PART = 100 * 1024**2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tablewright.corpus.parse.parser import parse
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 
 
 def parse_file(path: str, size: int) -> Parsed:

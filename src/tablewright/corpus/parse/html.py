@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from tablewright.extraction.layout.draft import TextDraft
-from tablewright.extraction.layout.parsed import Parsed
-from tablewright.extraction.layout.written import write_lines
+from tablewright.extraction.layout.draft import Parsed, TextDraft, write_lines
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import MAX_HTML_CHARS, read_html
 from tablewright.sources.read.reading import MAX_CHARS

@@ -8,10 +8,8 @@ from typing import Any
 
 from tablewright.corpus.parse import ocr
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.draft import TextDraft
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed, TextDraft, write_layout
 from tablewright.extraction.layout.placed import laid_out
-from tablewright.extraction.layout.written import write_layout
 from tablewright.sandbox.limits import ParserDeadline
 
 MAX_PIXELS = 100_000_000

@@ -7,9 +7,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 
 from tablewright.corpus.parse.text import text_lines
-from tablewright.extraction.layout.draft import TextDraft
-from tablewright.extraction.layout.parsed import Parsed
-from tablewright.extraction.layout.written import write_lines
+from tablewright.extraction.layout.draft import Parsed, TextDraft, write_lines
 from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import read_html
 from tablewright.sources.read.reading import UnreadablePage as NothingToRead

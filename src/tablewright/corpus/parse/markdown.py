@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from tablewright.corpus.parse.text import text_lines
-from tablewright.extraction.layout.draft import TextDraft
-from tablewright.extraction.layout.parsed import Parsed
-from tablewright.extraction.layout.written import FENCE, write_lines
+from tablewright.extraction.layout.draft import FENCE, Parsed, TextDraft, write_lines
 
 _HEADING = re.compile(r" {0,3}#{1,6} +(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})")

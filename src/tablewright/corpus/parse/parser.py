@@ -14,7 +14,7 @@ from functools import cache
 from typing import Protocol
 
 from tablewright.errors import TablewrightError, Unreadable
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.plugins import names, plugins
 from tablewright.sources.read import UnreadablePage as NothingToRead
 from tablewright.sources.read.decode import decode

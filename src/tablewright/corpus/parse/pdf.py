@@ -9,8 +9,7 @@ import pypdfium2
 
 from tablewright.corpus.parse import ocr
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.draft import TextDraft
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed, TextDraft
 from tablewright.extraction.layout.pdf import PASSWORD_NEEDED, open_pdf, write_pdf_page
 from tablewright.extraction.layout.placed import Word
 from tablewright.sandbox.limits import ParserDeadline

@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 
 from tablewright.corpus.parse.file import parse_file
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import DEFAULT, Sandbox
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.extraction.layout.draft import MAX_CHARS, TextDraft
-from tablewright.extraction.layout.parsed import Parsed
-from tablewright.extraction.layout.written import write_lines
+from tablewright.extraction.layout.draft import MAX_CHARS, Parsed, TextDraft, write_lines
 from tablewright.sources.read.decode import decode
 from tablewright.text.characters import visible
 

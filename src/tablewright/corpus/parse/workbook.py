@@ -12,8 +12,7 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 
 from tablewright.domain.text import show_float
 from tablewright.errors import Unreadable
-from tablewright.extraction.layout.draft import TextDraft, names_columns
-from tablewright.extraction.layout.parsed import Parsed
+from tablewright.extraction.layout.draft import Parsed, TextDraft, names_columns
 from tablewright.formats.tables.archive import look_through
 from tablewright.temporary import temporary_folder
 from tablewright.text.characters import one_line

@@ -7,8 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.proof import Unproved, prove_each
-from tablewright.citations.quotes import cite_span, prove_quote
+from tablewright.citations.quotes import Unproved, cite_span, prove_each, prove_quote
 from tablewright.citations.untrusted import WARNING, question_block
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.shortlist.prompt_parts import pages_text

@@ -11,8 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.proof import prove_each
-from tablewright.citations.quotes import cite_span, prove_quote
+from tablewright.citations.quotes import cite_span, prove_each, prove_quote
 from tablewright.citations.untrusted import WARNING
 from tablewright.decisions.choose_pages import Offer, result_block
 from tablewright.decisions.decision import Prompt, accept

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.proof import prove_each, prove_statement
+from tablewright.citations.quotes import prove_each, prove_statement
 from tablewright.citations.untrusted import clean_line, question_block
 from tablewright.decisions.prompt_text import text_blocks
 from tablewright.domain.condition import describe_condition

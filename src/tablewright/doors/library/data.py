@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from tablewright.domain.model import Money
 from tablewright.errors import UsageError
-from tablewright.formats.tables.native_column import is_empty
+from tablewright.formats.tables.columns import is_empty
 
 ADVICE = "Give a path, a DataFrame, or a list of dictionaries."
 KEPT = (str, bool, int, float, Decimal, date, time, bytes, Money, type(None))

@@ -11,9 +11,8 @@ from typing import Literal, TypeAlias
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from tablewright.extraction.layout.draft import TextDraft
+from tablewright.extraction.layout.draft import TextDraft, write_layout
 from tablewright.extraction.layout.placed import Word, has_columns, laid_out, large_lines
-from tablewright.extraction.layout.written import write_layout
 from tablewright.text.characters import lines
 
 MAX_WORDS_LAID_OUT = 5_000

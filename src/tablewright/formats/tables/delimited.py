@@ -1,4 +1,10 @@
-"""CSV, TSV and their kin: quoted fields, any line end, a separator that is found out."""
+"""CSV, TSV and their kin: quoted fields, any line end, a separator that is found out.
+
+Written as RFC 4180 has it: UTF-8 without a byte-order mark, lines end in CRLF. A value that holds a separator that a
+reader may try, or that begins or ends oddly, is quoted, so that our reader and others find the right separator even in
+a table of one column. Text that a spreadsheet would run as a formula gets a leading apostrophe (`escape`), also where
+it already begins with apostrophes, so that `unescape` gives back exactly what was written.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +16,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from tablewright.domain.model import Cell, given
+from tablewright.domain.model import PENDING, Cell, Row, given
 from tablewright.errors import BadFile
+from tablewright.formats.tables.columns import NUMBER_STYLES, TextColumn
 from tablewright.formats.tables.decode import Text
-from tablewright.formats.tables.formula import unescape
-from tablewright.formats.tables.grid import Batch, Grid, survey
-from tablewright.formats.tables.incoming import Incoming
+from tablewright.formats.tables.incoming import Batch, Grid, Incoming, survey
 from tablewright.formats.tables.limits import BATCH_CELLS, BATCH_CHARS, MAX_FIELD_CHARS
-from tablewright.formats.tables.text_column import NUMBER_STYLES, TextColumn
+from tablewright.formats.tables.sheet import ShownColumn
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
 
 SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
 # unclosed quote shows: the csv module itself says nothing. No text has NULs (`Text` refused them).
 END = "\0"
 _LINE_END = re.compile(r"\r\n|\r|\n")
-
-if TYPE_CHECKING:
-    from _csv import Reader
 
 
 def read_delimited(text: Text, *, header: bool, delimiter: str | None) -> Incoming:
@@ -42,6 +48,7 @@ def read_delimited(text: Text, *, header: bool, delimiter: str | None) -> Incomi
         header_text=unescape,
         is_empty=lambda value: not value.strip(),
         empty="",
+        line="line",
     )
     return survey(grid, header=header, warnings=(*text.warnings, *file.loose_quotes()))
 
@@ -278,3 +285,56 @@ def _quote(sample: str, delimiter: str) -> str:
         re.findall(rf"(?:(?<={between})|(?<=[\r\n])|\A){_LONE_QUOTES.pattern}(?={between}|[\r\n]|\Z)", sample)
     )
     return "'" if begins and begins == encloses else '"'
+
+
+_CARE = re.compile(r"""[,;|"\x00-\x1f]|^[\W_]|\s\Z""")
+_QUOTED = re.compile(r"""[,;|"\x00-\x1f\x85\u2028\u2029]|^[\s'\ufeff]|\s\Z""")
+BUFFER_ROWS = 1000
+
+
+class CsvWriter:
+    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn], *, delimiter: str = ",") -> None:
+        self._stream = stream
+        self._columns = [(column.field, column.text) for column in columns]
+        self._delimiter = delimiter
+        self._put([self._line([column.name for column in columns])])
+
+    def write(self, rows: Iterable[Row]) -> None:
+        lines: list[str] = []
+        for row in rows:
+            cells = row.cells
+            lines.append(self._line([text(cells.get(field, PENDING)) for field, text in self._columns]))
+            if len(lines) == BUFFER_ROWS:
+                self._put(lines)
+                lines = []
+        self._put(lines)
+
+    def close(self) -> None:
+        self._stream.flush()
+
+    def _line(self, texts: list[str]) -> str:
+        line = self._delimiter.join([_written(text) if _CARE.search(text) else text for text in texts])
+        return line or '""'  # a blank line would be no row at all
+
+    def _put(self, lines: list[str]) -> None:
+        if lines:
+            self._stream.write(("\r\n".join(lines) + "\r\n").encode("utf-8", "replace"))
+
+
+def _written(text: str) -> str:
+    text = escape(text.replace("\0", "\ufffd"))
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+_INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+_PLAIN_NUMBER = rf"[{_INVISIBLE}]*[+-]?(?:[0-9][0-9.,]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\Z"
+_DANGEROUS = re.compile(rf"'*+(?:[\t\r](?=\s*\S)|(?!{_PLAIN_NUMBER})[{_INVISIBLE}]*[=+\-@＝＋－＠])")
+_SUSPECT = re.compile(rf"[{_INVISIBLE}'=+\-@＝＋－＠]")
+
+
+def escape(text: str) -> str:
+    return "'" + text if _SUSPECT.match(text) and _DANGEROUS.match(text) else text
+
+
+def unescape(text: str) -> str:
+    return text[1:] if text[:1] == "'" and _DANGEROUS.match(text, 1) else text

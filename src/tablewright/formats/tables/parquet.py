@@ -9,10 +9,8 @@ from typing import Any, BinaryIO
 from tablewright.domain.model import PENDING, Row
 from tablewright.errors import BadFile, UsageError
 from tablewright.extras import need
-from tablewright.formats.tables.grid import Batch, Grid, survey
-from tablewright.formats.tables.incoming import Incoming
+from tablewright.formats.tables.incoming import Batch, Grid, Incoming, batch_records, survey
 from tablewright.formats.tables.limits import BATCH_CELLS, MAX_COLUMNS
-from tablewright.formats.tables.native_column import NativeColumn, header_text, is_empty
 from tablewright.formats.tables.sheet import ShownColumn
 
 
@@ -33,33 +31,17 @@ def read_parquet(path: Path) -> Incoming:
         if len(names) > MAX_COLUMNS:
             raise BadFile(f"{path.name} has {len(names):,} columns; a table can have at most {MAX_COLUMNS:,}.")
 
-        def batches() -> Iterator[Batch]:
-            yield Batch(records=[names], lines=[0])
-            line = 0
+        def records() -> Iterator[Sequence[Any]]:
             with parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
                     columns = [_values(path, *column) for column in zip(names, batch.columns, strict=True)]
-                    records = list(zip(*columns, strict=True))
-                    kept = [at for at, record in enumerate(records) if not all(map(is_empty, record))]
-                    empty = [] if len(kept) == len(records) else sorted({*range(len(records))} - {*kept})
-                    yield Batch(
-                        records=[records[at] for at in kept],
-                        lines=[line + at + 1 for at in kept],
-                        without_value=[line + at + 1 for at in empty],
-                    )
-                    line += len(records)
+                    yield from zip(*columns, strict=True)
 
-        grid = Grid(
-            file=path.name,
-            name=path.stem,
-            batches=batches,
-            column=NativeColumn,
-            header_text=header_text,
-            is_empty=is_empty,
-            empty=None,
-            line="row",
-            named=True,
-        )
+        def batches() -> Iterator[Batch]:
+            yield Batch(records=[names], lines=[0])
+            yield from batch_records(enumerate(records(), start=1), len(names))
+
+        grid = Grid(file=path.name, name=path.stem, batches=batches, named=True)
         return survey(grid, header=True)
     except MemoryError:
         raise  # pyarrow's own is an ArrowException too

@@ -1,16 +1,28 @@
-"""A table file, understood: what kind it is, how it is written, what its columns hold."""
+"""Read a table file: find out what it is by its first bytes, or its name where they do not say, and read it whole.
+
+A file that could make its reader crash or swell is read by another process, which leaves the rows in a spool file.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import mmap
+import re
+import struct
+import zipfile
+from itertools import islice
 from pathlib import Path
+from typing import BinaryIO, Literal, TypeAlias, get_args
 
+import msgspec
+from msgspec import structs
+
+from tablewright.domain.model import PENDING, Cell, Value, given
 from tablewright.errors import BadFile
-from tablewright.formats.tables.decode import text_of
+from tablewright.formats.tables.decode import is_utf8, text_of, utf16_without_mark
 from tablewright.formats.tables.delimited import read_delimited
-from tablewright.formats.tables.incoming import CellBatches, Incoming
-from tablewright.formats.tables.kind import kind_of
-from tablewright.formats.tables.objects import read_json
+from tablewright.formats.tables.incoming import CellBatches, Incoming, TableOutline
+from tablewright.formats.tables.json_tables import read_json
+from tablewright.formats.tables.limits import UNZIP_RATIO, UNZIP_RATIO_FREE_BYTES
 from tablewright.formats.tables.parquet import read_parquet
 from tablewright.formats.tables.workbook import read_workbook
 
@@ -36,7 +48,7 @@ def read_table(
             raise BadFile(f"{path.name} was changed while it was being read.", advice="Start again.")
         yield from incoming.batches()
 
-    return replace(incoming, batches=batches)
+    return structs.replace(incoming, batches=batches)
 
 
 def _read(
@@ -57,9 +69,235 @@ def _read(
         case "csv" | "tsv":
             separator = delimiter or ("\t" if format == "tsv" else None)
             incoming = read_delimited(text_of(path, encoding), header=header, delimiter=separator)
-    return replace(incoming, warnings=(*warnings, *incoming.warnings))
+    return structs.replace(incoming, warnings=(*warnings, *incoming.warnings))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
     about = path.stat()
     return about.st_size, about.st_mtime_ns
+
+
+Kind: TypeAlias = Literal["csv", "tsv", "xlsx", "xls", "ods", "json", "jsonl", "parquet"]
+
+SUFFIXES: dict[str, Kind] = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".xls": "xls",
+    ".ods": "ods",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+READABLE: tuple[Kind, ...] = get_args(Kind)
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# bytes at the start of the file, and what such a file is
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"RIFF", "a media file (RIFF)"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x7fELF", "a program (ELF)"),
+    (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
+    (b"MZ\x90\x00", "a Windows program"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"{\\rtf", "an RTF document"),
+    (b"OggS", "an Ogg media file"),
+    (b"ID3", "an MP3 sound file"),
+    (b"ARROW1\x00\x00", "an Arrow file"),
+    (b"Obj\x01", "an Avro file"),
+)
+_HTML = re.compile(rb"\s*(?:<!doctype html|<html|<table)", re.IGNORECASE)
+_JSON = re.compile(r"\s*(?:\[\s*\{\s*[\"}]|\{\s*\")")
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+
+def kind_of(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...]]:
+    """The kind, and a warning where the file is something else than its name says."""
+    asked = next((kind for kind in READABLE if kind == format), None)
+    if format is not None and asked is None:
+        raise BadFile(f"{format!r} is no format a table can be read from.", advice=f"Use one of {', '.join(READABLE)}.")
+    with path.open("rb") as file:
+        head = file.read(8192)
+    by_content = _by_content(path, head)
+    by_name = SUFFIXES.get(path.suffix.lower())
+    if by_content is not None:
+        expected = asked or by_name
+        if expected is None or expected == by_content:
+            return by_content, ()
+        return by_content, (f"{path.name} is really {_a(by_content)} file and was read as one.",)
+    wanted = asked or by_name
+    if wanted is not None and wanted in ("xlsx", "xls", "ods", "parquet"):
+        raise BadFile(f"{path.name} is not {_a(wanted)} file: its content is something else.")
+    if wanted in ("json", "jsonl"):
+        return wanted, ()
+    if format is None and looks_like_json(head):
+        kind: Kind = "json" if head.lstrip()[:1] == b"[" else "jsonl"
+        return kind, (f"{path.name} holds JSON and was read as JSON.",) if by_name else ()
+    return ("tsv" if wanted == "tsv" else "csv"), ()
+
+
+def _by_content(path: Path, head: bytes) -> Kind | None:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(_OLE):
+        return _ole(path)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip(path)
+    for magic, what in _MAGIC:
+        if head.startswith(magic):
+            advice = "Unpack it first." if "archive" in what else ""
+            raise BadFile(f"{path.name} is {what}, not a table.", advice=advice)
+    if _HTML.match(head):
+        raise BadFile(f"{path.name} is a web page (HTML), not a table.", advice="Save the table itself as CSV or XLSX.")
+    if _looks_binary(head):
+        raise BadFile(f"{path.name} is a binary file, not a table.")
+    return None
+
+
+def _ole(path: Path) -> Kind:
+    """The old Office container: an .xls workbook, or the shell around an encrypted .xlsx."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        parts = [name for name in ("EncryptedPackage", "Workbook", "Book") if data.find(name.encode("utf-16-le")) >= 0]
+    if "EncryptedPackage" in parts:
+        raise BadFile(f"{path.name} is password-protected.", advice="Save it without a password, then try again.")
+    if parts:
+        return "xls"
+    if path.suffix.lower() in (".xlsx", ".xlsm"):
+        raise BadFile(
+            f"{path.name} is password-protected or damaged: it is not a plain workbook.",
+            advice="Save it again as XLSX without a password.",
+        )
+    raise BadFile(f"{path.name} is an old Office document, not a table.")
+
+
+def _zip(path: Path) -> Kind:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            mimetype = b""
+            if "mimetype" in names:
+                with archive.open("mimetype") as member:
+                    mimetype = member.read(100)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
+        if path.suffix.lower() in (".xlsx", ".xlsm", ".ods"):
+            raise BadFile(
+                f"{path.name} is damaged or cut short: it cannot be opened as a workbook.",
+                advice="Save or download it again.",
+            ) from None
+        raise BadFile(f"{path.name} is a damaged zip archive, not a table.") from None
+    if "xl/workbook.xml" in names:
+        return "xlsx"
+    if "xl/workbook.bin" in names:
+        raise BadFile(f"{path.name} is a binary workbook (XLSB).", advice="Save it as XLSX.")
+    if b"opendocument.spreadsheet" in mimetype:
+        return "ods"
+    what = "a Word document" if "word/document.xml" in names else "a zip archive"
+    raise BadFile(f"{path.name} is {what}, not a table.", advice="Unpack it first." if what == "a zip archive" else "")
+
+
+def _looks_binary(head: bytes) -> bool:
+    """Control bytes that no text has, more than here and there, in what is neither UTF-8 nor UTF-16."""
+    if head.startswith(_MARKS) or utf16_without_mark(head) or (0 not in head and is_utf8(head)):
+        return False
+    control = sum(head.count(byte) for byte in range(32) if byte not in (9, 10, 11, 12, 13, 26, 27))
+    return control * 20 > len(head)
+
+
+def looks_like_json(head: bytes) -> bool:
+    return bool(_JSON.match(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")))
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'xo' else 'a'} {'Parquet' if kind == 'parquet' else kind.upper()}"
+
+
+_CONTAINERS = (b"PAR1", b"\xd0\xcf\x11\xe0", b"PK")
+_LENGTH = struct.Struct(">Q")
+_BATCH_ROWS = 500
+
+Spooled: TypeAlias = tuple[Value, str | None] | Cell | None
+"""A value as its owner gave it, with its text; a cell with a history, as our own exports have; or nothing."""
+
+
+def is_plain_text(path: Path) -> bool:
+    """Whether it is read as delimited text, line by line, which can surprise nobody."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(8192)
+    except OSError:
+        return True  # reading it says what is wrong
+    kind = SUFFIXES.get(path.suffix.lower(), "csv")
+    return kind in ("csv", "tsv") and not head.startswith(_CONTAINERS) and not looks_like_json(head)
+
+
+def read_to_spool(
+    path: str, header: bool, sheet: str | None, delimiter: str | None, encoding: str | None, spool: str
+) -> TableOutline:
+    """Run in a worker process: workbooks, Parquet and JSON can be made to crash or swell whatever opens them. The rows
+    go to a file of plain values, `spool`."""
+    try:
+        incoming = read_table(Path(path), header=header, sheet=sheet, delimiter=delimiter, encoding=encoding)
+        with Path(spool).open("wb") as file:
+            _write(file, incoming, Path(path))
+    except OSError as error:
+        raise BadFile(f"The rows of {Path(path).name} could not be kept: {error.strerror or error}.") from None
+    return TableOutline(**{name: getattr(incoming, name) for name in TableOutline.__struct_fields__})
+
+
+def from_spool(outline: TableOutline, spool: Path) -> Incoming:
+    decoder = msgspec.msgpack.Decoder(list[tuple[Spooled, ...]])
+
+    def batches() -> CellBatches:
+        with spool.open("rb") as file:
+            while head := file.read(_LENGTH.size):
+                rows = decoder.decode(file.read(_LENGTH.unpack(head)[0]))
+                yield [tuple([_cell(each) for each in row]) for row in rows]
+
+    return Incoming(**structs.asdict(outline), batches=batches)
+
+
+def _write(file: BinaryIO, incoming: Incoming, path: Path) -> None:
+    """A text that many cells share is small in the file and large in the table, so the rows are counted too."""
+    encoder = msgspec.msgpack.Encoder()
+    most = max(UNZIP_RATIO_FREE_BYTES, UNZIP_RATIO * path.stat().st_size)
+    written = 0
+    rows = incoming.rows()
+    while batch := list(islice(rows, _BATCH_ROWS)):
+        packed = encoder.encode([[_bare(cell) for cell in row] for row in batch])
+        written += len(packed)
+        if written > most:
+            raise BadFile(
+                f"{path.name} holds more than {UNZIP_RATIO} times its size in rows, as only a file made to fill a disk "
+                "does; nothing was imported.",
+                advice="If it is a real table, save it as CSV.",
+            )
+        file.write(_LENGTH.pack(len(packed)))
+        file.write(packed)
+
+
+def _bare(cell: Cell) -> Spooled:
+    if cell is PENDING:
+        return None
+    return (cell.value, cell.raw_value) if given(cell.value, cell.raw_value) == cell else cell
+
+
+def _cell(spooled: Spooled) -> Cell:
+    if isinstance(spooled, tuple):
+        return given(*spooled)
+    return PENDING if spooled is None else spooled

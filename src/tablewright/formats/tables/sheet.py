@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from math import isfinite
+from operator import attrgetter
+from typing import Protocol, TypeAlias, TypeGuard
 
-from tablewright.domain.model import Cell, Evidence, Field, FieldType, Money, Value, column_key
+from tablewright.domain.model import PENDING, Cell, Evidence, Field, FieldType, Money, Row, Value, column_key
 from tablewright.domain.retrieved import is_document
 from tablewright.domain.text import basis_label, cell_text, show
-from tablewright.formats.tables.names import free_name
+from tablewright.formats.tables.incoming import free_name
+from tablewright.formats.tables.limits import SHEETS_CELL_CHARS
 
 
 class TableSchema(Protocol):
@@ -32,8 +35,8 @@ class ShownColumn:
     name: str
     field: str
     type: FieldType
-    value: Callable[[Cell], Value]
-    text: Callable[[Cell], str]
+    value: Callable[[Cell], Value] = attrgetter("value")
+    text: Callable[[Cell], str] = cell_text
 
 
 def shown_columns(
@@ -52,15 +55,16 @@ def shown_columns(
     more = (*(_EVIDENCE_COLUMNS if evidence else ()), *(_COST_COLUMN if cost else ()))
     columns = []
     for field in fields:
-        columns.append(
-            ShownColumn(name=field.name, field=field.name, type=field.type, value=_cell_value, text=cell_text)
-        )
-        if field.name in asked:
-            for what, type_, value in more:
-                name = free_name(f"{field.name} {what}", taken)
-                taken.add(column_key(name))
-                columns.append(ShownColumn(name=name, field=field.name, type=type_, value=value, text=_text_of(value)))
+        columns.append(ShownColumn(name=field.name, field=field.name, type=field.type))
+        for what, type_, value in more if field.name in asked else ():
+            name = free_name(f"{field.name} {what}", taken)
+            taken.add(column_key(name))
+            columns.append(ShownColumn(name=name, field=field.name, type=type_, value=value, text=show_what(value)))
     return tuple(columns)
+
+
+def show_what(value: Callable[[Cell], Value]) -> Callable[[Cell], str]:
+    return lambda cell: show(value(cell))
 
 
 def shown_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
@@ -72,18 +76,6 @@ def json_value(value: Value) -> Value:
     return str(value) if isinstance(value, Money) else value
 
 
-def _text_of(value: Callable[[Cell], Value]) -> Callable[[Cell], str]:
-    return lambda cell: show(value(cell))
-
-
-def _cell_value(cell: Cell) -> Value:
-    return cell.value
-
-
-def _source(cell: Cell) -> Value:
-    return source_text(cell.evidence[0]) or None if cell.evidence else None
-
-
 def source_text(evidence: Evidence) -> str:
     """An address as it is; a document by its title and page too, as its id means nothing elsewhere."""
     if not is_document(evidence.origin) or not evidence.title or evidence.origin in ("row", "formula"):
@@ -92,31 +84,95 @@ def source_text(evidence: Evidence) -> str:
     return f"{evidence.title}{page} ({evidence.origin})"
 
 
-def _quote(cell: Cell) -> Value:
-    return cell.evidence[0].quote or None if cell.evidence else None
-
-
-def _confidence(cell: Cell) -> Value:
-    return None if cell.is_given else cell.confidence
-
-
-def _basis(cell: Cell) -> Value:
-    return basis_label(cell) or None
-
-
 def cost_of(cell: Cell) -> float | None:
     """In dollars; None for what no run has worked on."""
     return None if cell.run_id is None else cell.cost
 
 
-_EVIDENCE_COLUMNS: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (
-    ("source", "text", _source),
-    ("quote", "text", _quote),
-    ("confidence", "number", _confidence),
-    ("basis", "text", _basis),
+ExtraColumn: TypeAlias = tuple[str, FieldType, Callable[[Cell], Value]]
+
+_EVIDENCE_COLUMNS: tuple[ExtraColumn, ...] = (
+    ("source", "text", lambda cell: source_text(cell.evidence[0]) or None if cell.evidence else None),
+    ("quote", "text", lambda cell: cell.evidence[0].quote or None if cell.evidence else None),
+    ("confidence", "number", lambda cell: None if cell.is_given else cell.confidence),
+    ("basis", "text", lambda cell: basis_label(cell) or None),
     ("status", "text", lambda cell: cell.status),
     ("reason", "text", lambda cell: cell.reason),
     ("stale", "boolean", lambda cell: cell.stale or None),
     ("note", "text", lambda cell: cell.error),
 )
-_COST_COLUMN: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (("cost", "number", cost_of),)
+_COST_COLUMN: tuple[ExtraColumn, ...] = (("cost", "number", cost_of),)
+
+
+CUT = "… (cut; the whole text is in the JSON or CSV export)"
+
+
+EVIDENCE_COLUMNS = (
+    *("row", "name", "field", "value", "status", "reason"),
+    *("confidence", "basis", "source", "title", "quote", "page", "retrieved_at", "stale"),
+)
+
+
+def is_explained(cell: Cell) -> bool:
+    """Whether the sheet of evidence says something of it; a value of the owner's own needs none."""
+    if cell is PENDING or cell.is_given:
+        return False
+    return bool(cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED"))
+
+
+def evidence_lines(row: Row, name: str, field: Field, cell: Cell) -> Iterator[tuple[str | float | bool | None, ...]]:
+    """As EVIDENCE_COLUMNS: one for each piece of evidence, one also for a cell that has a reason instead."""
+    about = (row.id, name, field.name, cell_text(cell), cell.status, why(cell), cell.confidence, basis_label(cell))
+    stale = True if cell.stale else None
+    for found in cell.evidence:
+        yield (*about, found.origin, found.title, found.quote, found.page, found.retrieved_at, stale)
+    if not cell.evidence:
+        yield (*about, "", "", "", None, "", stale)
+
+
+def why(cell: Cell) -> str:
+    """The reason for an empty cell and what was noted with it: "not_found: looked at 3 pages"."""
+    return ": ".join(part for part in (cell.reason, cell.error) if part)
+
+
+class SheetLines:
+    """A table as the lines of two sheets of an online spreadsheet, which begin with the names of their columns."""
+
+    def __init__(self, heading: TableSchema) -> None:
+        self._fields = shown_fields(heading.fields)
+        self._key_field = heading.key_field or (self._fields[0].name if self._fields else "")
+        self.values: list[list[str | float | bool]] = [[field.name for field in self._fields]]
+        self.evidence: list[list[str | float | bool]] = [list(EVIDENCE_COLUMNS)]
+
+    def add(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            cells = [row.cells.get(field.name, PENDING) for field in self._fields]
+            self.values.append([sheet_value(cell) for cell in cells])
+            name = cell_text(row.cell(self._key_field))
+            for field, cell in zip(self._fields, cells, strict=True):
+                if is_explained(cell):
+                    self.evidence += [
+                        [
+                            "" if value is None else cut_to_sheet(value) if isinstance(value, str) else value
+                            for value in line
+                        ]
+                        for line in evidence_lines(row, name, field, cell)
+                    ]
+
+
+def sheet_value(cell: Cell) -> str | float | bool:
+    """Return numbers and booleans as such, the rest as text."""
+    value = cell.value.amount if isinstance(cell.value, Money) and not cell.value.currency else cell.value
+    is_owners_word = isinstance(value, bool) and cell.is_given and bool(cell.raw_value)
+    return value if is_exact_number(value) and not is_owners_word else cut_to_sheet(cell_text(cell))
+
+
+def is_exact_number(value: Value) -> TypeGuard[int | float]:
+    """Return True for a number, or a boolean, that a spreadsheet holds exactly."""
+    if not isinstance(value, int | float):
+        return False
+    return isfinite(value) if isinstance(value, float) else abs(value) < 10**15
+
+
+def cut_to_sheet(text: str) -> str:
+    return text if len(text) <= SHEETS_CELL_CHARS else text[: SHEETS_CELL_CHARS - len(CUT)] + CUT

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
+from tablewright.domain.model import Money
 from tablewright.errors import BadFile
 from tablewright.formats.tables.archive import SheetSize, look_through
-from tablewright.formats.tables.grid import Batch, Grid, survey
-from tablewright.formats.tables.incoming import Incoming
-from tablewright.formats.tables.limits import BATCH_CELLS
-from tablewright.formats.tables.native_column import NativeColumn, header_text, is_empty
-from tablewright.formats.tables.xlsx_writer import MoneyFormat, Place, money_cells, with_money
+from tablewright.formats.tables.columns import is_empty
+from tablewright.formats.tables.incoming import Batch, Grid, Incoming, batch_records, survey
 
 MAX_INDEX_BYTES = 4 * 1024**2
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -40,11 +39,6 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
         file=path.name,
         name=path.stem,
         batches=lambda: _batches(chosen, formats),
-        column=NativeColumn,
-        header_text=header_text,
-        is_empty=is_empty,
-        empty=None,
-        line="row",
     )
     return survey(grid, header=header, warnings=warnings)
 
@@ -61,22 +55,13 @@ def _errors(
 
 
 def _batches(sheet: CalamineSheet, formats: dict[Place, MoneyFormat]) -> Iterator[Batch]:
-    records: list[list[Any]] = []
-    lines: list[int] = []
-    size = max(1, BATCH_CELLS // max(1, sheet.width))
     first_column = sheet.start[1] if sheet.start else 0  # calamine gives the empty rows above a table, not the columns
-    without_value: list[int] = []
-    for line, record in enumerate(sheet.iter_rows(), start=1):
-        if all(map(is_empty, record)):
-            if any(isinstance(value, float) for value in record):  # no finite number; a row that is only empty is none
-                without_value.append(line)
-            continue
-        records.append(with_money(record, line - 1, first_column, formats) if formats else record)
-        lines.append(line)
-        if len(records) >= size:
-            yield Batch(records=list(records), lines=lines)
-            records, lines = [], []
-    yield Batch(records=list(records), lines=lines, without_value=without_value)
+    rows = (
+        (line, with_money(record, line - 1, first_column, formats) if formats else record)
+        for line, record in enumerate(sheet.iter_rows(), start=1)
+    )
+    # A row without a value that has numbers, which are not finite, is missed; a row that is only empty is none.
+    return batch_records(rows, sheet.width, lambda record: any(isinstance(value, float) for value in record))
 
 
 def _choose(
@@ -172,6 +157,91 @@ class _Calamine:
         raise BadFile(
             f"{self._path.name} is damaged: it cannot be read as a workbook.", advice="Open it and save it again."
         ) from error
+
+
+# ── number formats of currencies ────────────────────────────────────────────────────────────────────────────────────
+# Amounts in workbooks: the number is in the cell, the currency only in its format. calamine does not tell formats, so
+# they are read here, and only from workbooks that have a format with a currency in it.
+
+
+MAX_STYLES_BYTES = 16 * 1024**2
+# "GBP" or [$GBP] or [$£-809]; a dollar or yen sign alone does not say which.
+_CODE = re.compile(r'"\s*([A-Z]{3})\s*"|\[\$([A-Z]{3})(?:-[0-9A-Fa-f]+)?\]')
+_SIGN = re.compile(r'"\s*([€£])\s*"|\[\$([€£])(?:-[0-9A-Fa-f]+)?\]|([€£])')
+_CURRENCIES = {"€": "EUR", "£": "GBP"}
+_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]+)")
+
+MoneyFormat: TypeAlias = tuple[str, bool]
+"""A currency, and whether its amounts have cents."""
+Place: TypeAlias = tuple[int, int]
+"""Row and column, from 0."""
+
+
+def money_cells(path: Path, member: str) -> dict[Place, MoneyFormat]:
+    """The cells of a sheet whose number is an amount of a stated currency; none in a workbook we cannot follow."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            styles = _money_styles(archive)
+            return _cells_with(archive, member, styles) if styles else {}
+    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile, ValueError):
+        return {}
+
+
+def with_money(record: list[Any], row: int, first_column: int, formats: dict[Place, MoneyFormat]) -> list[Any]:
+    """The record with amounts in place of the numbers that are formatted as such."""
+    return [amount(value, formats.get((row, column))) for column, value in enumerate(record, start=first_column)]
+
+
+def amount(value: Any, format: MoneyFormat | None) -> Any:
+    if format is None or isinstance(value, bool) or not isinstance(value, int | float) or is_empty(value):
+        return value
+    currency, has_cents = format
+    whole = not has_cents and float(value).is_integer()
+    return Money(amount=int(value) if whole else float(value), currency=currency)
+
+
+def currency_of(code: str) -> str:
+    """The currency that a number format names, or nothing."""
+    if found := _CODE.search(code):
+        return found[1] or found[2]
+    if found := _SIGN.search(code):
+        return _CURRENCIES[found[1] or found[2] or found[3]]
+    return ""
+
+
+def _money_styles(archive: zipfile.ZipFile) -> dict[str, MoneyFormat]:
+    """By the number by which cells refer to their style."""
+    with archive.open("xl/styles.xml") as file:
+        tree = ElementTree.fromstring(file.read(MAX_STYLES_BYTES))
+    codes = {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter(f"{_MAIN}numFmt")}
+    formats = {number: (currency, "." in code) for number, code in codes.items() if (currency := currency_of(code))}
+    used = tree.find(f"{_MAIN}cellXfs")
+    styles = enumerate(used if used is not None else ())
+    return {str(at): formats[style.get("numFmtId")] for at, style in styles if style.get("numFmtId") in formats}
+
+
+def _cells_with(archive: zipfile.ZipFile, member: str, styles: dict[str, MoneyFormat]) -> dict[Place, MoneyFormat]:
+    places: dict[Place, MoneyFormat] = {}
+    with archive.open(member) as file:
+        for _, element in ElementTree.iterparse(file):
+            if element.tag == f"{_MAIN}c":
+                format = styles.get(element.get("s", ""))
+                if format is not None:
+                    places[_place(element.get("r", ""))] = format
+            elif element.tag == f"{_MAIN}row":
+                element.clear()
+    return places
+
+
+def _place(reference: str) -> Place:
+    """ "B3" is (2, 1)."""
+    found = _REFERENCE.fullmatch(reference)
+    if found is None:
+        raise ValueError(reference)
+    column = 0
+    for letter in found[1]:
+        column = column * 26 + ord(letter) - ord("A") + 1
+    return int(found[2]) - 1, column - 1
 
 
 # ── errors in the cells of an .xls ──────────────────────────────────────────────────────────────────────────────────

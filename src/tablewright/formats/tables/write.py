@@ -9,8 +9,8 @@ from typing import BinaryIO, Protocol
 
 from tablewright.domain.model import Row, Table
 from tablewright.errors import BadFile
-from tablewright.formats.tables.csv_writer import CsvWriter
-from tablewright.formats.tables.json_writer import JsonLinesWriter, JsonWriter
+from tablewright.formats.tables.delimited import CsvWriter
+from tablewright.formats.tables.json_tables import JsonLinesWriter, JsonWriter
 from tablewright.formats.tables.markdown import MarkdownWriter
 from tablewright.formats.tables.parquet import ParquetWriter
 from tablewright.formats.tables.sheet import TableSchema, shown_columns

@@ -8,32 +8,35 @@ from __future__ import annotations
 
 import re
 import weakref
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
-from xml.etree import ElementTree
+from typing import Any, BinaryIO
 
 import xlsxwriter
 
 from tablewright.domain.model import PENDING, Cell, Field, Money, Row, column_key
-from tablewright.domain.text import basis_label, basis_text, cell_text
+from tablewright.domain.text import basis_text, cell_text
 from tablewright.errors import UsageError
+from tablewright.formats.tables.columns import is_iso_date
+from tablewright.formats.tables.incoming import free_name
 from tablewright.formats.tables.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
-from tablewright.formats.tables.names import free_name
-from tablewright.formats.tables.sheet import TableSchema, cost_of, shown_fields, source_text
-from tablewright.formats.tables.text_column import is_iso_date
+from tablewright.formats.tables.sheet import (
+    CUT,
+    EVIDENCE_COLUMNS,
+    TableSchema,
+    cost_of,
+    evidence_lines,
+    is_exact_number,
+    is_explained,
+    shown_fields,
+    source_text,
+)
 from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
-CUT = "… (cut; the whole text is in the JSON or CSV export)"
 GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
 COLOURS = {"high": GREEN, "medium": YELLOW, "low": ORANGE}
-EVIDENCE_COLUMNS = (
-    *("row", "name", "field", "value", "status", "reason"),
-    *("confidence", "basis", "source", "title", "quote", "page", "retrieved_at", "stale"),
-)
 FIRST_EXCEL_DATE = "1900-03-01"  # before it Excel counts a day that never was
 DOLLARS = '"$"0.00####'
 WIDTH_ROWS = 200
@@ -157,23 +160,6 @@ class XlsxWriter:
         return self._formats[key]
 
 
-def is_explained(cell: Cell) -> bool:
-    """Whether the sheet of evidence says something of it; a value of the owner's own needs none."""
-    if cell is PENDING or cell.is_given:
-        return False
-    return bool(cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED"))
-
-
-def evidence_lines(row: Row, name: str, field: Field, cell: Cell) -> Iterator[tuple[str | float | bool | None, ...]]:
-    """As EVIDENCE_COLUMNS: one for each piece of evidence, one also for a cell that has a reason instead."""
-    about = (row.id, name, field.name, cell_text(cell), cell.status, why(cell), cell.confidence, basis_label(cell))
-    stale = True if cell.stale else None
-    for found in cell.evidence:
-        yield (*about, found.origin, found.title, found.quote, found.page, found.retrieved_at, stale)
-    if not cell.evidence:
-        yield (*about, "", "", "", None, "", stale)
-
-
 class _EvidenceSheet:
     """One line for each piece of evidence; one also for a cell that has a reason instead."""
 
@@ -238,8 +224,7 @@ def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, s
     if isinstance(value, bool):
         return (value, "") if raw is None else (None, "")  # an owner's "yes" stays "yes"
     if isinstance(value, int | float):
-        exact = isfinite(value) and (isinstance(value, float) or abs(value) < 10**15)
-        return (value, _number_format(raw)) if exact else (None, "")
+        return (value, _number_format(raw)) if is_exact_number(value) else (None, "")
     if isinstance(value, Money) and isfinite(value.amount):
         digits = "0.00" if isinstance(value.amount, float) else "0"
         if not value.currency:
@@ -308,94 +293,3 @@ def cut(text: str) -> str:
 
 def _width(text: str) -> int:
     return max(map(len, text.splitlines()), default=0)
-
-
-def why(cell: Cell) -> str:
-    """The reason for an empty cell and what was noted with it: "not_found: looked at 3 pages"."""
-    return ": ".join(part for part in (cell.reason, cell.error) if part)
-
-
-# ── number formats of currencies ────────────────────────────────────────────────────────────────────────────────────
-# Amounts in workbooks: the number is in the cell, the currency only in its format. calamine does not tell formats, so
-# they are read here, and only from workbooks that have a format with a currency in it.
-
-
-MAX_STYLES_BYTES = 16 * 1024**2
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-# "GBP" or [$GBP] or [$£-809]; a dollar or yen sign alone does not say which.
-_CODE = re.compile(r'"\s*([A-Z]{3})\s*"|\[\$([A-Z]{3})(?:-[0-9A-Fa-f]+)?\]')
-_SIGN = re.compile(r'"\s*([€£])\s*"|\[\$([€£])(?:-[0-9A-Fa-f]+)?\]|([€£])')
-_CURRENCIES = {"€": "EUR", "£": "GBP"}
-_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]+)")
-
-MoneyFormat: TypeAlias = tuple[str, bool]
-"""A currency, and whether its amounts have cents."""
-Place: TypeAlias = tuple[int, int]
-"""Row and column, from 0."""
-
-
-def money_cells(path: Path, member: str) -> dict[Place, MoneyFormat]:
-    """The cells of a sheet whose number is an amount of a stated currency; none in a workbook we cannot follow."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            styles = _money_styles(archive)
-            return _cells_with(archive, member, styles) if styles else {}
-    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile, ValueError):
-        return {}
-
-
-def with_money(record: list[Any], row: int, first_column: int, formats: dict[Place, MoneyFormat]) -> list[Any]:
-    """The record with amounts in place of the numbers that are formatted as such."""
-    return [amount(value, formats.get((row, column))) for column, value in enumerate(record, start=first_column)]
-
-
-def amount(value: Any, format: MoneyFormat | None) -> Any:
-    if format is None or isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    currency, has_cents = format
-    whole = not has_cents and float(value).is_integer()
-    return Money(amount=int(value) if whole else float(value), currency=currency)
-
-
-def currency_of(code: str) -> str:
-    """The currency that a number format names, or nothing."""
-    if found := _CODE.search(code):
-        return found[1] or found[2]
-    if found := _SIGN.search(code):
-        return _CURRENCIES[found[1] or found[2] or found[3]]
-    return ""
-
-
-def _money_styles(archive: zipfile.ZipFile) -> dict[str, MoneyFormat]:
-    """By the number by which cells refer to their style."""
-    with archive.open("xl/styles.xml") as file:
-        tree = ElementTree.fromstring(file.read(MAX_STYLES_BYTES))
-    codes = {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter(f"{_MAIN}numFmt")}
-    formats = {number: (currency, "." in code) for number, code in codes.items() if (currency := currency_of(code))}
-    used = tree.find(f"{_MAIN}cellXfs")
-    styles = enumerate(used if used is not None else ())
-    return {str(at): formats[style.get("numFmtId")] for at, style in styles if style.get("numFmtId") in formats}
-
-
-def _cells_with(archive: zipfile.ZipFile, member: str, styles: dict[str, MoneyFormat]) -> dict[Place, MoneyFormat]:
-    places: dict[Place, MoneyFormat] = {}
-    with archive.open(member) as file:
-        for _, element in ElementTree.iterparse(file):
-            if element.tag == f"{_MAIN}c":
-                format = styles.get(element.get("s", ""))
-                if format is not None:
-                    places[_place(element.get("r", ""))] = format
-            elif element.tag == f"{_MAIN}row":
-                element.clear()
-    return places
-
-
-def _place(reference: str) -> Place:
-    """ "B3" is (2, 1)."""
-    found = _REFERENCE.fullmatch(reference)
-    if found is None:
-        raise ValueError(reference)
-    column = 0
-    for letter in found[1]:
-        column = column * 26 + ord(letter) - ord("A") + 1
-    return int(found[2]) - 1, column - 1

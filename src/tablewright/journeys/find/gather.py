@@ -20,7 +20,7 @@ from tablewright.extraction.page_lines import lines_of, parts_that_fit
 from tablewright.gathering import Gathering
 from tablewright.journeys.find.things import ListedThing, label_of
 from tablewright.models.text_budget import ROOM_WITHOUT_MODEL
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 

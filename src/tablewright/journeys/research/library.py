@@ -19,7 +19,7 @@ from tablewright.domain.research import USUAL_EXTENT, Brief, Extent, Note, Resea
 from tablewright.domain.retrieved import Refusal, Retrieved, is_document
 from tablewright.formats.reports.wording import Words
 from tablewright.gathering import NO_TEXT, Gathering
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import note_private, note_read_before
 from tablewright.sources.source import Hit
 from tablewright.store.store import Store

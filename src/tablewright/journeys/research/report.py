@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.citations.proof import prove_each
+from tablewright.citations.quotes import prove_each
 from tablewright.citations.untrusted import clean_line
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.decisions.reflect import site_of

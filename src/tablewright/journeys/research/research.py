@@ -41,8 +41,8 @@ from tablewright.journeys.research.notes import add_to_table, create_table
 from tablewright.journeys.research.progress import ResearchProgress, Watch
 from tablewright.journeys.research.report import ReportWriter, title_of
 from tablewright.journeys.research.rounds import Rounds, Verification
-from tablewright.models.price import estimate as price
 from tablewright.models.text_budget import CHARACTERS_A_TOKEN, PAGES_A_CALL
+from tablewright.models.tokens import estimate as price
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.records import printable
 from tablewright.store.store import Store

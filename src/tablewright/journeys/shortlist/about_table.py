@@ -34,7 +34,7 @@ from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.ranking import in_euros, missed_by, shown_cell, shown_value, states_asked_for
 from tablewright.journeys.shortlist.wording import as_texts, lines, named_columns, reply_of, rival_values, sentence
 from tablewright.messages.catalogue import translate
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of

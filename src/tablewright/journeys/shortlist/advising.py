@@ -46,7 +46,7 @@ from tablewright.journeys.shortlist.wording import (
     user_messages,
 )
 from tablewright.messages.catalogue import ShortlistText, translate_count
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 
 PENDING: ShortlistText[str] = "{count} cell was not looked for yet.|{count} cells were not looked for yet."
 EMPTY = 0.8

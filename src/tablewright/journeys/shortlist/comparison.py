@@ -54,7 +54,7 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell
 from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.ranking import rank
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.store.proposal import CellAt
 from tablewright.store.records import now
 from tablewright.strategies.own_pages import OwnPages

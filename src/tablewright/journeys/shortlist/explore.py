@@ -33,7 +33,7 @@ from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.messages.catalogue import translate
 from tablewright.models.text_budget import AROUND_A_PAGE, USUAL_ROOM, batches
-from tablewright.sources.fetch.addresses import registrable_domain
+from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Hit
 from tablewright.strategies.subject import allow_queries, web_of

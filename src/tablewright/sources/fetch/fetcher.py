@@ -23,13 +23,18 @@ from tablewright.domain.retrieved import Refusal
 from tablewright.domain.usage import Usage, spend
 from tablewright.models.pace import Slots, take_slot
 from tablewright.observe import count, span
-from tablewright.sources.fetch.addresses import registrable_domain
 from tablewright.sources.fetch.blocked import why_blocked
-from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, Resolve, host_and_port, read_url
-from tablewright.sources.fetch.response import FetchResponse, read_page, read_start
+from tablewright.sources.fetch.guard import (
+    AddressGuard,
+    ForbiddenAddress,
+    Resolve,
+    host_and_port,
+    read_url,
+    registrable_domain,
+)
 from tablewright.sources.fetch.robots import MOST_BYTES as MOST_ROBOTS_BYTES
 from tablewright.sources.fetch.robots import Robots
-from tablewright.sources.fetch.transport import CUT, FAILURES, Transport, explain
+from tablewright.sources.fetch.transport import CUT, FAILURES, FetchResponse, Transport, explain, read_page, read_start
 
 MOST_REDIRECTS = 5
 LONGEST_WAIT = 10.0

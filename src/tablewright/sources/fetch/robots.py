@@ -24,8 +24,7 @@ from tablewright.errors import Unreadable
 from tablewright.sandbox.limits import MB, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.guard import ForbiddenAddress, host_and_port
-from tablewright.sources.fetch.response import FetchResponse
-from tablewright.sources.fetch.transport import FAILURES, explain
+from tablewright.sources.fetch.transport import FAILURES, FetchResponse, explain
 
 DAY = 86_400.0
 SOON = 600.0

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablewright.sources.search.http import JsonSearch, retry_after
-from tablewright.sources.search.results import RawResult
-from tablewright.sources.search.wording import query_text
+from tablewright.sources.search.results import RawResult, query_text
 from tablewright.sources.source import Query
 
 

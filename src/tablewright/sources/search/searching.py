@@ -17,7 +17,7 @@ from tablewright.errors import OverBudget, SearchError
 from tablewright.models.pace import OwnSlots, Pace, Slots
 from tablewright.observe import availability, count, span
 from tablewright.sources.search.provider import SearchProvider
-from tablewright.sources.search.wording import broader, shown_query
+from tablewright.sources.search.results import broader, shown_query
 from tablewright.sources.source import Hit, Query, Searched
 
 if TYPE_CHECKING:

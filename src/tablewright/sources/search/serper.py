@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablewright.sources.search.http import JsonSearch
-from tablewright.sources.search.wording import query_text
+from tablewright.sources.search.results import query_text
 from tablewright.sources.source import Query
 
 

@@ -1,23 +1,107 @@
-"""A table that we exported as JSON comes back exactly; a document that only looks like one is refused."""
+"""JSON and JSON Lines, read and written as streams: objects become rows and rows objects.
+
+A table that we exported as JSON comes back exactly; a document that only looks like one is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import msgspec
+from msgspec import structs
 
-from tablewright.domain.model import PENDING, Cell, Evidence, Field
+from tablewright.domain.model import PENDING, Cell, Evidence, Field, Row
 from tablewright.domain.text import count_noun
 from tablewright.errors import BadFile
+from tablewright.formats.tables.columns import is_broken, plain_text
 from tablewright.formats.tables.decode import Text
-from tablewright.formats.tables.incoming import CellBatches, Incoming
-from tablewright.formats.tables.json_stream import JsonStream
-from tablewright.formats.tables.json_writer import RowDocument, as_stored
+from tablewright.formats.tables.incoming import Batch, CellBatches, Grid, Incoming, batch_records, column_names, survey
+from tablewright.formats.tables.json_stream import DECODER, DuplicateKey, JsonStream
 from tablewright.formats.tables.limits import MAX_COLUMNS
-from tablewright.formats.tables.names import column_names
-from tablewright.formats.tables.native_column import is_broken, plain_text
+from tablewright.formats.tables.sheet import ShownColumn, TableSchema, json_value
+
+
+def read_json(text: Text) -> Incoming:
+    with text.open() as stream:
+        parser = JsonStream(text.path.name, stream)
+        first = parser.peek()
+        head = own_head(parser) if first == "{" else None
+    if head is not None:
+        return own_table(text, head)
+    if first == "[":
+        return _from_objects(text.path.name, lambda: _array(text), "object", text.warnings)
+    if first == "{":
+        return _from_objects(text.path.name, lambda: _lines(text), "line", text.warnings)
+    if not first:
+        raise BadFile(f"{text.path.name} is empty.")
+    raise BadFile(f"{text.path.name} is not JSON: it begins with {first!r}, not with [ or {{.")
+
+
+def from_mappings(name: str, rows: Sequence[Mapping[str, Any]]) -> Incoming:
+    """What a program has in memory."""
+    return _from_objects(name, lambda: enumerate(rows, start=1), "row")
+
+
+def _from_objects(
+    file: str, objects: Callable[[], Iterable[tuple[int, Mapping[str, Any]]]], line: str, warnings: Sequence[str] = ()
+) -> Incoming:
+    keys: dict[str, None] = {}
+    for at, thing in objects():
+        keys.update(dict.fromkeys(thing))
+        if len(keys) > MAX_COLUMNS:
+            raise BadFile(
+                f"{file} has more than {MAX_COLUMNS:,} different keys by {line} {at:,}; "
+                f"a table can have at most {MAX_COLUMNS:,} columns."
+            )
+    names = list(keys)
+
+    def batches() -> Iterator[Batch]:
+        yield Batch(records=[names], lines=[0])
+        yield from batch_records(((at, [thing.get(name) for name in names]) for at, thing in objects()), len(names))
+
+    grid = Grid(file=file, name=Path(file).stem, batches=batches, line=line, named=True)
+    return survey(grid, header=True, warnings=tuple(warnings))
+
+
+def _array(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a document that is one array."""
+    with text.open() as stream:
+        parser = JsonStream(text.path.name, stream)
+        for at, thing in enumerate(parser.array(), start=1):
+            if not isinstance(thing, dict):
+                raise BadFile(f"{text.path.name}: entry {at:,} of the array is not an object, so it is no row.")
+            yield at, thing
+        parser.end()
+
+
+def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON Lines."""
+    with text.open() as stream:
+        for at, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                thing = DECODER.decode(line)
+            except (ValueError, RecursionError) as error:
+                raise _not_lines(text, at, error) from None
+            if not isinstance(thing, dict):
+                raise BadFile(f"{text.path.name}: line {at:,} is not an object, so it is no row.")
+            yield at, thing
+
+
+def _not_lines(text: Text, line: int, error: Exception) -> BadFile:
+    reason = error.msg if isinstance(error, json.JSONDecodeError) else "too large or too deep"
+    if isinstance(error, DuplicateKey):
+        reason = str(error)
+    return BadFile(
+        f"{text.path.name}: line {line:,} is not a JSON object ({reason}).",
+        advice="A table is an array of objects, or one object on each line.",
+    )
+
 
 CELL_KEYS = frozenset(Cell.__struct_fields__)
 
@@ -157,3 +241,69 @@ def as_imported(cell: Cell) -> Cell:
 
 def unlinked(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(msgspec.structs.replace(each, content_hash="", start=None, end=None) for each in evidence)
+
+
+class RowDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A row as the JSON export writes it and as reading one expects it."""
+
+    row_id: int = 0
+    key: str = ""
+    cells: dict[str, Cell] = {}
+
+
+class JsonWriter:
+    """One document: id, name, key_field, fields, and one line for each row with its full cells."""
+
+    def __init__(self, stream: BinaryIO, heading: TableSchema) -> None:
+        self._stream = stream
+        self._encoder = msgspec.json.Encoder()
+        self._separator = b"\n"
+        head = {
+            "id": heading.id,
+            "name": heading.name,
+            "key_field": heading.key_field,
+            "fields": heading.fields,
+        }
+        self._stream.write(self._encoder.encode(head)[:-1] + b',\n"rows":[')
+
+    def write(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            cells = {name: with_basis(cell) for name, cell in row.cells.items()}
+            document = RowDocument(row_id=row.id, key=row.key, cells=cells)
+            self._stream.write(self._separator + self._encoder.encode(document))
+            self._separator = b",\n"
+
+    def close(self) -> None:
+        self._stream.write(b"\n]}\n")
+        self._stream.flush()
+
+
+def with_basis(cell: Cell) -> Cell:
+    """For readers that do not know what we leave out: what came with the table says so."""
+    return cell if cell.basis or cell.shown_basis is None else structs.replace(cell, basis=cell.shown_basis)
+
+
+def as_stored(cell: Cell) -> Cell:
+    """The inverse of `with_basis`."""
+    bare = structs.replace(cell, basis=None) if cell.basis == "given" else cell
+    return bare if bare.shown_basis == "given" else cell
+
+
+class JsonLinesWriter:
+    """One flat object a row: names and values."""
+
+    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn]) -> None:
+        self._stream = stream
+        self._columns = columns
+        self._encoder = msgspec.json.Encoder()
+
+    def write(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            cells = row.cells
+            values = {
+                column.name: json_value(column.value(cells.get(column.field, PENDING))) for column in self._columns
+            }
+            self._stream.write(self._encoder.encode(values) + b"\n")
+
+    def close(self) -> None:
+        self._stream.flush()
