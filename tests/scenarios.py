@@ -16,13 +16,21 @@ from typing import Any, TypeAlias
 
 from tablewright.app import Tablewright
 from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
-from tablewright.decisions.compare_values import CompareValues, DifferentValues, ToCompare
-from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
+from tablewright.decisions.judge_values import (
+    AnsweredField,
+    CompareValues,
+    DifferentValues,
+    Judge,
+    JudgeCoverage,
+    JudgedValue,
+    Support,
+    ToCompare,
+    ToSupport,
+)
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.shortlist.prompt_parts import ComparedRow
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnToTake
-from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.domain.document import document
@@ -117,8 +125,7 @@ async def plan_patterns_again(stage: Stage) -> Any:
         table="companies",
         attempt=2,
         avoid=("%entity CEO managing director", "%entity {Country} founded CEO customers"),
-        weak=(WasWeak(column=weak.name, weakness=weak.weakness, reason=weak.reason),),
-        hints=(weak.hint,),
+        weak=(weak,),
     )
     return await stage.decide(Plan(), asked)
 
@@ -129,7 +136,7 @@ async def choose_pages(stage: Stage) -> Any:
         Offer(origin=page.origin, title=page.title, snippet=page.text.strip()[:200])
         for page in pages("marlowinstruments", "marlowguitars", "brightwaterfoods")
     )
-    return await stage.decide(Choose(), pages_for_row(MARLOW, fields(FOUNDED, CEO), offers))
+    return await stage.decide(Choose(), pages_for_row(MARLOW, fields(FOUNDED, CEO)).among(offers))
 
 
 @scenario

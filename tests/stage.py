@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel
 
 from tablewright.app import Tablewright
 from tablewright.decisions.decision import Decision, decide
@@ -47,7 +50,8 @@ class Stage:
         async with model:
             outcome = await decide(decision, asked, model, lambda step: None)
         assert not outcome.degraded, outcome.degraded
-        return {"decided": document(outcome.decided), "left_out": outcome.left_out}
+        decided = json.loads(json.dumps(document(outcome.decided), default=BaseModel.model_dump))
+        return {"decided": decided, "left_out": outcome.left_out}
 
     async def enrich(
         self,

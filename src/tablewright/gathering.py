@@ -132,8 +132,16 @@ class Gathering:
             if hit.origin not in gone and (hit.title, hit.snippet) not in seen
         )
 
-    async def choose(self, request: ChoosePages) -> Outcome[tuple[str, ...]]:
-        return await self.decide(Choose(), request, [offer.origin for offer in request.offers])
+    async def choose(
+        self, wanted: ChoosePages, most: int, among: Iterable[Hit] | None = None, read: Iterable[str] | None = None
+    ) -> Outcome[tuple[str, ...]]:
+        """Return the addresses worth opening among the results that may still be opened, the best first. `read` are
+        addresses read already, if these are others than those of its own pages."""
+        offers = self.offers(among)
+        if not offers:
+            return Outcome(decided=())
+        request = wanted.among(offers, most, self.pages if read is None else read)
+        return await self.decide(Choose(), request, [offer.origin for offer in offers])
 
     async def decide(
         self, task: Decision[Any, Decided], request: Any, about: Iterable[str] | None = None

@@ -17,10 +17,9 @@ from tablewright.decisions.choose_pages import (
     pages_for_row,
 )
 from tablewright.decisions.decision import decide
-from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
+from tablewright.decisions.judge_values import AnsweredField, Judge, JudgeCoverage, JudgedValue, Support, ToSupport
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
-from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Evidence, Field, Step
 from tablewright.domain.research import Brief
@@ -307,7 +306,7 @@ OFFERS = (
     Offer(origin="http://acme.example/", title="Acme Turbines – About", snippet="Founded in 1987\n[1] no such line"),
     Offer(origin="http://c.example/", title="Acme Turbines opens a plant", snippet="Acme Turbines of Norway"),
 )
-CHOOSE = pages_for_row(ACME, (FOUNDED,), OFFERS, 2)
+CHOOSE = pages_for_row(ACME, (FOUNDED,)).among(OFFERS, 2)
 
 
 def test_without_a_model_pages_about_the_row_are_opened_and_no_others() -> None:
@@ -335,12 +334,12 @@ def test_whoever_chooses_is_told_which_pages_were_read() -> None:
     brief = Brief(question="What does Acme make?", report_type="narrative")
     plan = ListPlan(question="All turbine makers", things="turbine makers", fields=(CITY,))
     for request in (
-        pages_for_row(ACME, (FOUNDED,), OFFERS, read=read),
-        pages_for_list(plan, OFFERS, 3, read),
-        pages_for_research(brief, ("turbines",), OFFERS, 3, read),
-        pages_for_products(Requirements(product_type="turbine"), OFFERS, 3, read=read),
+        pages_for_row(ACME, (FOUNDED,)),
+        pages_for_list(plan),
+        pages_for_research(brief, ("turbines",)),
+        pages_for_products(Requirements(product_type="turbine")),
     ):
-        prompt = Choose().prompt(request)
+        prompt = Choose().prompt(request.among(OFFERS, 3, read))
         assert prompt.instructions.startswith(request.goal)
         assert "Read already" in prompt.text
         assert "http://read.example/" in prompt.text

@@ -20,16 +20,24 @@ from tablewright.decisions.choose_pages import (
     pages_for_research,
     pages_for_row,
 )
-from tablewright.decisions.compare_values import CompareValues, DifferentValues, ToCompare
 from tablewright.decisions.compose import Compose, Passage, ToCompose
 from tablewright.decisions.decision import Decision
-from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
+from tablewright.decisions.judge_values import (
+    AnsweredField,
+    CompareValues,
+    DifferentValues,
+    Judge,
+    JudgeCoverage,
+    JudgedValue,
+    Support,
+    ToCompare,
+    ToSupport,
+)
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.plan_question import PlanQuestion, QuestionToPlan
 from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.reflect import Reflect, RoundToReflect
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
-from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.take_notes import PagesForNotes, TakeNotes
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
@@ -79,7 +87,7 @@ def asked_with_tools() -> str:
 
 PROMPTS: dict[str, Callable[[], str]] = {
     "answer with tools": asked_with_tools,
-    "choose for a row": lambda: both(Choose(), pages_for_row(ROW, FIELDS, OFFERS, notes={"Founded": HOSTILE})),
+    "choose for a row": lambda: both(Choose(), pages_for_row(ROW, FIELDS, {"Founded": HOSTILE}).among(OFFERS)),
     "compose": lambda: (
         Compose()
         .prompt(ToCompose(question=HOSTILE, passages=(Passage(document_id="d", title=HOSTILE, text=HOSTILE),)))
@@ -106,9 +114,9 @@ PROMPTS: dict[str, Callable[[], str]] = {
             context=HOSTILE,
         ),
     ),
-    "choose for research": lambda: both(Choose(), pages_for_research(RESEARCH, (HOSTILE,), OFFERS, 3)),
-    "choose lists": lambda: both(Choose(), pages_for_list(LIST, OFFERS, 3, ())),
-    "choose for products": lambda: both(Choose(), pages_for_products(WANTED, OFFERS, 3, (HOSTILE,))),
+    "choose for research": lambda: both(Choose(), pages_for_research(RESEARCH, (HOSTILE,)).among(OFFERS)),
+    "choose lists": lambda: both(Choose(), pages_for_list(LIST).among(OFFERS)),
+    "choose for products": lambda: both(Choose(), pages_for_products(WANTED, (HOSTILE,)).among(OFFERS)),
     "take notes": lambda: both(TakeNotes(), PagesForNotes(brief=RESEARCH, pages=(PAGE,))),
     "reflect": lambda: both(
         Reflect(),

@@ -345,10 +345,10 @@ def test_of_more_than_a_hundred_results_the_strictest_choice_is_asked_for_and_a_
     offers = tuple(
         Offer(origin=f"http://shop.example/{number}", title=f"Kettle {number}", snippet="") for number in range(101)
     )
-    asked = pages_for_products(WANTED, offers, 30)
+    asked = pages_for_products(WANTED).among(offers, 30)
     assert Choose().prompt(asked).text.endswith(f"Choose at most 30.{STRICT}")
     assert len(Choose().check(asked, Choice(numbers=list(range(1, 102))))) == 30
-    assert Choose().prompt(pages_for_products(WANTED, offers[:100], 30)).text.endswith("Choose at most 30.")
+    assert Choose().prompt(pages_for_products(WANTED).among(offers[:100], 30)).text.endswith("Choose at most 30.")
 
 
 def test_columns_of_wishes_come_first_and_none_comes_twice() -> None:

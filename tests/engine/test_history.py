@@ -21,8 +21,7 @@ from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import cells_to_fill
 from tablewright.store.store import Store
-from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.strategies.strategy import Answer, Kind, Strategy, Task, Tell
+from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 
 from ..pages import Page, small_web

@@ -19,8 +19,7 @@ from tablewright.engine.quality import evaluate
 from tablewright.engine.retry import Retry, merged
 from tablewright.errors import NotFound
 from tablewright.settings import Settings
-from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.strategies.strategy import Tell
+from tablewright.strategies.strategy import FIRST, Feedback, Tell
 
 from ..answering import Answering, Cells, columns, form, said, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.domain.attempts import WeakColumn
 from tablewright.domain.model import Field
 from tablewright.extraction.about import Subject
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.patterns import KeptPatterns, MemoryPatterns, PatternCache, pattern_key
+from tablewright.strategies.patterns import KeptPatterns, pattern_key
 
 from ..answering import Answering, form
 from ..models.endpoint import Asked, Endpoint, answer, running_endpoint
@@ -39,7 +39,7 @@ def test_the_key_is_what_the_columns_are_in_whatever_order_and_for_whichever_row
         msgspec.structs.replace(ASKED, fields=(msgspec.structs.replace(FOUNDED, type="text"), CITY)),
         msgspec.structs.replace(ASKED, fields=(msgspec.structs.replace(FOUNDED, question="Since when?"), CITY)),
         msgspec.structs.replace(ASKED, attempt=2, avoid=("%entity Founded",)),
-        msgspec.structs.replace(ASKED, weak=(WasWeak(column="City", weakness="missing", reason="nothing"),)),
+        msgspec.structs.replace(ASKED, weak=(WeakColumn(name="City", weakness="missing", reason="nothing"),)),
     ],
 )
 def test_another_column_or_other_feedback_is_another_key(other: PlanPatterns) -> None:
@@ -48,25 +48,18 @@ def test_another_column_or_other_feedback_is_another_key(other: PlanPatterns) ->
 
 def test_rows_that_are_weak_for_the_same_kind_of_reason_share_a_plan() -> None:
     weak = [
-        msgspec.structs.replace(ASKED, weak=(WasWeak(column="City", weakness="missing", reason=f"{site} is down"),))
+        msgspec.structs.replace(ASKED, weak=(WeakColumn(name="City", weakness="missing", reason=f"{site} is down"),))
         for site in ("a.example", "b.example")
     ]
     assert pattern_key(weak[0], "m") == pattern_key(weak[1], "m")
 
 
-@pytest.fixture(params=["memory", "store"])
-async def cache(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[PatternCache]:
-    if request.param == "memory":
-        yield MemoryPatterns()
-        return
+async def test_patterns_are_kept_under_their_key(tmp_path: Path) -> None:
     async with await Store.open(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        yield KeptPatterns(store.cache)
-
-
-async def test_patterns_are_kept_under_their_key(cache: PatternCache) -> None:
-    assert await cache.get("k") is None
-    await cache.set("k", ("%entity founded", "%entity {Country}"))
-    assert await cache.get("k") == ("%entity founded", "%entity {Country}")
+        kept = KeptPatterns(store.cache)
+        assert await kept.get("k") is None
+        await kept.set("k", ("%entity founded", "%entity {Country}"))
+        assert await kept.get("k") == ("%entity founded", "%entity {Country}")
 
 
 def test_what_a_person_said_of_a_cell_is_told_where_new_patterns_are_planned() -> None:

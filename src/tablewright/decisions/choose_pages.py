@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from msgspec import structs
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable, pick_numbered
-from tablewright.decisions.prompt_text import describe_columns, headed_block, join_parts, row_block
+from tablewright.decisions.prompt_text import describe_columns, headed_block, join_parts, lines_block, row_block
 from tablewright.decisions.shortlist.prompt_parts import wanted_block
 from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.listing import ListPlan
@@ -77,9 +78,9 @@ class ChoosePages(Noun, frozen=True, gc=True):
     """`asked` is what many requests share, such as the columns; `known` what this one is about."""
 
     goal: str
-    offers: tuple[Offer, ...]
     known: str
     asked: str = ""
+    offers: tuple[Offer, ...] = ()
     most: int = 3
     read: tuple[str, ...] = ()
     """Addresses that were read already."""
@@ -88,57 +89,38 @@ class ChoosePages(Noun, frozen=True, gc=True):
     words: str = ""
     """What is looked for, for choosing without a model."""
 
+    def among(self, offers: Iterable[Offer], most: int = 3, read: Iterable[str] = ()) -> ChoosePages:
+        return structs.replace(self, offers=tuple(offers), most=most, read=tuple(read))
 
-def pages_for_row(
-    subject: Subject,
-    fields: Sequence[Field],
-    offers: tuple[Offer, ...],
-    most: int = 3,
-    *,
-    notes: Mapping[str, str] | None = None,
-    read: Sequence[str] = (),
-) -> ChoosePages:
+
+def pages_for_row(subject: Subject, fields: Sequence[Field], notes: Mapping[str, str] | None = None) -> ChoosePages:
     return ChoosePages(
         goal=FILL_A_ROW,
-        offers=offers,
         known=f"The row:\n{row_block(subject, notes or {})}",
         asked=f"Columns:\n{question_block(describe_columns(fields))}",
-        most=most,
-        read=tuple(read),
         subject=subject,
         words=" ".join(f"{field.name} {field.question}" for field in fields),
     )
 
 
-def pages_for_list(plan: ListPlan, offers: tuple[Offer, ...], most: int, read: Sequence[str]) -> ChoosePages:
+def pages_for_list(plan: ListPlan) -> ChoosePages:
     wanted = [plan.question, f"Things: {plan.things}", f"Columns: {', '.join(each.name for each in plan.fields)}"]
     wanted += [f"Such lists stand: {plan.places}"] if plan.places else []
-    known = question_block("\n".join(wanted))
-    return ChoosePages(goal=FIND_ROWS, offers=offers, known=known, most=most, read=tuple(read))
+    return ChoosePages(goal=FIND_ROWS, known=question_block("\n".join(wanted)))
 
 
-def pages_for_research(
-    brief: Brief, aims: Sequence[str], offers: tuple[Offer, ...], most: int, read: Sequence[str] = ()
-) -> ChoosePages:
+def pages_for_research(brief: Brief, aims: Sequence[str]) -> ChoosePages:
     """`aims` say what the searches of the round are for."""
-    known = f"Searched for:\n{block(1, chr(10).join(aims), 'searches')}"
-    return ChoosePages(
-        goal=RESEARCH, offers=offers, known=known, asked=describe_research(brief), most=most, read=tuple(read)
-    )
+    known = f"Searched for:\n{lines_block(1, aims, 'searches')}"
+    return ChoosePages(goal=RESEARCH, known=known, asked=describe_research(brief))
 
 
-def pages_for_products(
-    requirements: Requirements,
-    offers: tuple[Offer, ...],
-    most: int,
-    lacking: Sequence[str] = (),
-    read: Sequence[str] = (),
-) -> ChoosePages:
+def pages_for_products(requirements: Requirements, lacking: Sequence[str] = ()) -> ChoosePages:
     """`lacking` are products whose maker's own page is still looked for."""
     known = join_parts(
         wanted_block(requirements), headed_block("Still without their maker's own page:", 1, lacking, "products")
     )
-    return ChoosePages(goal=FIND_PRODUCTS, offers=offers, known=known, most=most, read=tuple(read))
+    return ChoosePages(goal=FIND_PRODUCTS, known=known)
 
 
 class Choice(BaseModel):

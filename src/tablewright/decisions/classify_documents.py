@@ -8,9 +8,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.untrusted import WARNING
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, Unusable, answers_by_number
 from tablewright.decisions.prompt_text import text_blocks
 from tablewright.domain.model import Noun
+from tablewright.domain.text import normalize_whitespace
 from tablewright.models.text_budget import BEGINNING
 
 INSTRUCTIONS = f"""\
@@ -58,12 +59,9 @@ class ClassifyDocuments:
         )
 
     def check(self, asked: ToClassify, reply: Any) -> Mapping[int, str]:
-        kinds = {each.number - 1: " ".join(each.kind.lower().split()) for each in reply.kinds}
-        kinds = {
-            place: kind
-            for place, kind in kinds.items()
-            if 0 <= place < len(asked.documents) and 0 < len(kind) <= LONGEST
-        }
+        said = answers_by_number(reply.kinds, len(asked.documents))
+        kinds = {number - 1: normalize_whitespace(each.kind.lower()) for number, each in said.items()}
+        kinds = {place: kind for place, kind in kinds.items() if 0 < len(kind) <= LONGEST}
         if missing := [str(place + 1) for place in range(len(asked.documents)) if place not in kinds]:
             raise Unusable(f"there is no kind for {', '.join(missing)}.", usable=kinds)
         return kinds

@@ -65,6 +65,12 @@ def pick_numbered(items: Sequence[Item], numbers: Iterable[int]) -> list[Item]:
     return [items[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(items)]
 
 
+def answers_by_number(answers: Iterable[Item], count: int) -> dict[int, Item]:
+    """Return the answers that a model gives to numbered items by their `number`, from 1 to `count`."""
+    numbered = {getattr(each, "number", 0): each for each in answers}
+    return {number: each for number, each in numbered.items() if 1 <= number <= count}
+
+
 @lru_cache(maxsize=256)
 def reply_by_name(title: str, names: tuple[str, ...], answer: Any) -> type[BaseModel]:
     """Return a form with an answer under each name, made once for the same names; in code they are f0, f1, …"""

@@ -13,6 +13,7 @@ from pydantic import Field as Key
 from tablewright.citations.untrusted import WARNING, block, looks_like_prompt_injection, question_block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.prompt_text import describe_columns, row_block
+from tablewright.domain.attempts import WeakColumn
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.rowkey import fold, split_words
 from tablewright.domain.template import PLACEHOLDER
@@ -36,14 +37,6 @@ OTHER_PAGES = ("profile", "facts", "specifications", "history", "about")
 """Without a model: words of the pages that often state what others do not."""
 
 
-class WasWeak(Noun, frozen=True):
-    """What earlier patterns brought for a column, in words, and the kind of weakness, which rows have in common."""
-
-    column: str
-    weakness: str
-    reason: str
-
-
 class PlanPatterns(Noun, frozen=True):
     """`columns` are the other columns of the table, and `telling` those of them that help to find the right row without
     a model; `sample` is one of its rows.
@@ -59,8 +52,7 @@ class PlanPatterns(Noun, frozen=True):
     table: str = ""
     attempt: int = 1
     avoid: tuple[str, ...] = ()
-    weak: tuple[WasWeak, ...] = ()
-    hints: tuple[str, ...] = ()
+    weak: tuple[WeakColumn, ...] = ()
     notes: Mapping[str, str] = {}
 
     @property
@@ -102,10 +94,10 @@ class Plan:
         tried = "\n".join(f"- {pattern}" for pattern in asked.avoid)
         reasons: dict[str, list[str]] = {}
         for weak in asked.weak:
-            reasons.setdefault(weak.reason, []).append(weak.column)
+            reasons.setdefault(weak.reason, []).append(weak.name)
         results = "\n".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
         brought = f"What they brought:\n{block(1, results)}\n" if results else ""
-        hints = "".join(f"{hint}\n" for hint in asked.hints)
+        hints = "".join(f"{hint}\n" for hint in dict.fromkeys(weak.hint for weak in asked.weak))
         return (
             f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"
             f"{brought}\n"

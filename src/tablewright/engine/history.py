@@ -10,7 +10,7 @@ from tablewright.domain.model import Cell, Field, Noun, Row, RowId
 from tablewright.domain.text import shortened, show
 from tablewright.store.learning import Remark
 from tablewright.store.store import Store
-from tablewright.strategies.feedback import FIRST, Feedback
+from tablewright.strategies.strategy import FIRST, Feedback
 
 SAID = 3
 """Remarks on a cell that are told, the newest."""

@@ -17,8 +17,7 @@ from tablewright.domain.text import shortened, show
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell, evaluate
 from tablewright.errors import StoreError
-from tablewright.strategies.feedback import FIRST, Feedback, Repeatable
-from tablewright.strategies.strategy import Answer, Tell
+from tablewright.strategies.strategy import FIRST, Answer, Feedback, Repeatable, Tell
 from tablewright.values.same_value import same_value
 
 REASON = 160

@@ -17,11 +17,10 @@ from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.cell_answer import JUDGED_TYPES
 from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.judge_coverage import AnsweredField, Judge, JudgeCoverage
+from tablewright.decisions.judge_values import AnsweredField, Judge, JudgeCoverage, JudgedValue, Support, ToSupport
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.read_document import ReadDocument
-from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.domain.model import Evidence, Field, Noun
@@ -167,8 +166,8 @@ def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> 
 
 
 def chosen(model: LanguageModel, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
-    offers = tuple(Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET)) for _ in range(RESULTS_SHOWN))
-    prompt = Choose().prompt(pages_for_row(subject, fields, offers))
+    offers = [Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET))] * RESULTS_SHOWN
+    prompt = Choose().prompt(pages_for_row(subject, fields).among(offers))
     return shared_call(model, prompt, one_call(model, prompt, WRITTEN["choice"]), rows)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from itertools import combinations
+from typing import Any, TypeAlias
 
 from tablewright.citations.evidence import basis_of, conversion, copies, follows, independent
 from tablewright.citations.quotes import cite_span, is_near_injection
+from tablewright.decisions.decision import Decision, Outcome
+from tablewright.decisions.judge_values import ComparedPair, CompareValues, DifferentValues, ToCompare
 from tablewright.domain.confidence import confidence
-from tablewright.domain.model import Basis, Conflict, Evidence, Field, Finding, Noun, Value, confidence_label
+from tablewright.domain.model import Basis, Conflict, Evidence, Field, Finding, Noun, Step, Value, confidence_label
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import normalize_words
+from tablewright.domain.text import normalize_words, show
 from tablewright.extraction import ambiguity
 from tablewright.extraction.about import Subject, is_own_site
 from tablewright.extraction.candidate import Candidate, SourceSpan
@@ -207,3 +212,59 @@ def _evidence(side: FindingGroup) -> tuple[Evidence, ...]:
     first = [read.evidence[0] for read in side.reads]
     most = MOST_EVIDENCE if side.reads[0].basis in ("stated", "converted") else MOST_CONCLUDED
     return tuple(dict.fromkeys((*first, *(each for read in side.reads for each in read.evidence))))[:most]
+
+
+# ── different values for one cell ────────────────────────────────────────────────────────────────────────────────────
+
+Decide: TypeAlias = Callable[[Decision[Any, Any], Any], Awaitable[Outcome[Any]]]
+Pairs: TypeAlias = list[tuple[Value, Value]]
+
+
+class Disagreements:
+    """Of one row, by column. Values that stand `side_by_side`, such as what sellers ask, are not compared."""
+
+    def __init__(self, subject: Subject, side_by_side: Collection[str] = ()) -> None:
+        self._subject = subject
+        self._side_by_side = side_by_side
+        self._compared: defaultdict[str, Pairs] = defaultdict(list)
+        self.both_right: defaultdict[str, Pairs] = defaultdict(list)
+
+    def read_at_once(self, field: Field, reads: Sequence[ReadCandidate]) -> None:
+        """Whoever gives two answers from texts that were read together says that they contradict each other."""
+        self._compared[field.name] += combinations([read.value for read in reads], 2)
+
+    async def compare(
+        self, fields: Sequence[Field], found: Mapping[str, Finding | None], decide: Decide
+    ) -> dict[str, Step]:
+        """Asks once for all values that were read apart; by column, what it changes."""
+        pairs = [
+            (coerce(show(each.value), field).value, rival.value, different(field, each, place))
+            for field in fields
+            if (each := found[field.name]) is not None and field.name not in self._side_by_side
+            for place, rival in enumerate(each.conflict)
+        ]
+        pairs = [pair for pair in pairs if not among(pair[0], pair[1], self._compared[pair[2].field.name])]
+        if not pairs:
+            return {}
+        asked = ToCompare(subject=self._subject, pairs=tuple(shown for _, _, shown in pairs))
+        compared: Sequence[ComparedPair] = (await decide(CompareValues(), asked)).decided
+        steps = {}
+        for (value, rival, shown), verdict in zip(pairs, compared, strict=True):
+            name = shown.field.name
+            self._compared[name].append((value, rival))
+            if verdict.relation == "differ":
+                self.both_right[name].append((value, rival))
+                detail = f"{shown.value} and {shown.other} do not contradict each other: {verdict.reason}"
+                steps[name] = Step(type="thinking", detail=detail, data={"both_right": True})
+        return steps
+
+
+def different(field: Field, finding: Finding, place: int) -> DifferentValues:
+    rival = finding.conflict[place]
+    return DifferentValues(
+        field=field,
+        value=show(finding.value),
+        evidence=finding.evidence,
+        other=show(rival.value),
+        other_evidence=rival.evidence,
+    )

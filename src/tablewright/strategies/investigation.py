@@ -16,9 +16,17 @@ from tablewright.citations.quotes import cite_span
 from tablewright.decisions.cell_answer import NONE, UNCLEAR
 from tablewright.decisions.choose_pages import Choose, pages_for_row
 from tablewright.decisions.decision import Decision, Outcome, fall_back
-from tablewright.decisions.judge_coverage import AnsweredField, Coverage, Judge, JudgeCoverage
+from tablewright.decisions.judge_values import (
+    AnsweredField,
+    Checked,
+    Coverage,
+    Judge,
+    JudgeCoverage,
+    JudgedValue,
+    Support,
+    ToSupport,
+)
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
-from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.domain.text import count_noun, shortened, show
@@ -28,8 +36,7 @@ from tablewright.extraction.reader import ABOUT
 from tablewright.gathering import Decided, Gathering
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.source import Hit, Source
-from tablewright.strategies.disagreements import Disagreements
-from tablewright.strategies.findings import ReadCandidate, checked, resolve_value
+from tablewright.strategies.findings import Disagreements, ReadCandidate, checked, resolve_value
 from tablewright.strategies.request_batcher import BatchSlot, RequestBatcher
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
@@ -107,21 +114,18 @@ class RowInvestigation(Gathering):
         return about(self.subject, hit.title, hit.snippet)
 
     async def choose_pages(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
-        """The results worth opening, the best first. What a model declines is not offered to it again."""
-        offers = self.offers()
-        if not offers:
-            return ()
-        request = pages_for_row(self.subject, fields, offers, most, notes=self.notes, read=tuple(self.pages))
-        outcome = await self.choose(request)
+        """Return the results worth opening, the best first. What a model declines is not offered to it again."""
+        offered = {offer.origin for offer in self.offers()}
+        outcome = await self.choose(pages_for_row(self.subject, fields, self.notes), most)
         if self.model is not None and not outcome.degraded:
-            self._declined |= {offer.origin for offer in offers} - {*outcome.decided}
+            self._declined |= offered - {*outcome.decided}
         return outcome.decided
 
     def likely(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
         """As `choose_pages`, without a model; of sites that were not read yet first."""
         seen = {page.domain for page in self.pages.values()}
         offers = self.offers()
-        ranked = Choose().fallback(pages_for_row(self.subject, fields, offers, len(offers)))
+        ranked = Choose().fallback(pages_for_row(self.subject, fields).among(offers, len(offers)))
         return tuple(sorted(ranked, key=lambda origin: registrable_domain(origin) in seen))[:most]
 
     def snippets(self) -> tuple[Retrieved, ...]:
@@ -318,17 +322,17 @@ class RowInvestigation(Gathering):
         """With a model: what the page says of itself that the row's other cells do not."""
         return contradiction(self.subject, source) if self.model is not None and source.kind == "page" else ""
 
-    async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Supported]:
+    async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Checked]:
         values = tuple(
             JudgedValue(field=field, value=show(each.value), evidence=each.evidence)
             for field, each in judged
             if each is not None
         )
         asked = ToSupport(subject=self.subject, values=values)
-        verdicts: Mapping[str, Supported] = (await self.decide(Support(), asked)).decided
+        verdicts: Mapping[str, Checked] = (await self.decide(Support(), asked)).decided
         return verdicts
 
-    def _after_support(self, field: Field, finding: Finding | None, verdict: Supported | None) -> Finding | None:
+    def _after_support(self, field: Field, finding: Finding | None, verdict: Checked | None) -> Finding | None:
         """A judged value after its second judgement. One that its quotes do not support is left out, and said."""
         assert finding is not None
         if verdict is None:

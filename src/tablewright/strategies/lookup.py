@@ -7,10 +7,9 @@ from collections.abc import Collection, Sequence
 from tablewright.domain.model import Field, Finding
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
-from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.questions import PerFieldAnswers
-from tablewright.strategies.strategy import Answer, Expected, Strategy, Task
+from tablewright.strategies.row_answers import PerFieldAnswers
+from tablewright.strategies.strategy import Answer, Expected, Feedback, Strategy, Task
 from tablewright.strategies.tools import Need, Tools
 
 SEARCHES = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,25 +22,6 @@ if TYPE_CHECKING:
     from tablewright.store.cache import Cache
 
 KIND = "patterns"
-
-
-class PatternCache(Protocol):
-    async def get(self, key: str) -> tuple[str, ...] | None: ...
-
-    async def set(self, key: str, patterns: tuple[str, ...]) -> None: ...
-
-
-class MemoryPatterns:
-    """Forgotten with the process."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[str, ...]] = {}
-
-    async def get(self, key: str) -> tuple[str, ...] | None:
-        return self._kept.get(key)
-
-    async def set(self, key: str, patterns: tuple[str, ...]) -> None:
-        self._kept[key] = patterns
 
 
 class KeptPatterns:
@@ -61,10 +42,10 @@ class PatternGenerator:
     """Asks the model and keeps what it planned; rows that ask for the same plan wait for one. A plan that had to be
     made without the model holds for the whole run, but the next one asks again."""
 
-    def __init__(self, model: LanguageModel | None, cache: PatternCache | None = None) -> None:
+    def __init__(self, model: LanguageModel | None, kept: KeptPatterns | None = None) -> None:
         self._model = model
-        self._cache = cache or MemoryPatterns()
-        self._helped_out = MemoryPatterns()
+        self._kept = kept
+        self._of_this_run: dict[str, tuple[str, ...]] = {}
         self._planning: dict[str, asyncio.Lock] = {}
 
     async def plan(self, asked: PlanPatterns, tell: Tell) -> tuple[str, ...]:
@@ -72,13 +53,15 @@ class PatternGenerator:
             return Plan().fallback(asked)
         key = pattern_key(asked, self._model.name)
         async with self._planning.setdefault(key, asyncio.Lock()):
-            for known in (self._helped_out, self._cache):
-                if (kept := await known.get(key)) is not None:
-                    return kept
-            outcome = await decide(Plan(), asked, self._model, tell)
-            kept_whole = not outcome.degraded and not outcome.left_out
-            await (self._cache if kept_whole else self._helped_out).set(key, outcome.decided)
-            return outcome.decided
+            patterns = self._of_this_run.get(key) or (await self._kept.get(key) if self._kept else None)
+            if patterns is None:
+                outcome = await decide(Plan(), asked, self._model, tell)
+                patterns = outcome.decided
+                if self._kept and not outcome.degraded and not outcome.left_out:
+                    await self._kept.set(key, patterns)
+                else:
+                    self._of_this_run[key] = patterns
+            return patterns
 
 
 def pattern_key(asked: PlanPatterns, planner: str) -> str:
@@ -86,7 +69,7 @@ def pattern_key(asked: PlanPatterns, planner: str) -> str:
     feedback = [
         asked.attempt,
         sorted(asked.avoid),
-        sorted((weak.column, weak.weakness) for weak in asked.weak),
+        sorted((weak.name, weak.weakness) for weak in asked.weak),
         *sorted(asked.notes.items()),
     ]
     columns = [asked.key, sorted(asked.columns), sorted(map(metadata, asked.fields))]

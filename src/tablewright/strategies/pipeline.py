@@ -6,13 +6,14 @@ only where the last one was weak. Everything goes through the evidence rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
+from typing import TypeAlias
 
 import msgspec
 
-from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
-from tablewright.domain.model import Field, Finding
+from tablewright.decisions.plan_patterns import PlanPatterns
+from tablewright.domain.model import Field, Finding, Row, RowId, Table
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import new_queries
 from tablewright.messages.catalogue import PageText
@@ -58,7 +59,7 @@ class Pipeline(RowAnswers):
         self.has_stronger = tools.strong is not None
         generator = PatternGenerator(tools.model, tools.patterns)
         self._planners = {
-            column: PatternPlanner(generator, fields, task.table.name, other_columns(task, column))
+            column: PatternPlanner(generator, fields, task.table, other_columns(task, column))
             for column, fields in self.groups
         }
 
@@ -136,7 +137,7 @@ class PatternPlanner:
     asked, but for the sample: not which of its cells are empty, nor which other columns are weak in it."""
 
     def __init__(
-        self, generator: PatternGenerator, fields: tuple[Field, ...], table: str = "", columns: tuple[str, ...] = ()
+        self, generator: PatternGenerator, fields: tuple[Field, ...], table: Table, columns: tuple[str, ...]
     ) -> None:
         """`columns` are those that no row is asked for: what some rows already have of the others is in no plan."""
         self.fields = fields
@@ -169,26 +170,72 @@ class PatternPlanner:
         return [(field,) for field in attempt.fields]
 
     def _asked(self, attempt: RowAttempt, fields: tuple[Field, ...]) -> PlanPatterns:
-        subject, feedback = attempt.investigation.subject, attempt.feedback
-        shared = {column: text for column, text in subject.context.items() if column in self._columns}
-        subject = msgspec.structs.replace(subject, context=shared)
-        names = {field.name for field in fields}
-        weak = [column for column in feedback.weak if column.name in names]
         if self._telling is None:
-            self._telling = telling_columns(subject, self.fields)
-        of_this_run = {*self._first}.union(*self._of_column.values())
-        tried = {pattern for name in names for pattern in self._of_column[name]} & {*feedback.avoid_patterns}
-        tried |= {*feedback.avoid_patterns} - of_this_run
-        return PlanPatterns(
-            key=subject.column,
-            fields=fields,
-            columns=self._columns,
-            telling=self._telling,
-            sample=subject,
-            table=self._table,
-            attempt=feedback.attempt,
-            avoid=(*self._first, *sorted(tried - {*self._first})) if attempt.is_again else (),
-            weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
-            hints=tuple(dict.fromkeys(each.hint for each in weak)),
-            notes={name: note for name, note in feedback.notes.items() if attempt.is_again and name in names},
-        )
+            telling = telling_columns(attempt.investigation.subject, self.fields)
+            self._telling = tuple(column for column in telling if column in self._columns)
+        first, used = set(self._first), set(attempt.feedback.avoid_patterns)
+        of_these = {pattern for field in fields for pattern in self._of_column[field.name]}
+        of_others = first.union(*self._of_column.values()) - of_these
+        avoid = (*self._first, *sorted(used - of_others - first)) if attempt.is_again else ()
+        return attempt.ask_for_patterns(self._table, fields, self._columns, self._telling, avoid)
+
+
+# ── own pages first ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+SEARCHES = 1
+"""Patterns that are searched for what a row's own pages do not say."""
+WorthSearching: TypeAlias = Callable[[Row, Mapping[str, Finding], Sequence[str]], Collection[str]]
+"""Of a row, what was found so far, and the columns that are still weak: those worth a search, perhaps others too."""
+
+
+def the_weak(row: Row, found: Mapping[str, Finding], weak: Sequence[str]) -> Collection[str]:
+    return weak
+
+
+class OwnPages(PipelineStrategy):
+    """`pages` are the addresses of each row's own pages, the best first; without `searches` nothing else is read.
+    Different values of columns that go `side_by_side` do not count against each other."""
+
+    def __init__(
+        self,
+        pages: Mapping[RowId, Sequence[str]],
+        *,
+        searches: bool = True,
+        worth_searching: WorthSearching = the_weak,
+        side_by_side: Collection[str] = (),
+    ) -> None:
+        self.pages = pages
+        self.searches = searches
+        self.worth_searching = worth_searching
+        self.side_by_side = side_by_side
+
+    def prepare(self, task: Task, tools: Tools) -> Pipeline:
+        return OwnPagesFirst(task, tools, self)
+
+
+class OwnPagesFirst(Pipeline):
+    def __init__(self, task: Task, tools: Tools, how: OwnPages) -> None:
+        super().__init__(task, tools, side_by_side=how.side_by_side)
+        self._how = how
+
+    async def gather(self, attempt: RowAttempt) -> None:
+        investigation = attempt.investigation
+        is_further = attempt.feedback.attempt > 1 and self._how.searches
+        if not is_further:
+            own = await investigation.open(self._how.pages.get(attempt.row.id, ()))
+            await investigation.read(attempt.fields, own)
+        if not self._how.searches:
+            return
+        if attempt.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
+            await super().gather(attempt)
+            return
+        weak = attempt.fields if is_further else attempt.missing
+        found = investigation.so_far(investigation.fields)
+        worth = self._how.worth_searching(attempt.row, found, [field.name for field in weak])
+        investigation.leave([field for field in weak if field.name not in worth])
+        fields = tuple(field for field in attempt.fields if field.name in worth)
+        attempt = msgspec.structs.replace(attempt, fields=fields)
+        if fields and is_further:
+            await super().gather(attempt)
+        elif fields:
+            await follow(attempt, (await self.plan(attempt))[:SEARCHES])

@@ -15,10 +15,9 @@ from tablewright.domain.model import Field, Finding
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
-from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.investigation import SURE_ENOUGH, RowInvestigation
-from tablewright.strategies.questions import PerFieldAnswers
-from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
+from tablewright.strategies.row_answers import PerFieldAnswers
+from tablewright.strategies.strategy import Answer, Expected, Feedback, Parameter, Strategy, Task
 from tablewright.strategies.tools import Need, Tools
 
 if TYPE_CHECKING:

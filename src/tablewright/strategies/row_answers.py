@@ -5,15 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tablewright.domain.model import Field, Finding, Noun, Row
-from tablewright.domain.text import cell_text
+from msgspec import structs
+
+from tablewright.decisions.plan_patterns import PlanPatterns
+from tablewright.domain.model import Field, Finding, Noun, Row, Table
+from tablewright.domain.text import cell_text, new_queries
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.sources.source import Source
-from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.investigation import RowInvestigation
+from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.request_batcher import RequestBatcher
-from tablewright.strategies.strategy import Task, Tell
-from tablewright.strategies.subject import by_subject, subject_columns, subject_of
+from tablewright.strategies.strategy import FIRST, Feedback, Task, Tell
+from tablewright.strategies.subject import (
+    allow_queries,
+    by_subject,
+    other_columns,
+    queries_for,
+    subject_columns,
+    subject_of,
+    telling_columns,
+    web_of,
+)
 from tablewright.strategies.tools import Tools
 
 
@@ -33,6 +45,31 @@ class RowAttempt(Noun, frozen=True, gc=True):
     @property
     def missing(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if not self.investigation.has(field))
+
+    def ask_for_patterns(
+        self,
+        table: Table,
+        fields: tuple[Field, ...],
+        columns: tuple[str, ...],
+        telling: tuple[str, ...],
+        avoid: Collection[str],
+    ) -> PlanPatterns:
+        """Return the question which queries find these fields. Nothing of the row is in it but the cells of `columns`,
+        and, on a further attempt, why its cells were weak and what people said of them."""
+        subject, names = self.investigation.subject, {field.name for field in fields}
+        shared = {column: text for column, text in subject.context.items() if column in columns}
+        return PlanPatterns(
+            key=subject.column,
+            fields=fields,
+            columns=columns,
+            telling=telling,
+            sample=structs.replace(subject, context=shared),
+            table=table.name,
+            attempt=self.feedback.attempt,
+            avoid=tuple(avoid),
+            weak=tuple(column for column in self.feedback.weak if column.name in names),
+            notes={name: note for name, note in self.feedback.notes.items() if avoid and name in names},
+        )
 
 
 class RowAnswers:
@@ -113,3 +150,41 @@ class InvestigatedRow:
                 attempt = RowAttempt(row=self._row, fields=fields, feedback=feedback, investigation=investigation)
                 findings += await self._answers.answer(attempt)
         return findings
+
+
+class PerFieldAnswers(RowAnswers):
+    """Answers the fields of a row one after the other; what was weak is looked at again with other queries."""
+
+    def __init__(self, task: Task, tools: Tools) -> None:
+        super().__init__(task, tools, web_of(tools), apart=True)
+        self._generator = PatternGenerator(tools.model, tools.patterns)
+
+    async def answer_field(
+        self, field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
+    ) -> Finding:
+        """Answer one field of one row, with these queries to try in this order."""
+        raise NotImplementedError
+
+    async def answer(self, attempt: RowAttempt) -> Sequence[Finding]:
+        (field,) = attempt.fields
+        with attempt.investigation.slot.on_the_way():
+            queries = await self.queries(attempt)
+            return [await self.answer_field(field, attempt.investigation, queries, attempt.feedback)]
+
+    async def queries(self, attempt: RowAttempt) -> Sequence[str]:
+        """Different ways to ask a search engine for one field of one row, the most promising first."""
+        (field,), investigation, feedback = attempt.fields, attempt.investigation, attempt.feedback
+        subject = investigation.subject
+        asked = attempt.ask_for_patterns(
+            self.task.table,
+            (field,),
+            other_columns(self.task, subject.column),
+            telling_columns(subject, (field,)),
+            feedback.avoid_patterns,
+        )
+        patterns = await self._generator.plan(asked, investigation.note)
+        of_pattern = {p: queries_for((p,), subject, attempt.row, (field,)) for p in patterns}
+        investigation.patterns |= {query: p for p, queries in of_pattern.items() for query in queries}
+        queries = queries_for(patterns, subject, attempt.row, (field,))
+        allow_queries(queries, planned_anew=bool(asked.avoid))
+        return new_queries(queries, (*investigation.queries, *feedback.avoid_queries))

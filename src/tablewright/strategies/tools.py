@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tablewright.models.budget import Budget
     from tablewright.models.model import LanguageModel
     from tablewright.sources.source import Source
-    from tablewright.strategies.patterns import PatternCache
+    from tablewright.strategies.patterns import KeptPatterns
 
 Need: TypeAlias = Literal["web", "model", "documents"]
 
@@ -30,7 +30,7 @@ class Tools:
     """Whether values that a model concluded from quotes, rather than read in them, are refused."""
     cascade: bool = False
     """Whether the model is asked only for what the built-in reader is not sure of."""
-    patterns: PatternCache | None = None
+    patterns: KeptPatterns | None = None
     """Where search patterns are kept; None: for this run only."""
     budget: Budget | None = None
 

@@ -53,7 +53,7 @@ from tablewright.store.proposal import CellAt
 from tablewright.store.records import now, printable
 from tablewright.store.store import Store
 from tablewright.strategies import estimates as assumed
-from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.pipeline import OwnPages
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.tools import Tools
 from tablewright.values.money import BUNDLED, Rates

@@ -90,7 +90,7 @@ class ListGatherer(Gathering):
         if offers:
             self._report(FindEvent(stage="choosing", detail=f"{len(offers)} search results"))
             read = [source.origin for source in listing.sources]
-            chosen = (await self.choose(pages_for_list(listing.plan, offers, PAGES, read))).decided
+            chosen = (await self.choose(pages_for_list(listing.plan), PAGES, hits, read)).decided
             listing = msgspec.structs.replace(listing, waiting=tuple(dict.fromkeys((*listing.waiting, *chosen))))
         return await self._keep(listing)
 

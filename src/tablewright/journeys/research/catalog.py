@@ -38,7 +38,7 @@ from tablewright.journeys.research.library import ResearchLimits, number_tasks
 from tablewright.journeys.research.notes import numbered
 from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
-from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.pipeline import OwnPages
 from tablewright.strategies.tools import Tools
 
 NAME = "Name"

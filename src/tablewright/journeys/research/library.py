@@ -178,17 +178,13 @@ class Library(Gathering):
         if self.model is None or self._limits.spent:
             return [first_of_each_site(hits, most) for hits in found]
         known = {hit.origin for hits in found for hit in hits if self.result_of(hit.origin)} | self._refused_before
-        chosen = set(known)
         new = {hit.origin: hit for hits in found for hit in hits if hit.origin not in known}
-        if offers := self.offers(new.values()):
-            aims = [
-                f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query for task in tasks
-            ]
-            request = pages_for_research(self._brief, aims, offers, most * len(tasks), list(self.pages))
-            outcome = await self._limits.in_time(self.choose(request))
-            if outcome is not None and outcome.degraded:
-                return [first_of_each_site(hits, most) for hits in found]
-            chosen |= set(outcome.decided) if outcome is not None else set()
+        aims = [f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query for task in tasks]
+        wanted = pages_for_research(self._brief, aims)
+        outcome = await self._limits.in_time(self.choose(wanted, most * len(tasks), new.values()))
+        if outcome is not None and outcome.degraded:
+            return [first_of_each_site(hits, most) for hits in found]
+        chosen = known | set(outcome.decided if outcome is not None else ())
         return [
             sorted((hit.origin for hit in hits if hit.origin in chosen), key=lambda origin: origin not in known)
             for hits in found

@@ -57,7 +57,7 @@ from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.store.proposal import CellAt
 from tablewright.store.records import now
-from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.pipeline import OwnPages
 from tablewright.values.money import Rates
 
 FOUND = (*(field.name for field in FOUND_FIELDS), FOUND_AT)

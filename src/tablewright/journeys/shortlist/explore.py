@@ -141,11 +141,9 @@ class ProductExploration(Gathering):
         return translate("shortlist", text, self._language, **values)
 
     async def _open_best(self, hits: Sequence[Hit], most: int) -> tuple[Retrieved, ...]:
-        if not (offers := self.offers(hits)):
-            return ()
         lacking = tuple(each.name for each in self.products if not each.official_url)
-        request = pages_for_products(self._requirements, offers, most, lacking, list(self.pages))
-        return await self.open((await self.choose(request)).decided)
+        chosen = await self.choose(pages_for_products(self._requirements, lacking), most, hits)
+        return await self.open(chosen.decided)
 
     async def _read(self, pages: Sequence[Retrieved], *, is_last: bool) -> tuple[str, ...]:
         """As many whole pages at once as the model takes in; the next ones know what was found before."""
