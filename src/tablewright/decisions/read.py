@@ -2,8 +2,7 @@
 
 A model sees the row whole and each text whole where it fits. It says of each text whether it is about the row, and for
 each column the value, the quotes that show it, and its basis. Code proves what can be proved (cell_answer.py) and sends
-back once what cannot. What a model concludes rather than reads is kept as `judged`: judge_values.py asks about it a second
-time.
+back once what cannot. What a model concludes rather than reads is `judged`, and judge_values.py asks about it again.
 """
 
 from __future__ import annotations
