@@ -20,7 +20,7 @@ from pathlib import Path
 
 from baseline import settle
 from tablewright.domain.rowkey import row_key
-from tablewright.values.row_names import is_same_name
+from tablewright.values.row_names import RowNames
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.01
@@ -84,7 +84,9 @@ def main() -> int:
 
 
 def judge(pair: Pair) -> bool:
-    return row_key(pair.a) == row_key(pair.b) or is_same_name(pair.a, pair.b)
+    names = RowNames()
+    names.add(1, pair.a)
+    return row_key(pair.a) == row_key(pair.b) or names.find(pair.b) == 1
 
 
 def groups(judged: list[tuple[Pair, bool]]) -> Iterator[tuple[tuple[str, str], Score]]:

@@ -396,6 +396,6 @@ def test_a_nested_list_takes_time_in_proportion_to_its_length(pair: str) -> None
 
 def test_a_list_of_any_length_is_kept_whole() -> None:
     items = tuple(f"item {number}" for number in range(100_000))
-    assert read_list(", ".join(items)).items == items
-    assert read_list("; ".join(items)).items == items
+    assert read_list(", ".join(items)).value == items
+    assert read_list("; ".join(items)).value == items
     assert coerce("\n".join(items), FIELDS["list"][0]).value == items

@@ -223,18 +223,20 @@ def without_known_dates(statement: str, held: TextFigures) -> str:
 
 
 def find_other_days(statement: str, days: Collection[str], texts: Sequence[str]) -> list[str]:
-    """Return the days of the statement that only have the figures of another: "4 April 2026" where a text says "4 March
-    2026" and speaks of no April."""
-    months, ends = {iso[:7] for iso in days}, {(iso[:4], iso[8:]) for iso in days if iso[8:]}
+    """Return the days of the statement that only have the figures of others: "4 April 2026" where a text says "4 March
+    2026" and speaks of no April, "4 March 2027" where it speaks of 2027 but of no such March."""
+    months, whole = {iso[:7] for iso in days}, [iso for iso in days if iso[8:]]
+    year_and_day, month_and_day = {(iso[:4], iso[8:]) for iso in whole}, {iso[5:] for iso in whole}
     found = []
     for each in read_dates(statement):
         written = statement[each.start : each.end]
         readings = find_possible_dates(written)
-        is_other = readings and all((iso[:4], iso[8:]) in ends and iso[:7] not in months for iso in readings)
-        names = [
-            word[:3] for word in _WORD.findall(written.casefold()) if len(word) > 2
-        ]  # the month, perhaps shortened
-        if is_other and not any(name in text.casefold() for name in names for text in texts):
+        if not readings or any(iso[:7] in months for iso in readings):
+            continue
+        names = [word[:3] for word in _WORD.findall(written.casefold()) if len(word) > 2]  # the month, or its beginning
+        is_month_named = any(name in text.casefold() for name in names for text in texts)
+        is_other_month = not is_month_named and all((iso[:4], iso[8:]) in year_and_day for iso in readings)
+        if is_other_month or all(iso[5:] in month_and_day for iso in readings):
             found.append(written)
     return found
 

@@ -4,6 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Generic, NamedTuple, TypeVar
+
+from tablewright.domain.model import Label
+
+V = TypeVar("V")
+
+
+class ReadValue(NamedTuple, Generic[V]):
+    """What a text is as a value; `value` is None exactly where `label` is "none". `reason` says why the label is not
+    "high", `removed` are the parts of the text that the value does not keep."""
+
+    value: V | None
+    label: Label = "high"
+    reason: str = ""
+    removed: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    """Where a quantity stands in the text; then `removed` is only of that place."""
+
 
 _LOOKED_AT = 400  # a preamble is short; so is a "not found"
 

@@ -14,10 +14,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from tablewright.domain.model import Label
-from tablewright.values.answers import find_removed_around, with_words
+from tablewright.values.answers import ReadValue, find_removed_around, with_words
 
 LONGEST_STRANGER, MOST_WORDS = 40, 5
 """An answer that is none of the options may still be a value; a sentence is not."""
@@ -85,27 +84,27 @@ def plain_boolean(text: str) -> bool | None:
     return None
 
 
-def read_boolean(text: str) -> tuple[bool | None, Label, str, tuple[str, ...]]:
+def read_boolean(text: str) -> ReadValue[bool]:
     """Return yes or no: a clear word is high, a sentence or another word that means it medium, a text that only leans
     low."""
     bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
     if bare in _YES:
-        return True, "high", "", ()
+        return ReadValue(True)
     if bare in _NO:
-        return False, "high", "", ()
+        return ReadValue(False)
     if bare in _LIKE_YES or bare in _LIKE_NO:
-        return bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}", ()
+        return ReadValue(bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}")
     removed = with_words(text)
     text = text[:400].replace("’", "'")
     torn = _TORN.search(text, 0, 120)
     leaning = _leaning(text)
     if torn and torn["both"]:
-        return None, "none", "says both yes and no", ()
+        return ReadValue(None, "none", "says both yes and no")
     if leaning is None:
-        return None, "none", f"{torn[0].casefold()}: neither yes nor no" if torn else "neither yes nor no", ()
+        return ReadValue(None, "none", f"{torn[0].casefold()}: neither yes nor no" if torn else "neither yes nor no")
     if torn:
-        return leaning, "low", f"only with reservations: {torn[0].casefold()}", removed
-    return leaning, "medium", f"{'yes' if leaning else 'no'}, read from a sentence", removed
+        return ReadValue(leaning, "low", f"only with reservations: {torn[0].casefold()}", removed)
+    return ReadValue(leaning, "medium", f"{'yes' if leaning else 'no'}, read from a sentence", removed)
 
 
 def _leaning(text: str) -> bool | None:
@@ -130,11 +129,11 @@ def _leaning(text: str) -> bool | None:
 # ── one of several options ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label, str, tuple[str, ...]]:
+def read_option(text: str, options: tuple[str, ...]) -> ReadValue[str]:
     """Return the option the text names: exactly (high), inside other words (medium), or one of several named (low)."""
     exact = exact_option(text.strip(" .!,;:"), options) or exact_option(text, options)
     if exact is not None:
-        return exact, "high", "", ()
+        return ReadValue(exact)
     words = _words(text[:4000])
     spans = sorted(_spans(words, options), key=lambda span: (-(span[1] - span[0]), span[0]))
     kept: list[tuple[int, int, str]] = []
@@ -144,17 +143,17 @@ def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label,
     named = {option for _, _, option in kept}
     if len(named) == 1:
         (option,) = named
-        return option, "medium", f"{option} is named in the text", find_removed_around(text, option)
+        return ReadValue(option, "medium", f"{option} is named in the text", find_removed_around(text, option))
     if named:
         first = min(kept)[2]
         reason = f"several options are named: {', '.join(sorted(named)[:4])}"
-        return first, "low", reason, find_removed_around(text, first)
+        return ReadValue(first, "low", reason, find_removed_around(text, first))
     shortened = [option for option in options if words and _is_short_for(words, _words(option))]
     if len(shortened) == 1:
-        return shortened[0], "medium", f"{' '.join(text.split())} read as {shortened[0]}", ()
+        return ReadValue(shortened[0], "medium", f"{' '.join(text.split())} read as {shortened[0]}")
     if len(text) <= LONGEST_STRANGER and len(text.split()) <= MOST_WORDS and "\n" not in text:
-        return text, "low", "none of the options", ()
-    return None, "none", "none of the options, and too long to be one", ()
+        return ReadValue(text, "low", "none of the options")
+    return ReadValue(None, "none", "none of the options, and too long to be one")
 
 
 def exact_option(text: str, options: tuple[str, ...]) -> str | None:
@@ -240,17 +239,7 @@ _LEAD = re.compile(r"[^\n;]{0,120}:\s*$")
 _LETTER_STEP = 1_000  # apart from all numbers of lines, which have three digits
 
 
-class ListText(NamedTuple):
-    """The items of a text in order, each once. `removed` is the text that stands in none of them; `reason` says why the
-    reading is not certain."""
-
-    items: tuple[str, ...] | None
-    label: Label = "high"
-    reason: str = ""
-    removed: tuple[str, ...] = ()
-
-
-def read_list(text: str) -> ListText:
+def read_list(text: str) -> ReadValue[tuple[str, ...]]:
     """Return the items of a text. Splitting at commas is a guess, so it is medium."""
     text = text.strip()
     if text.startswith("[") and text.endswith("]"):
@@ -271,7 +260,9 @@ def read_list(text: str) -> ListText:
     return as_list([_without_bullet(text)])
 
 
-def as_list(items: Iterable[str], removed: Sequence[str] = (), *, label: Label = "high", reason: str = "") -> ListText:
+def as_list(
+    items: Iterable[str], removed: Sequence[str] = (), *, label: Label = "high", reason: str = ""
+) -> ReadValue[tuple[str, ...]]:
     """Return the items without outer space, the empty ones, and those already there in another case."""
     kept: dict[str, str] = {}
     repeated: list[str] = []
@@ -283,11 +274,11 @@ def as_list(items: Iterable[str], removed: Sequence[str] = (), *, label: Label =
         else:
             kept[folded] = item
     if not kept:
-        return ListText(items=None, label="none", reason="no items")
-    return ListText(items=tuple(kept.values()), label=label, reason=reason, removed=with_words(*removed, *repeated))
+        return ReadValue(None, "none", "no items")
+    return ReadValue(tuple(kept.values()), label, reason, with_words(*removed, *repeated))
 
 
-def read_json_list(text: str) -> ListText | None:
+def read_json_list(text: str) -> ReadValue[tuple[str, ...]] | None:
     """Return the items where the text is a JSON array of plain values. Numbers stay as they are written."""
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")):
@@ -300,7 +291,7 @@ def read_json_list(text: str) -> ListText | None:
         return None
     nulls = ["null"] * found.count(None)
     read = as_list((item if isinstance(item, str) else json.dumps(item) for item in found if item is not None), nulls)
-    return read if read.items else ListText(items=(), removed=tuple(nulls))
+    return read if read.value else ReadValue((), removed=tuple(nulls))
 
 
 def _without_bullet(text: str) -> str:
@@ -309,7 +300,7 @@ def _without_bullet(text: str) -> str:
     return text[bullet.end() :] if bullet else text
 
 
-def _of_lines(lines: list[str]) -> ListText:
+def _of_lines(lines: list[str]) -> ReadValue[tuple[str, ...]]:
     bullets = [_BULLET.match(line) for line in lines]
     numbers = [_NUMBERED.match(line) for line in lines]
     if not _counts_up([number for number in numbers if number]):
@@ -337,7 +328,7 @@ def _counts_up(marks: Sequence[re.Match[str]]) -> bool:
     return steps in ({1}, {_LETTER_STEP})
 
 
-def _at_commas(text: str) -> ListText:
+def _at_commas(text: str) -> ReadValue[tuple[str, ...]]:
     """a, b and c; brackets, thousands and the likes of ", Inc." are kept together."""
     parts: list[str] = []
     depth = start = 0

@@ -13,11 +13,12 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from tablewright.domain.model import Field, Label, Money, Noun, Value
 from tablewright.domain.text import show
 from tablewright.values.answers import (
+    ReadValue,
     find_removed_around,
     find_removed_outside,
     is_not_found,
@@ -31,7 +32,7 @@ from tablewright.values.choices import as_list, exact_option, read_boolean, read
 from tablewright.values.dates import ISO_DAY, read_dates
 from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_numbers
-from tablewright.values.quantities import QuantityText, read_money_value, read_number_value
+from tablewright.values.quantities import read_money_value, read_number_value
 
 __all__ = ["LONGEST_TEXT", "LONGEST_TYPED", "NOTHING_FOUND", "Coerced", "coerce", "is_not_found", "strip_preamble"]
 
@@ -42,15 +43,6 @@ LONGEST_TYPED = 100_000
 _LOOKED_AT = 6_000  # characters of an answer; what follows cannot be one
 _LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the items are read again
 _MOST_LAYERS = 4  # of wrapping around a list within wrapping; found text has one or two
-
-
-class _ReadValue(NamedTuple):
-    """What a text is as a value. `removed` are the parts of the text that the value does not keep."""
-
-    value: Value
-    label: Label
-    reason: str = ""
-    removed: tuple[str, ...] = ()
 
 
 class Coerced(Noun, frozen=True):
@@ -85,18 +77,18 @@ def coerce(raw: Value, field: Field) -> Coerced:
     return _coerced(raw, _list(raw, field.name) if field.type == "list" else _from_text(raw, field))
 
 
-def _coerced(raw: str, read: _ReadValue) -> Coerced:
+def _coerced(raw: str, read: ReadValue[Any]) -> Coerced:
     removed = () if read.value is None else read.removed  # no value keeps nothing, and its raw text is the whole answer
     return Coerced(value=read.value, raw_value=raw, label=read.label, reason=read.reason, removed=removed)
 
 
-def _from_text(raw: str, field: Field) -> _ReadValue:
+def _from_text(raw: str, field: Field) -> ReadValue[Any]:
     text = _answer(raw[:_LOOKED_AT], field.name)
     if field.type == "boolean":
         if says_nothing_was_found(text):
-            return _ReadValue(None, "none", NOTHING_FOUND)
+            return ReadValue(None, "none", NOTHING_FOUND)
     elif is_not_found(text) and not (field.type == "select" and exact_option(text, field.options) is not None):
-        return _ReadValue(None, "none", NOTHING_FOUND)
+        return ReadValue(None, "none", NOTHING_FOUND)
     read = _read_answer(text, field)
     wrapping = find_removed_around(raw[:_LOOKED_AT], text)
     if read.label == "high" and (rival := _rival_in(wrapping, read.value, field)):
@@ -104,10 +96,10 @@ def _from_text(raw: str, field: Field) -> _ReadValue:
     return read._replace(removed=(*wrapping, *read.removed, *with_words(raw[_LOOKED_AT:])))
 
 
-def _read_answer(text: str, field: Field) -> _ReadValue:
+def _read_answer(text: str, field: Field) -> ReadValue[Any]:
     match field.type:
         case "boolean":
-            return _ReadValue(*read_boolean(text))
+            return read_boolean(text)
         case "number":
             return _quantity(text, read_number_value(text, field.unit))
         case "money":
@@ -115,9 +107,9 @@ def _read_answer(text: str, field: Field) -> _ReadValue:
         case "date":
             return _date(text)
         case "url":
-            return _url(text)
+            return read_url(text)
         case "select" if field.options:
-            return _ReadValue(*read_option(text, field.options))
+            return read_option(text, field.options)
         case _:
             return _text(text, field.name)
 
@@ -164,19 +156,11 @@ def _quick_date(raw: str, field: Field) -> str | None:
         return None
 
 
-def _quick_url(raw: str, field: Field) -> str | None:
-    return raw if len(raw) < 500 and raw.isascii() and _QUICK_URL.fullmatch(raw) else None
-
-
-def _quick_text(raw: str, field: Field) -> str | None:
-    return raw if is_plain_answer(raw) else None
-
-
 _QUICK: dict[str, Callable[[str, Field], Value]] = {
     "number": _quick_number,
     "date": _quick_date,
-    "url": _quick_url,
-    "text": _quick_text,
+    "url": lambda raw, field: raw if len(raw) < 500 and raw.isascii() and _QUICK_URL.fullmatch(raw) else None,
+    "text": lambda raw, field: raw if is_plain_answer(raw) else None,
 }
 
 # ── the answer inside the text ───────────────────────────────────────────────────────────────────────────────────────
@@ -203,29 +187,29 @@ def _label_of(name: str) -> re.Pattern[str]:
 # ── lists, text and dates ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _list(raw: str, name: str) -> _ReadValue:
+def _list(raw: str, name: str) -> ReadValue[Any]:
     """The items, read until they read back as they are: an item too may come with a preamble or in quotes."""
     removed: list[str] = []
     read = read_json_list(raw)
     if read is None:
         text = _without_wrapping(raw, name, removed)
         if is_not_found(text) and read_json_list(text) is None:
-            return _ReadValue(None, "none", NOTHING_FOUND)
+            return ReadValue(None, "none", NOTHING_FOUND)
         read = read_list(text)
     removed += read.removed
-    items = read.items
+    items = read.value
     for _ in range(_MOST_LAYERS):
         if not items or len(text := show(items)) > _LIST_HEAD:
             break
         text = _without_wrapping(text, name, removed)
         if is_not_found(text):
-            return _ReadValue(None, "none", NOTHING_FOUND)
+            return ReadValue(None, "none", NOTHING_FOUND)
         again = read_list(text)
-        if again.items is None or again.items == items or len(again.items) > len(items):
+        if again.value is None or again.value == items or len(again.value) > len(items):
             break
-        items = again.items
+        items = again.value
         removed += again.removed
-    return _ReadValue(items, read.label, read.reason, tuple(removed))
+    return ReadValue(items, read.label, read.reason, tuple(removed))
 
 
 def _without_wrapping(text: str, name: str, removed: list[str]) -> str:
@@ -236,15 +220,15 @@ def _without_wrapping(text: str, name: str, removed: list[str]) -> str:
     return answer + head[len(head.rstrip()) :] + tail if tail else answer
 
 
-def _text(text: str, name: str) -> _ReadValue:
+def _text(text: str, name: str) -> ReadValue[Any]:
     if len(text) <= LONGEST_TEXT:
-        return _ReadValue(text, "high")
+        return ReadValue(text, "high")
     kept = text
     while len(kept) > LONGEST_TEXT:
         kept = _answer(_cut(kept), name)
     if is_not_found(kept):
-        return _ReadValue(None, "none", NOTHING_FOUND)
-    return _ReadValue(kept, "medium", f"cut to {LONGEST_TEXT} characters", find_removed_around(text, kept))
+        return ReadValue(None, "none", NOTHING_FOUND)
+    return ReadValue(kept, "medium", f"cut to {LONGEST_TEXT} characters", find_removed_around(text, kept))
 
 
 _JOINED_TO_THE_NEXT = "\u200d"
@@ -267,40 +251,30 @@ def _is_mark(character: str) -> bool:
     return joins or "\udc00" <= character <= "\udfff" or unicodedata.category(character) in ("Mn", "Me", "Mc")
 
 
-def _date(text: str) -> _ReadValue:
+def _date(text: str) -> ReadValue[Any]:
     dates = read_dates(text)
     if not dates:
-        return _ReadValue(None, "none", "no date, or one the calendar does not have")
+        return ReadValue(None, "none", "no date, or one the calendar does not have")
     first = dates[0]
     removed = find_removed_outside(text, first.start, first.end)
     others = {date.iso for date in dates[1:]} - {first.iso}
     if first.doubtful:
-        return _ReadValue(first.iso, "low", first.note, removed)
+        return ReadValue(first.iso, "low", first.note, removed)
     if first.is_period:
         reason = f"{text[first.start : first.end]} is a period; its beginning is kept"
-        return _ReadValue(first.iso, "medium", reason, removed)
+        return ReadValue(first.iso, "medium", reason, removed)
     if first.note:
-        return _ReadValue(first.iso, "medium", first.note, removed)
+        return ReadValue(first.iso, "medium", first.note, removed)
     if others:
-        return _ReadValue(first.iso, "low", f"several dates: {first.iso}, {min(others)}", removed)
+        return ReadValue(first.iso, "low", f"several dates: {first.iso}, {min(others)}", removed)
     if not first.clean:
-        return _ReadValue(first.iso, "medium", "taken out of a longer text", removed)
-    return _ReadValue(first.iso, "high", removed=removed)
+        return ReadValue(first.iso, "medium", "taken out of a longer text", removed)
+    return ReadValue(first.iso, "high", removed=removed)
 
 
-def _quantity(text: str, read: QuantityText[Any]) -> _ReadValue:
+def _quantity(text: str, read: ReadValue[Any]) -> ReadValue[Any]:
     removed = () if read.value is None else (*find_removed_outside(text, read.start, read.end), *read.removed)
-    return _ReadValue(read.value, read.label, read.reason, removed)
-
-
-def _url(text: str) -> _ReadValue:
-    url, label, reason = read_url(text)
-    if url is None:
-        return _ReadValue(None, label, reason)
-    removed = find_removed_around(text, url)
-    if removed == with_words(text):  # the address has "https://" and the text has not
-        removed = find_removed_around(text, url.partition("://")[2])
-    return _ReadValue(url, label, reason, removed)
+    return ReadValue(read.value, read.label, read.reason, removed)
 
 
 # ── values that already have a type ──────────────────────────────────────────────────────────────────────────────────
@@ -330,36 +304,36 @@ def _shown(raw: Any) -> str | None:
     return None
 
 
-def _passed_through(raw: Any, field: Field) -> _ReadValue | None:
+def _passed_through(raw: Any, field: Field) -> ReadValue[Any] | None:
     """The reading of a value that is of the field's type already."""
     match field.type, raw:
         case "boolean", bool():
-            return _ReadValue(raw, "high")
+            return ReadValue(raw, "high")
         case "boolean", int() | float() if raw in (0, 1):
-            return _ReadValue(bool(raw), "high")
+            return ReadValue(bool(raw), "high")
         case (("number" | "money"), bool()):
-            return _ReadValue(None, "none", f"{show(raw)} is not a number")
+            return ReadValue(None, "none", f"{show(raw)} is not a number")
         case (("number" | "money" | "text" | "date"), float()) if not math.isfinite(raw):
-            return _ReadValue(None, "none", "not a finite number")
+            return ReadValue(None, "none", "not a finite number")
         case "number", int() | float():
-            return _ReadValue(raw, "high")
+            return ReadValue(raw, "high")
         case "money", Money():
             if not math.isfinite(raw.amount):
-                return _ReadValue(None, "none", "not a finite number")
+                return ReadValue(None, "none", "not a finite number")
             read = read_money_value(raw, field.unit)
-            return _ReadValue(read.value, read.label, read.reason)
+            return ReadValue(read.value, read.label, read.reason)
         case "list", list() | tuple():
             items = as_list(item if isinstance(item, str) else str(item) for item in raw)
-            return _ReadValue(items.items or (), "high", removed=items.removed)
+            return ReadValue(items.value or (), "high", removed=items.removed)
         case _:
             return None
 
 
-def _from_other_type(raw: Any, text: str, field: Field) -> _ReadValue:
+def _from_other_type(raw: Any, text: str, field: Field) -> ReadValue[Any]:
     if isinstance(raw, list | tuple) and len(raw) == 1 and field.type != "text":
         text = str(raw[0])
     coerced = coerce(text, field)
-    return _ReadValue(coerced.value, coerced.label, coerced.reason, coerced.removed)
+    return ReadValue(coerced.value, coerced.label, coerced.reason, coerced.removed)
 
 
 _LONGEST = 2048
@@ -379,28 +353,34 @@ _FILE_NAMES = frozenset(
 )
 
 
-def read_url(text: str) -> tuple[str | None, Label, str]:
-    """A clean http address is high; one completed, or taken out of other text, medium."""
-    text = text.strip()
-    if whole := _CLEAN.fullmatch(text, 0, _LONGEST):
-        url = _join_url(whole)
-        if len(text) <= _LONGEST and url:
-            same = url.casefold() == text.casefold()
-            return url, "high" if same else "medium", "" if same else "punctuation at the end left out"
-    if _OTHER_SCHEME.match(text) and not re.match(r"\s*<?[^\W\d_]+:\s", text):
-        return None, "none", "only http and https addresses are kept"
-    head = text[:4000]
+def read_url(text: str) -> ReadValue[str]:
+    """Return an http address: a clean one is high; one completed, or taken out of other text, medium."""
+    stripped = text.strip()
+    if (whole := _CLEAN.fullmatch(stripped, 0, _LONGEST)) and len(stripped) <= _LONGEST and (url := _join_url(whole)):
+        if url.casefold() == stripped.casefold():
+            return ReadValue(url, removed=_removed_around_url(text, url))
+        return ReadValue(url, "medium", "punctuation at the end left out", _removed_around_url(text, url))
+    if _OTHER_SCHEME.match(stripped) and not re.match(r"\s*<?[^\W\d_]+:\s", stripped):
+        return ReadValue(None, "none", "only http and https addresses are kept")
+    head = stripped[:4000]
     if link := _LINK.search(head):
         head = link[1]
     if _HIDDEN_SCHEME.match(head):
-        return None, "none", "only http and https addresses are kept"
+        return ReadValue(None, "none", "only http and https addresses are kept")
     if found := _CLEAN.search(head, 0, len(head)):
-        url = _join_url(found)
-        return (url, "medium", "taken out of a longer text") if url else (None, "none", "no web address")
-    if (bare := _BARE.search(head)) and _is_domain(bare[1], alone=bare[0] == head):
+        if url := _join_url(found):
+            return ReadValue(url, "medium", "taken out of a longer text", _removed_around_url(text, url))
+    elif (bare := _BARE.search(head)) and _is_domain(bare[1], alone=bare[0] == head):
         url = f"https://{_lower_host(bare[1])}{_trim_punctuation(bare[2])}"
-        return url, "medium", "https:// put before it"
-    return None, "none", "no web address"
+        return ReadValue(url, "medium", "https:// put before it", _removed_around_url(text, url))
+    return ReadValue(None, "none", "no web address")
+
+
+def _removed_around_url(text: str, url: str) -> tuple[str, ...]:
+    removed = find_removed_around(text, url)
+    if removed == with_words(text):  # the address has "https://" and the text has not
+        return find_removed_around(text, url.partition("://")[2])
+    return removed
 
 
 def _join_url(found: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from tablewright.domain.model import Noun
 from tablewright.values.currencies import SYMBOLS
-from tablewright.values.numbers import plain
+from tablewright.values.numbers import join_neighbours, plain
 
 _NAMES: tuple[str, ...] = (
     "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari stycznia styczeń",
@@ -102,14 +102,7 @@ def read_dates(text: str) -> tuple[DateText, ...]:
     found = sorted(_found(text), key=lambda date: date.start)[:_MOST_DATES]
     if all(len(date.iso) == 4 for date in found) and (foreign := _foreign(text)):
         return (foreign,)
-    joined: list[DateText] = []
-    for date in found:
-        last = joined[-1] if joined else None
-        if last and not last.last and last.iso < date.iso and _makes_a_period(text, last, date):
-            joined[-1] = structs.replace(last, last=date.iso, end=date.end, note=_period(last.iso, date.iso))
-        else:
-            joined.append(date)
-    return tuple(_finished(text, date) for date in joined)
+    return tuple(_finished(text, date) for date in join_neighbours(found, lambda *pair: _join_period(text, *pair)))
 
 
 # ── the grammar: each pattern is tried on what the earlier ones left ─────────────────────────────────────────────────
@@ -118,7 +111,7 @@ ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _A_DIGIT = re.compile(r"\d")
 _TO = r"\s?(?:[-–—]|to|until|bis|au|al|à)\s?"
 _JOIN = re.compile(rf"{_TO}|\s?/\s?", re.IGNORECASE)
-_AND = re.compile(r"\s(?:and|und|et|y)\s", re.IGNORECASE)
+_JOIN_OR_AND = re.compile(rf"{_JOIN.pattern}|\s(?:and|und|et|y)\s", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s$", re.IGNORECASE)
 _NAME = r"(?P<{}>[^\W\d_]{{3,12}})\.?"
 _MONTH, _MONTH_2 = _NAME.format("month"), _NAME.format("month2")
@@ -279,11 +272,13 @@ def _year(digits: str) -> tuple[int, str]:
     return year, f"the year {digits} read as {year}"
 
 
-def _makes_a_period(text: str, first: DateText, last: DateText) -> bool:
-    if _JOIN.fullmatch(text, first.end, last.start):
-        return True
+def _join_period(text: str, first: DateText, last: DateText) -> DateText | None:
+    if first.last or first.iso >= last.iso:
+        return None
     between = _BETWEEN.search(text, max(0, first.start - 12), first.start)
-    return bool(between and _AND.fullmatch(text, first.end, last.start))
+    if not (_JOIN if between is None else _JOIN_OR_AND).fullmatch(text, first.end, last.start):
+        return None
+    return structs.replace(first, last=last.iso, end=last.end, note=_period(first.iso, last.iso))
 
 
 def _whole(digits: str | None) -> int | None:

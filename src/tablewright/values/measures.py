@@ -18,12 +18,12 @@ from tablewright.values.numbers import (
     LOOKED_AT,
     Number,
     is_approximate,
+    join_neighbours,
     letter_scaled,
+    lower_end,
     numbers_in,
     plain,
-    shared_scale,
     spans_range,
-    times,
 )
 from tablewright.values.units import Unit, named, parse_unit, unit_at
 
@@ -55,7 +55,8 @@ def read_measures(text: str, unit: str = "") -> tuple[Measure, ...]:
     wanted = parse_unit(unit) if unit else None
     if wanted and wanted.kind == "time" and (clock := _clock(text)):
         return (clock,)
-    parts = _ranges(text, _sizes(text, _sums(text, _apart_from_clocks(_parts(text, wanted, unit)))))
+    parts = join_neighbours(_apart_from_clocks(_parts(text, wanted, unit)), lambda *pair: _sum(text, *pair))
+    parts = join_neighbours(_sizes(text, parts), lambda *pair: _range(text, *pair))
     return tuple(_measure(text, part) for part in parts)
 
 
@@ -262,20 +263,8 @@ _BARE_AFTER = {"ft": "in", "h": "min"}  # 5'11 and 1h30 need no second unit
 _TOGETHER = re.compile(r"\.?\s?(?:,|and|und|et)?\s?")
 
 
-def _sums(text: str, parts: list[_Part]) -> list[_Part]:
-    """3 ft 9 in is one quantity of 45 inches."""
-    joined: list[_Part] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        total = _sum(text, last, part) if last else None
-        if total:
-            joined[-1] = total
-        else:
-            joined.append(part)
-    return joined
-
-
 def _sum(text: str, large: _Part, small: _Part) -> _Part | None:
+    """3 ft 9 in is one quantity of 45 inches."""
     if large.unit is None or not _TOGETHER.fullmatch(text, large.end, max(large.end, small.start)):
         return None
     symbol = small.unit.symbol if small.unit else ""
@@ -331,26 +320,14 @@ def _size(run: list[_Part]) -> _Part:
     return _Part(number=number, unit=unit, end=run[-1].end, sizes=tuple(values), note=note)
 
 
-def _ranges(text: str, parts: list[_Part]) -> list[_Part]:
-    """10–20 kg, 10 kg to 20 kg."""
-    joined: list[_Part] = []
-    for part in parts:
-        last = joined[-1] if joined else None
-        wide = _range(text, last, part) if last else None
-        if wide:
-            joined[-1] = wide
-        else:
-            joined.append(part)
-    return joined
-
-
 def _range(text: str, low: _Part, high: _Part) -> _Part | None:
+    """10–20 kg, 10 kg to 20 kg."""
     if low.high is not None or low.sizes or high.sizes or not spans_range(text, low.start, low.end, high.start):
         return None
     if low.unit and high.unit != low.unit:
         return None
-    bottom = times(low.number.value, shared_scale(low.number, high.number))
-    if bottom >= high.number.value:
+    bottom = lower_end(low.number, high.number)
+    if bottom is None:
         return None
     number = structs.replace(low.number, value=bottom)
     return _Part(number=number, unit=high.unit, end=high.end, high=high.number.value, note=low.note or high.note)

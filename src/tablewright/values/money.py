@@ -98,8 +98,8 @@ def _amount(text: str, number: Number, wanted: str, earlier: int) -> MoneyText:
 
 def _prefix(text: str, start: int, end: int, earlier: int) -> tuple[str, int, int, bool]:
     """The currency before a number, and where the amount then starts and ends; "$(1,200)" is negative."""
-    inside = BEFORE.search(text, start, _first_digit(text, start))  # the sign comes first: -$5
-    if inside:
+    digit = _A_DIGIT.search(text, start)
+    if inside := BEFORE.search(text, start, digit.start() if digit else start):  # the sign comes first: -$5
         return inside["mark"], start, end, False
     bracketed = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
     place = start - 1 if bracketed else start
@@ -115,9 +115,7 @@ def _prefix(text: str, start: int, end: int, earlier: int) -> tuple[str, int, in
     return mark, start, end, bracketed
 
 
-def _first_digit(text: str, start: int) -> int:
-    digit = re.compile(r"\d").search(text, start)
-    return digit.start() if digit else start
+_A_DIGIT = re.compile(r"\d")
 
 
 def _chosen(mark: str, wanted: str) -> tuple[str, str]:

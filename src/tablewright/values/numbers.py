@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from msgspec import structs
 
 from tablewright.domain.model import Noun
 from tablewright.values.currencies import AFTER, BEFORE, LONGEST_MARK, SYMBOLS
+
+T = TypeVar("T")
 
 _SMALL_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -135,16 +138,19 @@ def read_number(text: str) -> Number | None:
 def read_numbers(text: str) -> tuple[Number, ...]:
     """All numbers of the text in order, ranges joined, multipliers and signs applied."""
     text = plain(text[:LOOKED_AT])
-    found = [letter_scaled(text, number) for number in numbers_in(text)]
-    joined: list[Number] = []
-    for number in found:
-        last = joined[-1] if joined else None
-        wide = _joined(text, last, number) if last and last.high is None else None
-        if wide:
-            joined[-1] = wide
+    found = (letter_scaled(text, number) for number in numbers_in(text))
+    return tuple(_finished(text, number) for number in join_neighbours(found, lambda *pair: _joined(text, *pair)))
+
+
+def join_neighbours(items: Iterable[T], join: Callable[[T, T], T | None]) -> list[T]:
+    """Return the items, each one that `join` makes a whole with the one before it as that whole."""
+    joined: list[T] = []
+    for item in items:
+        if joined and (whole := join(joined[-1], item)) is not None:
+            joined[-1] = whole
         else:
-            joined.append(number)
-    return tuple(_finished(text, number) for number in joined)
+            joined.append(item)
+    return joined
 
 
 # ── one alphabet ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -469,17 +475,21 @@ def shared_scale(low: Number, high: Number) -> int:
     return high.scale if low.scale == 1 and times(low.value, high.scale) < high.value else 1
 
 
+def lower_end(low: Number, high: Number) -> int | float | None:
+    """Return the first of two numbers as the lower end of their range; None if it is not below the second."""
+    bottom = times(low.value, shared_scale(low, high))
+    return bottom if bottom < high.value else None
+
+
 def _joined(text: str, low: Number, high: Number) -> Number | None:
-    if not spans_range(text, low.start, low.end, high.start):
-        return None
-    scale = shared_scale(low, high)
-    bottom = times(low.value, scale)
-    if bottom >= high.value:
+    bottom = lower_end(low, high)
+    if low.high is not None or bottom is None or not spans_range(text, low.start, low.end, high.start):
         return None
     doubt = low.ambiguous or high.ambiguous
     percent = low.percent or high.percent
+    scale = max(low.scale, shared_scale(low, high))
     return structs.replace(
-        low, value=bottom, high=high.value, end=high.end, percent=percent, scale=max(scale, low.scale), ambiguous=doubt
+        low, value=bottom, high=high.value, end=high.end, percent=percent, scale=scale, ambiguous=doubt
     )
 
 

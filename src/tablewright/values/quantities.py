@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import structs
 
 from tablewright.domain.model import Label, Money
 from tablewright.domain.text import show_float
+from tablewright.values.answers import ReadValue
 from tablewright.values.currencies import currency_of, is_currency
 from tablewright.values.measures import Measure, as_precise_as, in_unit, read_measures
 from tablewright.values.money import MoneyText, read_amounts
@@ -16,21 +16,8 @@ from tablewright.values.numbers import SCALES, Number, read_numbers, times
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit
 
-V = TypeVar("V")
 
-
-class QuantityText(NamedTuple, Generic[V]):
-    """The value that stands at `start:end` of a text. `removed` is what it does not keep of that very place."""
-
-    value: V | None
-    label: Label
-    reason: str = ""
-    start: int = 0
-    end: int = 0
-    removed: tuple[str, ...] = ()
-
-
-def read_number_value(text: str, unit: str = "") -> QuantityText[int | float]:
+def read_number_value(text: str, unit: str = "") -> ReadValue[int | float]:
     """Return the number for a field of this unit."""
     if not unit:
         return _bare_number(text)
@@ -41,20 +28,20 @@ def read_number_value(text: str, unit: str = "") -> QuantityText[int | float]:
         read = read_money_value(text, unit)
         money = read.value
         if money and money.currency not in ("", currency_of(unit)):
-            return QuantityText(None, "none", f"{money.currency} is not {unit}")
-        return QuantityText(money.amount if money else None, *read[1:])
+            return ReadValue(None, "none", f"{money.currency} is not {unit}")
+        return ReadValue(money.amount if money else None, *read[1:])
     return _measured(text, unit)
 
 
-def _bare_number(text: str) -> QuantityText[int | float]:
+def _bare_number(text: str) -> ReadValue[int | float]:
     for measure in read_measures(text) if ":" in text else ():
         if ":" in (written := text[measure.start : measure.end]):  # 2:21 min is one number, not two
             value = float(f"{measure.value:.6g}")
             reason = f"{written} read as {show_float(value)} {measure.unit}"
-            return QuantityText(value, "medium", reason, measure.start, measure.end)
+            return ReadValue(value, "medium", reason, (), measure.start, measure.end)
     numbers = read_numbers(text)
     if not numbers:
-        return QuantityText(None, "none", "no number")
+        return ReadValue(None, "none", "no number")
     first = numbers[0]
     place = first.start, first.end
     percent = (text[first.start : first.end].lstrip("-+0123456789.,' "),) if first.percent else ()
@@ -63,13 +50,13 @@ def _bare_number(text: str) -> QuantityText[int | float]:
         reason = several or f"{_quoted(text, first)} may be part of a name"
         if first.high is not None:
             reason = f"{_range_reason(text, first)}; {reason}"
-        return QuantityText(first.value, "low", reason, *place, percent)
+        return ReadValue(first.value, "low", reason, percent, *place)
     reason = _doubt(text, first) or several
     if not reason and first.percent:
         reason = "percent"
     if not reason and not first.clean:
         reason = "taken out of a longer text"
-    return QuantityText(first.value, "medium" if reason else "high", reason, *place, percent)
+    return ReadValue(first.value, "medium" if reason else "high", reason, percent, *place)
 
 
 def _doubt(text: str, number: Number) -> str:
@@ -111,15 +98,15 @@ def _quoted(text: str, number: Number) -> str:
 _MOST_MEASURES = 12
 
 
-def _measured(text: str, unit: str) -> QuantityText[int | float]:
+def _measured(text: str, unit: str) -> ReadValue[int | float]:
     measures = read_measures(text, unit)[:_MOST_MEASURES]
     if not measures:
-        return QuantityText(None, "none", "no number")
+        return ReadValue(None, "none", "no number")
     fitting = [(measure, fit) for measure in measures if (fit := _fit(measure, unit))]
     if not fitting:
         stated = next((measure for measure in measures if measure.unit), None)
         if stated:
-            return QuantityText(None, "none", f"{stated.unit} is not a unit that converts to {unit}")
+            return ReadValue(None, "none", f"{stated.unit} is not a unit that converts to {unit}")
         return _without_unit(text, measures, unit)
     measure, fit = _best(fitting)
     place = measure.start, measure.end
@@ -131,10 +118,10 @@ def _measured(text: str, unit: str) -> QuantityText[int | float]:
     if not reason and others:
         reason = f"several quantities: {fit.value}, {others[0]} {unit}"
         if not _leads(text, measure.start):
-            return QuantityText(fit.value, "low", reason, *place)
+            return ReadValue(fit.value, "low", reason, (), *place)
     if not reason and not clean:
         reason = "taken out of a longer text"
-    return QuantityText(fit.value, "medium" if reason else "high", reason, *place)
+    return ReadValue(fit.value, "medium" if reason else "high", reason, (), *place)
 
 
 def _fit(measure: Measure, unit: str) -> Measure | None:
@@ -164,14 +151,14 @@ def _measure_doubt(text: str, measure: Measure, fit: Measure) -> str:
     return "approximate" if measure.approximate else ""
 
 
-def _without_unit(text: str, measures: tuple[Measure, ...], unit: str) -> QuantityText[int | float]:
+def _without_unit(text: str, measures: tuple[Measure, ...], unit: str) -> ReadValue[int | float]:
     first = measures[0]
     several = any(other.value != first.value for other in measures[1:])
     plain = _is_alone(text, first) or first.approximate
     label: Label = "medium" if plain and not several and not first.glued else "low"
     is_range = first.high is not None or len(first.sizes) > 1
     reason = _measure_doubt(text, first, first) if is_range else first.note or f"no unit in the text; taken as {unit}"
-    return QuantityText(first.value, label, reason, first.start, first.end)
+    return ReadValue(first.value, label, reason, (), first.start, first.end)
 
 
 def _is_alone(text: str, measure: Measure) -> bool:
@@ -188,7 +175,7 @@ def _split_scale(unit: str) -> tuple[int, str]:
     return (scales[0], rest) if len(scales) == 1 else (1, unit)
 
 
-def _scaled_number(text: str, scale: int, currency: str) -> QuantityText[int | float]:
+def _scaled_number(text: str, scale: int, currency: str) -> ReadValue[int | float]:
     """12 for "12 million" in a field that counts millions; a bare number is taken as it is."""
     read = read_number_value(text, currency)
     number = next(iter(read_numbers(text)), None)
@@ -206,16 +193,16 @@ def _scaled_number(text: str, scale: int, currency: str) -> QuantityText[int | f
 _FREE = frozenset({"free", "free of charge", "gratis", "kostenlos", "gratuit", "no charge", "no cost", "free!"})
 
 
-def read_money_value(source: str | Money, unit: str = "") -> QuantityText[Money]:
+def read_money_value(source: str | Money, unit: str = "") -> ReadValue[Money]:
     """Return the amount for a field whose unit is a currency, or none."""
     wanted = currency_of(unit)
     if isinstance(source, Money):
-        return _in_currency(QuantityText(source, "high"), source, wanted)
+        return _in_currency(ReadValue(source, "high"), source, wanted)
     if source.strip().rstrip(".").casefold() in _FREE:
-        return QuantityText(Money(amount=0, currency=wanted), "medium", "free read as 0", 0, len(source))
+        return ReadValue(Money(amount=0, currency=wanted), "medium", "free read as 0", (), 0, len(source))
     amounts = read_amounts(source, wanted)
     if not amounts:
-        return QuantityText(None, "none", "no amount")
+        return ReadValue(None, "none", "no amount")
     marked = [amount for amount in amounts if amount.money.currency]
     chosen = marked[0] if marked else amounts[0]
     rivals = [rival for rival in (marked or amounts) if rival.money != chosen.money]
@@ -226,7 +213,7 @@ def read_money_value(source: str | Money, unit: str = "") -> QuantityText[Money]
         label = "medium" if _leads(source, chosen.start) else "low"
     if not reason and not chosen.clean:
         reason, label = "taken out of a longer text", "medium"
-    return _in_currency(QuantityText(chosen.money, label, reason, chosen.start, chosen.end), chosen.money, wanted)
+    return _in_currency(ReadValue(chosen.money, label, reason, (), chosen.start, chosen.end), chosen.money, wanted)
 
 
 def _money_doubt(text: str, amount: MoneyText) -> str:
@@ -235,7 +222,7 @@ def _money_doubt(text: str, amount: MoneyText) -> str:
     return amount.note or ("approximate" if amount.approximate else "")
 
 
-def _in_currency(read: QuantityText[Money], money: Money, wanted: str) -> QuantityText[Money]:
+def _in_currency(read: ReadValue[Money], money: Money, wanted: str) -> ReadValue[Money]:
     if not money.currency:
         if wanted:
             return read._replace(value=Money(amount=money.amount, currency=wanted))

@@ -107,11 +107,6 @@ def current_row_key(row: Row, key_field: str) -> str:
     return row_key(cell_text(row.cell(key_field))) if key_field else row.key
 
 
-def is_same_name(a: str, b: str) -> bool:
-    """Return True if two names with different keys are still of the same row. When unsure, False."""
-    return rate_likeness(parse_row_name(a), parse_row_name(b)) > 0
-
-
 class RowNames:
     """The names of a table, to ask whether a candidate is there already."""
 

@@ -24,112 +24,119 @@ class Unit(Noun, frozen=True):
     apart: tuple[str, ...] = ()
 
 
-# symbol, pint, kind, spellings (separated by commas)
-_PLAIN: tuple[tuple[str, str, str, str], ...] = (
-    ("in", "inch", "length", "in, inch, inches, \", ″, ”, '', zoll, pouce, pouces, pulgada, pulgadas, pollici"),
-    ("ft", "foot", "length", "ft, foot, feet, ', ′, fuß, pieds, pies"),
-    ("yd", "yard", "length", "yd, yds, yard, yards"),
-    ("mi", "mile", "length", "mi, mile, miles, statute miles, meile, meilen, milles, millas"),
-    ("nmi", "nautical_mile", "length", "nmi, nautical mile, nautical miles, sm"),
-    ("ly", "light_year", "length", "ly, light year, light years, light-year, light-years"),
-    ("au", "astronomical_unit", "length", "au, astronomical units"),
-    ("pc", "parsec", "length", "parsec, parsecs"),
-    ("mil", "mil", "length", "mils, thou"),
-    ("fathom", "fathom", "length", "fathom, fathoms"),
-    ("Å", "angstrom", "length", "å, angstrom, ångström, angstroms"),
-    ("acre", "acre", "area", "acre, acres, ac"),
-    ("ha", "hectare", "area", "ha, hectare, hectares, hektar, hectárea, hectáreas, ettari"),
-    ("lb", "pound", "mass", "lb, lbs, pound, pounds, lbm, pfund"),
-    ("oz", "ounce", "mass", "ounce, ounces"),
-    ("st", "stone", "mass", "stone, stones"),
-    ("t", "metric_ton", "mass", "t, tonne, tonnes, metric ton, metric tons, metric tonnes, mt, tonnen, toneladas"),
-    ("kt", "kilometric_ton", "mass", "kt, kilotonne, kilotonnes"),
-    ("Mt", "megametric_ton", "mass", "megatonne, megatonnes"),
-    ("short ton", "short_ton", "mass", "short ton, short tons, us ton, us tons"),
-    ("long ton", "long_ton", "mass", "long ton, long tons, imperial ton, imperial tons"),
-    ("oz t", "troy_ounce", "mass", "troy ounce, troy ounces, oz t, ozt, troy oz"),
-    ("ct", "carat", "mass", "ct, carat, carats"),
-    ("gr", "grain", "mass", "grain, grains"),
-    ("gal", "gallon", "volume", "us gal, us gallon, us gallons"),
-    (
-        "imp gal",
-        "imperial_gallon",
-        "volume",
-        "imperial gallon, imperial gallons, imp gal, uk gallon, uk gallons, uk gal",
-    ),
-    ("fl oz", "fluid_ounce", "volume", "us fl oz, us fluid ounce, us fluid ounces"),
-    ("imp fl oz", "imperial_fluid_ounce", "volume", "imperial fluid ounce, imperial fluid ounces, imp fl oz, uk fl oz"),
-    ("qt", "quart", "volume", "us quart, us quarts"),
-    ("pt", "pint", "volume", "us pint, us pints"),
-    ("imp pt", "imperial_pint", "volume", "imperial pint, imperial pints, uk pint, uk pints"),
-    ("cup", "cup", "volume", "cup, cups"),
-    ("tbsp", "tablespoon", "volume", "tbsp, tablespoon, tablespoons"),
-    ("tsp", "teaspoon", "volume", "tsp, teaspoon, teaspoons"),
-    ("bbl", "oil_barrel", "volume", "bbl, bbls, barrel, barrels, barrels of oil"),
-    ("cc", "centimeter**3", "volume", "cc, ccm"),
-    ("min", "minute", "time", "min, mins, minute, minutes, minuten, minuto, minutos, minuti"),
-    ("h", "hour", "time", "h, hr, hrs, hour, hours, std, stunde, stunden, heure, heures, hora, horas, ore"),
-    ("d", "day", "time", "d, day, days, tag, tage, jour, jours, día, días, dia, dias, giorni"),
-    ("wk", "week", "time", "wk, wks, week, weeks, woche, wochen, semaine, semaines, semana, semanas"),
-    ("mo", "month", "time", "mo, mos, month, months, monat, monate, mois, mes, meses, mesi, mnth, mths"),
-    ("yr", "year", "time", "y, yr, yrs, year, years, jahr, jahre, ans, année, années, año, años, anni, anos"),
-    ("decade", "10*year", "time", "decade, decades"),
-    ("century", "century", "time", "century, centuries"),
-    (
-        "°C",
-        "degC",
-        "temperature",
-        "°c, ºc, ℃, deg c, degc, degrees c, degree celsius, degrees celsius, celsius, centigrade",
-    ),
-    (
-        "°F",
-        "degF",
-        "temperature",
-        "°f, ºf, ℉, deg f, degf, degrees f, degree fahrenheit, degrees fahrenheit, fahrenheit",
-    ),
-    ("K", "kelvin", "temperature", "kelvin, kelvins, °k"),
-    ("km/h", "kilometer/hour", "speed", "km/h, kmh, kph, km/hr, kmph, km/std"),
-    ("mph", "mile/hour", "speed", "mph, mi/h"),
-    ("kn", "knot", "speed", "kn, kt., kts, knot, knots"),
-    ("hp", "horsepower", "power", "hp, bhp, whp, horsepower"),
-    ("PS", "metric_horsepower", "power", "ps, cv, ch, metric hp, metric horsepower, pk"),
-    ("BTU", "Btu", "energy", "btu, btus"),
-    ("BTU/h", "Btu/hour", "power", "btu/h, btu/hr, btuh"),
-    ("therm", "therm", "energy", "therm, therms"),
-    ("psi", "psi", "pressure", "psi, psig, psia"),
-    ("atm", "atmosphere", "pressure", "atm, atmosphere, atmospheres"),
-    ("mmHg", "mmHg", "pressure", "mmhg, torr"),
-    ("inHg", "inHg", "pressure", "inhg"),
-    ("lbf", "pound_force", "force", "lbf, pound-force"),
-    ("kgf", "kilogram_force", "force", "kgf, kp"),
-    ("N·m", "newton*meter", "torque", "nm torque, newton metre, newton metres, newton meter, newton meters"),
-    (
-        "lb·ft",
-        "pound_force*foot",
-        "torque",
-        "lb-ft, lb ft, ft-lb, ft lb, lbft, ft-lbs, lb·ft, ft·lb, ft-lbf, pound-feet",
-    ),
-    ("rpm", "1/minute", "frequency", "rpm, r/min, rev/min, u/min, min-1, revolutions per minute"),
-    ("bpm", "1/minute", "frequency", "bpm"),
-    ("mpg", "mile/gallon", "fuel", "mpg, us mpg, mpg-us, mpg (us), miles per gallon"),
-    ("mpg-imp", "mile/imperial_gallon", "fuel", "imperial mpg, uk mpg, mpg-imp, mpg (imp), mpg (uk)"),
-    ("km/L", "kilometer/liter", "fuel", "km/l, kmpl, km per litre, km per liter"),
-    ("L/100 km", "liter/(100*kilometer)", "fuel use", "l/100km, l/100 km, litres per 100 km, liters per 100 km"),
-    ("%", "percent", "ratio", "%, percent, per cent, pct, prozent, pour cent"),
-    ("‰", "permille", "ratio", "‰, per mille, permille"),
-    ("ppm", "ppm", "ratio", "ppm, parts per million"),
-    ("bps", "bit/second", "data rate", "bit/s, bits per second"),
-    ("°", "degree", "angle", "°, º"),
-    ("rad", "radian", "angle", "radian, radians"),
-    ("arcmin", "arcminute", "angle", "arcmin, arcminute, arcminutes"),
-    ("lx", "lux", "illuminance", "lx, lux"),
-    ("nit", "nit", "luminance", "nit, nits"),
-    ("cd", "candela", "intensity", "cd, candela"),
-    ("dpi", "count/inch", "resolution", "dpi, ppi"),
-    ("dB", "count", "sound", "db, decibel, decibels, dba, db(a)"),
-    ("px", "count", "pixel", "px, pixel, pixels"),
-    ("MP", "1e6*count", "pixel", "mp, megapixel, megapixels"),
-)
+_UNITS = """
+in | inch | length | in, inch, inches, ", ″, ”, '', zoll, pouce, pouces, pulgada, pulgadas, pollici
+ft | foot | length | ft, foot, feet, ', ′, fuß, pieds, pies
+yd | yard | length | yd, yds, yard, yards
+mi | mile | length | mi, mile, miles, statute miles, meile, meilen, milles, millas
+nmi | nautical_mile | length | nmi, nautical mile, nautical miles, sm
+ly | light_year | length | ly, light year, light years, light-year, light-years
+au | astronomical_unit | length | au, astronomical units
+pc | parsec | length | parsec, parsecs
+mil | mil | length | mils, thou
+fathom | fathom | length | fathom, fathoms
+Å | angstrom | length | å, angstrom, ångström, angstroms
+acre | acre | area | acre, acres, ac
+ha | hectare | area | ha, hectare, hectares, hektar, hectárea, hectáreas, ettari
+lb | pound | mass | lb, lbs, pound, pounds, lbm, pfund
+oz | ounce | mass | ounce, ounces
+st | stone | mass | stone, stones
+t | metric_ton | mass | t, tonne, tonnes, metric ton, metric tons, metric tonnes, mt, tonnen, toneladas
+kt | kilometric_ton | mass | kt, kilotonne, kilotonnes
+Mt | megametric_ton | mass | megatonne, megatonnes
+short ton | short_ton | mass | short ton, short tons, us ton, us tons
+long ton | long_ton | mass | long ton, long tons, imperial ton, imperial tons
+oz t | troy_ounce | mass | troy ounce, troy ounces, oz t, ozt, troy oz
+ct | carat | mass | ct, carat, carats
+gr | grain | mass | grain, grains
+gal | gallon | volume | us gal, us gallon, us gallons
+imp gal | imperial_gallon | volume | imperial gallon, imperial gallons, imp gal, uk gallon, uk gallons, uk gal
+fl oz | fluid_ounce | volume | us fl oz, us fluid ounce, us fluid ounces
+imp fl oz | imperial_fluid_ounce | volume | imperial fluid ounce, imperial fluid ounces, imp fl oz, uk fl oz
+qt | quart | volume | us quart, us quarts
+pt | pint | volume | us pint, us pints
+imp pt | imperial_pint | volume | imperial pint, imperial pints, uk pint, uk pints
+cup | cup | volume | cup, cups
+tbsp | tablespoon | volume | tbsp, tablespoon, tablespoons
+tsp | teaspoon | volume | tsp, teaspoon, teaspoons
+bbl | oil_barrel | volume | bbl, bbls, barrel, barrels, barrels of oil
+cc | centimeter**3 | volume | cc, ccm
+min | minute | time | min, mins, minute, minutes, minuten, minuto, minutos, minuti
+h | hour | time | h, hr, hrs, hour, hours, std, stunde, stunden, heure, heures, hora, horas, ore
+d | day | time | d, day, days, tag, tage, jour, jours, día, días, dia, dias, giorni
+wk | week | time | wk, wks, week, weeks, woche, wochen, semaine, semaines, semana, semanas
+mo | month | time | mo, mos, month, months, monat, monate, mois, mes, meses, mesi, mnth, mths
+yr | year | time | y, yr, yrs, year, years, jahr, jahre, ans, année, années, año, años, anni, anos
+decade | 10*year | time | decade, decades
+century | century | time | century, centuries
+°C | degC | temperature | °c, ºc, ℃, deg c, degc, degrees c, degree celsius, degrees celsius, celsius, centigrade
+°F | degF | temperature | °f, ºf, ℉, deg f, degf, degrees f, degree fahrenheit, degrees fahrenheit, fahrenheit
+K | kelvin | temperature | kelvin, kelvins, °k
+km/h | kilometer/hour | speed | km/h, kmh, kph, km/hr, kmph, km/std
+mph | mile/hour | speed | mph, mi/h
+kn | knot | speed | kn, kt., kts, knot, knots
+hp | horsepower | power | hp, bhp, whp, horsepower
+PS | metric_horsepower | power | ps, cv, ch, metric hp, metric horsepower, pk
+BTU | Btu | energy | btu, btus
+BTU/h | Btu/hour | power | btu/h, btu/hr, btuh
+therm | therm | energy | therm, therms
+psi | psi | pressure | psi, psig, psia
+atm | atmosphere | pressure | atm, atmosphere, atmospheres
+mmHg | mmHg | pressure | mmhg, torr
+inHg | inHg | pressure | inhg
+lbf | pound_force | force | lbf, pound-force
+kgf | kilogram_force | force | kgf, kp
+N·m | newton*meter | torque | nm torque, newton metre, newton metres, newton meter, newton meters
+lb·ft | pound_force*foot | torque | lb-ft, lb ft, ft-lb, ft lb, lbft, ft-lbs, lb·ft, ft·lb, ft-lbf, pound-feet
+rpm | 1/minute | frequency | rpm, r/min, rev/min, u/min, min-1, revolutions per minute
+bpm | 1/minute | frequency | bpm
+mpg | mile/gallon | fuel | mpg, us mpg, mpg-us, mpg (us), miles per gallon
+mpg-imp | mile/imperial_gallon | fuel | imperial mpg, uk mpg, mpg-imp, mpg (imp), mpg (uk)
+km/L | kilometer/liter | fuel | km/l, kmpl, km per litre, km per liter
+L/100 km | liter/(100*kilometer) | fuel use | l/100km, l/100 km, litres per 100 km, liters per 100 km
+% | percent | ratio | %, percent, per cent, pct, prozent, pour cent
+‰ | permille | ratio | ‰, per mille, permille
+ppm | ppm | ratio | ppm, parts per million
+bps | bit/second | data rate | bit/s, bits per second
+° | degree | angle | °, º
+rad | radian | angle | radian, radians
+arcmin | arcminute | angle | arcmin, arcminute, arcminutes
+lx | lux | illuminance | lx, lux
+nit | nit | luminance | nit, nits
+cd | candela | intensity | cd, candela
+dpi | count/inch | resolution | dpi, ppi
+dB | count | sound | db, decibel, decibels, dba, db(a)
+px | count | pixel | px, pixel, pixels
+MP | 1e6*count | pixel | mp, megapixel, megapixels
+m | meter | length | metre, metres, meter, meters, mètre, mètres, metro, metros, metri | nµmcdk | mtr, mtrs
+g | gram | mass | gram, grams, gramme, grammes, gramm, gramo, gramos, grammi | µmk | gm, gms
+L | liter | volume | litre, litres, liter, liters, litro, litros, litri | µmcdh | ltr, ltrs
+s | second | time | second, seconds, sekunde, sekunden, seconde, secondes, segundo, segundos | nµm | sec, secs
+W | watt | power | watt, watts | µmkMGT
+VA | volt*ampere | power |  | kM
+Wh | watt*hour | energy | watt hour, watt hours, watt-hour, watt-hours, wattstunden | mkMGT
+J | joule | energy | joule, joules | mkMG
+cal | calorie | energy | calorie, calories, kalorien | k
+eV | electron_volt | energy | electronvolt, electronvolts | kMG
+V | volt | voltage | volt, volts | µmkM | vdc, vac, v dc, v ac
+A | ampere | current | ampere, amperes, amp, amps | µmk
+Ah | ampere*hour | charge | amp hour, amp hours, ampere hour, ampere hours, amp-hours | mk
+Ω | ohm | resistance | ohm, ohms | mkM | ω
+F | farad | capacitance | farad, farads | pnµm
+H | henry | inductance | henry | nµm
+Hz | hertz | frequency | hertz | kMGT
+Pa | pascal | pressure | pascal, pascals | hkMG
+bar | bar | pressure | bar, bars | m
+N | newton | force | newton, newtons | mkM
+lm | lumen | light | lumen, lumens | k
+mol | mole | amount | mole, moles | µmk
+T | tesla | magnetic | tesla, teslas | µmn
+B | byte | data | byte, bytes | kMGTP
+bit | bit | data | bit, bits | kMGT
+bps | bit/second | data rate |  | kMGT
+Wp | watt | power | watt-peak, watt peak | kMG
+"""
+"""Symbol, what pint calls it, kind, spellings, prefixes that it takes as do its spellings, spellings that take none."""
 
 _POWERS_OF_TEN = {
     "p": "pico", "n": "nano", "µ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo",
@@ -137,94 +144,43 @@ _POWERS_OF_TEN = {
 }  # fmt: skip
 _BINARY = {"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi"}
 
-# symbol, pint, kind, prefixes, names that take a prefix, further spellings of the plain unit
-_PREFIXED: tuple[tuple[str, str, str, str, str, str], ...] = (
-    (
-        "m",
-        "meter",
-        "length",
-        "nµmcdk",
-        "metre, metres, meter, meters, mètre, mètres, metro, metros, metri",
-        "mtr, mtrs",
-    ),
-    ("g", "gram", "mass", "µmk", "gram, grams, gramme, grammes, gramm, gramo, gramos, grammi", "gm, gms"),
-    ("L", "liter", "volume", "µmcdh", "litre, litres, liter, liters, litro, litros, litri", "ltr, ltrs"),
-    (
-        "s",
-        "second",
-        "time",
-        "nµm",
-        "second, seconds, sekunde, sekunden, seconde, secondes, segundo, segundos",
-        "sec, secs",
-    ),
-    ("W", "watt", "power", "µmkMGT", "watt, watts", ""),
-    ("VA", "volt*ampere", "power", "kM", "", ""),
-    ("Wh", "watt*hour", "energy", "mkMGT", "watt hour, watt hours, watt-hour, watt-hours, wattstunden", ""),
-    ("J", "joule", "energy", "mkMG", "joule, joules", ""),
-    ("cal", "calorie", "energy", "k", "calorie, calories, kalorien", ""),
-    ("eV", "electron_volt", "energy", "kMG", "electronvolt, electronvolts", ""),
-    ("V", "volt", "voltage", "µmkM", "volt, volts", "vdc, vac, v dc, v ac"),
-    ("A", "ampere", "current", "µmk", "ampere, amperes, amp, amps", ""),
-    ("Ah", "ampere*hour", "charge", "mk", "amp hour, amp hours, ampere hour, ampere hours, amp-hours", ""),
-    ("Ω", "ohm", "resistance", "mkM", "ohm, ohms", "ω"),
-    ("F", "farad", "capacitance", "pnµm", "farad, farads", ""),
-    ("H", "henry", "inductance", "nµm", "henry", ""),
-    ("Hz", "hertz", "frequency", "kMGT", "hertz", ""),
-    ("Pa", "pascal", "pressure", "hkMG", "pascal, pascals", ""),
-    ("bar", "bar", "pressure", "m", "bar, bars", ""),
-    ("N", "newton", "force", "mkM", "newton, newtons", ""),
-    ("lm", "lumen", "light", "k", "lumen, lumens", ""),
-    ("mol", "mole", "amount", "µmk", "mole, moles", ""),
-    ("T", "tesla", "magnetic", "µmn", "tesla, teslas", ""),
-    ("B", "byte", "data", "kMGTP", "byte, bytes", ""),
-    ("bit", "bit", "data", "kMGT", "bit, bits", ""),
-    ("bps", "bit/second", "data rate", "kMGT", "", ""),
-    ("Wp", "watt", "power", "kMG", "watt-peak, watt peak", ""),
-)
-
 _APART = {"ratio", "data", "data rate", "angle", "sound", "pixel", "torque", "resolution", "light", "illuminance"}
 
-# What may mean several things: candidates, the most usual first; the field's unit chooses, else the note is given.
+_AMBIGUOUS = """
+ton, tons = short ton: a ton may be short, long or metric; read as 907 kg
+oz = oz, fl oz
+gal, gallon, gallons = gal: a gallon may be US or imperial; read as US
+fl oz, fluid ounce, fluid ounces = fl oz: a fluid ounce may be US or imperial; read as US
+quart, quarts, qt = qt: a quart may be US or imperial; read as US
+pint, pints = pt: a pint may be US or imperial; read as US
+m = m, min
+M = m: M read as metres
+C, c = °C
+F = °F, F
+K = K
+deg, degree, ° = °, °C
+degrees = °, °C, °F
+' = ft, min
+′ = ft, arcmin
+Nm, N·m = N·m
+Mb = Mbit, MB: Mb may be megabits or megabytes
+Gb = Gbit, GB: Gb may be gigabits or gigabytes
+kilo, kilos = kg
+mb = MB, mbar
+pt = pt: pt read as US pints
+kt = kt, kn
+cal, calories = cal: food calories are kilocalories
+Cal = kcal
+ac = acre
+"""
+"""Spellings of several units, the most usual first: the field's unit chooses, else the note behind the colon counts."""
+
 AMBIGUOUS: dict[str, tuple[tuple[str, ...], str]] = {
-    "ton": (("short ton",), "a ton may be short, long or metric; read as 907 kg"),
-    "tons": (("short ton",), "a ton may be short, long or metric; read as 907 kg"),
-    "oz": (("oz", "fl oz"), ""),
-    "gal": (("gal",), "a gallon may be US or imperial; read as US"),
-    "gallon": (("gal",), "a gallon may be US or imperial; read as US"),
-    "gallons": (("gal",), "a gallon may be US or imperial; read as US"),
-    "fl oz": (("fl oz",), "a fluid ounce may be US or imperial; read as US"),
-    "fluid ounce": (("fl oz",), "a fluid ounce may be US or imperial; read as US"),
-    "fluid ounces": (("fl oz",), "a fluid ounce may be US or imperial; read as US"),
-    "quart": (("qt",), "a quart may be US or imperial; read as US"),
-    "quarts": (("qt",), "a quart may be US or imperial; read as US"),
-    "qt": (("qt",), "a quart may be US or imperial; read as US"),
-    "pint": (("pt",), "a pint may be US or imperial; read as US"),
-    "pints": (("pt",), "a pint may be US or imperial; read as US"),
-    "m": (("m", "min"), ""),
-    "M": (("m",), "M read as metres"),
-    "C": (("°C",), ""),
-    "c": (("°C",), ""),
-    "F": (("°F", "F"), ""),
-    "K": (("K",), ""),
-    "deg": (("°", "°C"), ""),
-    "degree": (("°", "°C"), ""),
-    "degrees": (("°", "°C", "°F"), ""),
-    "°": (("°", "°C"), ""),
-    "'": (("ft", "min"), ""),
-    "′": (("ft", "arcmin"), ""),
-    "Nm": (("N·m",), ""),
-    "N·m": (("N·m",), ""),
-    "Mb": (("Mbit", "MB"), "Mb may be megabits or megabytes"),
-    "Gb": (("Gbit", "GB"), "Gb may be gigabits or gigabytes"),
-    "kilo": (("kg",), ""),
-    "kilos": (("kg",), ""),
-    "mb": (("MB", "mbar"), ""),
-    "pt": (("pt",), "pt read as US pints"),
-    "kt": (("kt", "kn"), ""),
-    "cal": (("cal",), "food calories are kilocalories"),
-    "calories": (("cal",), "food calories are kilocalories"),
-    "Cal": (("kcal",), ""),
-    "ac": (("acre",), ""),
+    name: (tuple(symbols.split(", ")), note)
+    for line in _AMBIGUOUS.strip().splitlines()
+    for names, _, meanings in [line.partition(" = ")]
+    for symbols, _, note in [meanings.partition(": ")]
+    for name in names.split(", ")
 }
 
 
@@ -371,16 +327,17 @@ def _tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
 
 
 def spelled_units() -> list[tuple[Unit, list[str]]]:
-    found = [(_unit(symbol, pint, kind), _split(spellings)) for symbol, pint, kind, spellings in _PLAIN]
-    for symbol, pint, kind, prefixes, names, more in _PREFIXED:
+    found: list[tuple[Unit, list[str]]] = []
+    for line in re.split(r"\n(?=\S)", _UNITS.strip()):
+        columns = (" ".join(column.split()) for column in f"{line} | | ".split("|"))
+        symbol, pint, kind, names, prefixes, more, *_ = columns
         found.append((_unit(symbol, pint, kind), [*_split(names), *_split(more)]))
         for prefix in prefixes:
             long = _POWERS_OF_TEN[prefix]
-            unit = _unit(prefix + symbol, f"{long}{pint}", kind)
             spellings = [long + name for name in _split(names)]
             if prefix == "µ":
                 spellings += [f"μ{symbol}", f"u{symbol}"]
-            found.append((unit, spellings))
+            found.append((_unit(prefix + symbol, f"{long}{pint}", kind), spellings))
     for prefix, long in _BINARY.items():
         found.append((_unit(f"{prefix}B", f"{long}byte", "data"), [f"{long}bytes", f"{long}byte"]))
     return found
