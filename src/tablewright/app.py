@@ -170,20 +170,21 @@ class Tablewright(
         self._sample_toolbox: Toolbox | None = None
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
-        self._row_tables: dict[int, list[RowTable]] = {}
-        self._turns: set[str] = set()
+        self.row_tables: dict[int, list[RowTable]] = {}
+        self.turns_under_way: set[str] = set()
         self.changes = Changes(store, actor)
-        self._store = store
-        self._actor = actor
-        self._background = BackgroundJobs(
+        self.store = store
+        self.actor = actor
+        """In whose name it works."""
+        self.background = BackgroundJobs(
             store,
-            lambda: self._tools,
-            self._tools_for,
+            lambda: self.toolbox,
+            self.toolbox_for,
             apart=self._apart,
             actor=actor,
             settings=settings,
         )
-        self.jobs = Jobs(store, settings, self._open_run, stack, self._background.all())
+        self.jobs = Jobs(store, settings, self._open_run, stack, self.background.all())
 
     @classmethod
     @asynccontextmanager
@@ -233,23 +234,18 @@ class Tablewright(
         theirs or shared with them, and what they make is theirs. `patience`: seconds that they wait for a database that
         is away, where that is less than usual."""
         other = copy(self)
-        other._toolbox, other._sample_toolbox = self._tools, self._sample_tools  # once for all, however many act
-        other._actor = actor
+        other._toolbox, other._sample_toolbox = self.toolbox, self.sample_toolbox  # once for all, however many act
+        other.actor = actor
         own = Acting(actor=actor, door=door) if person is None else acting_for(person, door=door)
-        other._store = self._store.seen_by(own, patience)
-        other.jobs = self.jobs.seen_by(other._store)
-        other.changes = Changes(other._store, actor)
+        other.store = self.store.seen_by(own, patience)
+        other.jobs = self.jobs.seen_by(other.store)
+        other.changes = Changes(other.store, actor)
         return other
-
-    @property
-    def actor(self) -> str:
-        """In whose name it works."""
-        return self._actor
 
     @property
     def person(self) -> Person | None:
         """Who acts through a server; None for the owner of the machine."""
-        return self._store.database.acting.person
+        return self.store.database.acting.person
 
     async def save_settings(self, changes: Mapping[str, str], *, actor: str = "") -> None:
         """Keeps them for whoever uses this home folder, and uses them from now on, for all who are served; runs under
@@ -260,31 +256,31 @@ class Tablewright(
         check_settings(settings)
         await asyncio.to_thread(write_saved, settings.home_folder, changes)
         hide_secrets_of(settings)
-        self.settings = self._background.settings = self.jobs.settings = settings
-        self._store.database.set_limits(usual_limits(settings))
+        self.settings = self.background.settings = self.jobs.settings = settings
+        self.store.database.set_limits(usual_limits(settings))
         # What is open of the old tools closes with this process: somebody may be asking them still.
         self._toolbox = self._sample_toolbox = None
         await self.note_settings(actor)
 
     async def check_ready(self, *, away_for: float = -1.0) -> None:
         """Fails unless the database answers. With `away_for` it is asked only after it was away for so many seconds."""
-        if self._store.database.away_for > away_for:
-            await self._store.database.probe(READY_SECONDS)
+        if self.store.database.away_for > away_for:
+            await self.store.database.probe(READY_SECONDS)
 
     @property
     def users(self) -> Users:
         """Who may use a server, and which tables they see."""
-        return self._store.users
+        return self.store.users
 
     @property
     def tokens(self) -> Tokens:
         """What users show to be let in."""
-        return self._store.tokens
+        return self.store.tokens
 
     @property
     def views(self) -> Views:
         """How people look at tables: which rows, and how the columns are laid out."""
-        return self._store.views
+        return self.store.views
 
     async def _open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack, person: str = "") -> RunTools:
         """With the settings that the run was asked for with, the documents of whoever asked, by their id, and the keys
@@ -294,10 +290,10 @@ class Tablewright(
 
         settings = self.settings.with_shared(recorded)
         own = settings == self.settings and not self.jobs.serves_others and not person
-        toolbox = self._tools if own else Toolbox(settings, self._store, stack)
+        toolbox = self.toolbox if own else Toolbox(settings, self.store, stack)
         seen = None
         if person:
-            seen = self._store.seen_by(acting_for(await self.users.by_id(person), door="worker"))
+            seen = self.store.seen_by(acting_for(await self.users.by_id(person), door="worker"))
         return RunTools(
             open=partial(toolbox.open, seen=seen),
             terms=terms_of(settings),
@@ -308,7 +304,7 @@ class Tablewright(
     @property
     def audit(self) -> Audit:
         """Who did what, when, through which door."""
-        return self._store.audit
+        return self.store.audit
 
     async def note_settings(self, actor: str = "") -> None:
         """In the audit log, where they are others than those of the last entry. Never a secret."""
@@ -320,11 +316,11 @@ class Tablewright(
 
     async def quotas(self, person: Person) -> list[Quota]:
         """What somebody may use a month, and has used."""
-        return await self._store.ledger.of(person.name)
+        return await self.store.ledger.of(person.name)
 
     async def limit_user(self, name: str, limits: Mapping[Metered, float | None]) -> None:
         """Limits of their own for a user; None: as the settings say for everybody."""
-        await self._store.ledger.limit(name, limits)
+        await self.store.ledger.limit(name, limits)
 
     @property
     def outage(self) -> str:
@@ -371,11 +367,11 @@ class Tablewright(
 
     async def stored_text(self, content_hash: str) -> str | None:
         """The text that a cell's evidence points to, as it was retrieved."""
-        return await self._store.pages.text(content_hash)
+        return await self.store.pages.text(content_hash)
 
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""
-        return [problem for table in await self.tables() for problem in await self._store.log.problems(table.id)]
+        return [problem for table in await self.tables() for problem in await self.store.log.problems(table.id)]
 
 
 async def doctor(settings: Settings, *, ask: bool = False) -> list[Check]:

@@ -81,5 +81,5 @@ async def filled_table(
     path = folder / "firms.csv"
     path.write_text("Company\nAcme\n", encoding="utf-8")
     table = (await tablewright.import_file(path, FileOptions(name=name))).table
-    filled = await Fill(tablewright._store, table, [parse_field(asked)], strategy).run()
+    filled = await Fill(tablewright.store, table, [parse_field(asked)], strategy).run()
     return table.id, filled

@@ -16,7 +16,7 @@ ROWS = WINDOW + 1
 async def slices_of(tablewright: Tablewright, table_id: str, field: str) -> int:
     fill = await tablewright.plan_enrich(table_id, [parse_field(field)])
     run_id = await fill.begin("nobody", settings={})
-    return len((await tablewright._store.slices.totals(run_id)).unfinished)
+    return len((await tablewright.store.slices.totals(run_id)).unfinished)
 
 
 async def test_what_is_computed_is_handed_out_in_whole_windows_and_what_asks_in_few_rows(tmp_path: Path) -> None:

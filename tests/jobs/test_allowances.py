@@ -80,7 +80,7 @@ async def test_runs_that_begin_at_once_in_one_process_have_one_conductor(setting
     async with Tablewright.open(Settings(**settings)) as app:
         ann = app.acting("ann", await user_with(app, LEFT))
         await asyncio.gather(*(spend(ann, f"run{number}", 1) for number in range(6)))
-        assert len(await app._store.workers.all()) == 1
+        assert len(await app.store.workers.all()) == 1
 
 
 async def test_what_a_killed_process_held_comes_back(endpoint: Endpoint, settings: dict[str, str]) -> None:
@@ -121,16 +121,16 @@ async def test_holding_takes_few_transactions_for_many_calls(endpoint: Endpoint,
     async with Tablewright.open(Settings(**settings)) as app:
         ann = app.acting("ann", await user_with(app, 100.0))
         holds = 0
-        hold = ann._store.ledger.hold_dollars
+        hold = ann.store.ledger.hold_dollars
 
         async def counted(*arguments: object) -> float:
             nonlocal holds
             holds += 1
             return await hold(*arguments)  # type: ignore[arg-type]
 
-        for store in (app._store, ann._store):
+        for store in (app.store, ann.store):
             store.ledger.hold_dollars = counted  # type: ignore[assignment]
         assert await spend(ann, "row", 120) == "done"
-        slices = len(await app._store.database.read(lambda c: c.exec_driver_sql("SELECT 1 FROM run_slices").all()))
+        slices = len(await app.store.database.read(lambda c: c.exec_driver_sql("SELECT 1 FROM run_slices").all()))
         assert len(endpoint.asked) == 120
         assert 0 < holds <= slices

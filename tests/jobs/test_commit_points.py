@@ -86,7 +86,7 @@ async def undisturbed(postgres_url: str, settings: Settings, small_world: World)
 async def forget(tablewright: Tablewright, table_id: str) -> None:
     await tablewright.remove_table(table_id)
     for kind in ("model", "search"):
-        await tablewright._store.cache.clear(kind)
+        await tablewright.store.cache.clear(kind)
 
 
 async def test_whichever_commit_fails_nothing_is_lost_doubled_or_bought_twice(

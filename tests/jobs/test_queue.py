@@ -143,9 +143,9 @@ async def test_what_is_over_is_forgotten_after_a_week(tmp_path: Path, monkeypatc
             return len(DBOS.list_workflows(name=queue.SCHEDULED))
 
         await asyncio.to_thread(fire)
-        await worker.forget(tablewright._store)
+        await worker.forget(tablewright.store)
         assert await asyncio.to_thread(known) == 1
         assert timedelta(days=7) == worker.KEPT
         monkeypatch.setattr(worker, "KEPT", timedelta(seconds=-60))
-        await worker.forget(tablewright._store)
+        await worker.forget(tablewright.store)
         assert await asyncio.to_thread(known) == 0

@@ -112,7 +112,7 @@ async def test_a_run_whose_workflows_are_lost_again_and_again_fails_and_can_be_r
     fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/first")
     for owner in ("queue/second", "queue/third"):
-        assert await tablewright._store.runs.take(await tablewright.jobs.get(run_id), owner)
+        assert await tablewright.store.runs.take(await tablewright.jobs.get(run_id), owner)
     async with serving(tablewright):
         await ended(tablewright, run_id)
         assert (await tablewright.jobs.get(run_id)).status == "failed"

@@ -112,7 +112,7 @@ async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(
 async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "GRACE", 0.2)
     async with Tablewright.open(Settings(database_url=database_url)) as tablewright:
-        store = tablewright._store
+        store = tablewright.store
         run_id = await sliced(store, f"{QUEUED}lost")
         me = {"id": "w", "kind": "worker", "host": socket.gethostname(), "pid": os.getpid(), "started_at": "2026"}
         await store.database.write(

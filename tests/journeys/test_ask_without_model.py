@@ -343,6 +343,6 @@ async def test_a_kind_from_a_title_goes_with_the_document_that_shared_it(empty: 
 
 async def test_a_conversation_that_was_broken_off_before_its_first_answer_is_not_listed(library: Library) -> None:
     async with library.open() as tablewright:
-        await tablewright._store.conversations.start()
+        await tablewright.store.conversations.start()
         asked = await asked_of(tablewright, RECEIPTS)
         assert [each.id for each in await tablewright.conversations()] == [asked.conversation]

@@ -183,7 +183,7 @@ async def test_a_list_that_two_addresses_lead_to_is_read_once(
     endpoint.otherwise = reader
     async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
         result, _ = await found(app, fill=False)
-        listing = await app._store.listings.get(result.table_id)
+        listing = await app.store.listings.get(result.table_id)
     assert {source.detail for source in listing.sources} == {"", f"the same page as {web.url('/coast')}"}
     assert reader.asked.count("ListsReply") == len(listing.sources) - 1
     assert sorted(result.read) == sorted(source.origin for source in listing.sources)

@@ -290,7 +290,7 @@ async def test_a_scheduled_refresh_that_finds_nothing_keeps_the_value(tmp_path: 
         web.pages.clear()
         async with Tablewright.open(settings) as opened:
             spec = {**recheck_spec("ann"), "apply": True}
-            await opened.jobs.perform("refresh", "companies", spec, opened._background.refresh)
+            await opened.jobs.perform("refresh", "companies", spec, opened.background.refresh)
             (cell,) = await cells(opened, "Founded", "companies")
             heads = await opened.proposals("companies")
     assert (cell.value, cell.stale or cell.status == "FLAGGED") == (1987, True)

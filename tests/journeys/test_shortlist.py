@@ -140,10 +140,10 @@ async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: P
     pages = {f"/{number}": Page(f"Zorbler {number}", "<p>The zorbler costs £20.</p>") for number in (3, 4)}
     async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
         await chat.say("/form product: zorbler")
-        tools = await chat.app._open_tools(("web", "model"))
+        tools = await chat.app.open_tools(("web", "model"))
 
         async def confirmed(limits: ShortlistLimits) -> str:
-            return (await Shortlist(TurnContext(chat.app._store, tools, limits=limits)).turn(chat.state.id, CONFIRM))[
+            return (await Shortlist(TurnContext(chat.app.store, tools, limits=limits)).turn(chat.state.id, CONFIRM))[
                 1
             ].text
 
@@ -232,8 +232,8 @@ async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.M
 
 async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confirmed: Chat) -> None:
     app = confirmed.app
-    tools = await app._open_tools(("web", "model"))
-    hurried = Shortlist(TurnContext(app._store, tools, limits=ShortlistLimits(seconds=0)))
+    tools = await app.open_tools(("web", "model"))
+    hurried = Shortlist(TurnContext(app.store, tools, limits=ShortlistLimits(seconds=0)))
     _, reply = await hurried.turn(confirmed.state.id, ENRICH)
     assert reply.text.endswith("cells were not looked for yet."), "what was not looked for is not called absent"
     assert (reply.cards, reply.buttons) == ((), (GO_ON,))
@@ -359,7 +359,7 @@ async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(a
     await advised.app.remove_table(advised.state.table_id)
     state = await advised.app.begin_shortlist()
     gone = msgspec.structs.replace(advised.state, id=state.id)
-    await advised.app._store.shortlists.save(gone)
+    await advised.app.store.shortlists.save(gone)
     _, reply = await advised.app.shortlist_turn(state.id, "/all")
     assert "not there any more" in reply.text
 

@@ -44,7 +44,7 @@ async def weighed(folder: Path, relation: str, readings: Sequence[int]) -> tuple
             home=str(folder), search="sample", model="openai:test", model_base_url=endpoint.url, model_api_key="k"
         )
         async with Tablewright.open(settings) as tablewright:
-            tools = await tablewright._open_tools(("web", "model"))
+            tools = await tablewright.open_tools(("web", "model"))
             assert tools.web is not None
             subject = Subject(name="Heron", column="Product")
             investigation = RowInvestigation(

@@ -361,7 +361,7 @@ async def test_a_row_is_skipped_only_if_what_the_question_is_about_is_empty(web:
 
 async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
     async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        tools = await tablewright._open_tools(("web", "model"))
+        tools = await tablewright.open_tools(("web", "model"))
         assert tools.web is not None
         field = parse_field(FOUNDED)
         subject = Subject(name="Acme Turbines", column="Company")

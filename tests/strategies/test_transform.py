@@ -254,7 +254,7 @@ async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
         await tablewright.changes.apply((await run.run()).proposal_id)
         await tablewright.changes.write_values(table.id, {}, [{"Name": "Kanne"}])
         spec = {**recheck_spec("ann"), "apply": True}
-        await tablewright.jobs.perform("refresh", table.id, spec, tablewright._background.refresh)
+        await tablewright.jobs.perform("refresh", table.id, spec, tablewright.background.refresh)
         rows = (await tablewright.load(table.id)).rows
         again = next(run for run in await tablewright.jobs.all(table.id) if run.kind == "enrich")
     assert [row.cell("English").value for row in rows] == ["the Lampe", "the Kanne"]

@@ -17,7 +17,7 @@ from tablewright.policies import terms_of
 class ShortlistVerbs(Application):
     async def begin_shortlist(self) -> ShortlistState:
         """A new conversation about what to buy."""
-        return await self._store.shortlists.start()
+        return await self.store.shortlists.start()
 
     async def shortlist_turn(
         self,
@@ -35,17 +35,17 @@ class ShortlistVerbs(Application):
         from tablewright.journeys.shortlist.shortlist import Shortlist
         from tablewright.policies import rates_of, shortlist_limits
 
-        if shortlist_id in self._turns:
+        if shortlist_id in self.turns_under_way:
             raise EditConflict(
                 "The last turn of this conversation is still under way; nothing was done.",
                 advice="Wait for its reply, then say it again.",
             )
-        self._turns.add(shortlist_id)
+        self.turns_under_way.add(shortlist_id)
         try:
             context = TurnContext(
-                self._store,
-                await self._open_tools(("web", "model")),
-                actor=self._actor,
+                self.store,
+                await self.open_tools(("web", "model")),
+                actor=self.actor,
                 terms=terms_of(self.settings),
                 limits=shortlist_limits(self.settings),
                 rates=rates_of(self.settings),
@@ -54,13 +54,13 @@ class ShortlistVerbs(Application):
                 tell=tell,
                 folder=exports,
             )
-            async with self._spending():
+            async with self.spending():
                 return await Shortlist(context).turn(shortlist_id, within_bounds(message, "message"))
         finally:
-            self._turns.discard(shortlist_id)
+            self.turns_under_way.discard(shortlist_id)
 
     async def shortlist(self, shortlist_id: str) -> ShortlistState:
-        return await self._store.shortlists.get(shortlist_id)
+        return await self.store.shortlists.get(shortlist_id)
 
     async def shortlist_ranking(self, shortlist_id: str) -> Ranking:
         """The candidates in the order in which they meet what is wanted, and those that are excluded, by the cells as
@@ -71,12 +71,12 @@ class ShortlistVerbs(Application):
         state = await self.shortlist(shortlist_id)
         if not state.table_id:
             return Ranking()
-        return rank(await self._store.tables.load(state.table_id), state.requirements, rates_of(self.settings))
+        return rank(await self.store.tables.load(state.table_id), state.requirements, rates_of(self.settings))
 
     async def shortlists(self) -> list[ShortlistState]:
         """The newest first."""
-        return await self._store.shortlists.all()
+        return await self.store.shortlists.all()
 
     async def remove_shortlist(self, shortlist_id: str) -> None:
         """Its table stays."""
-        await self._store.shortlists.remove(shortlist_id)
+        await self.store.shortlists.remove(shortlist_id)

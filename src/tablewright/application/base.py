@@ -33,42 +33,42 @@ class Application:
     changes: Changes
     jobs: Jobs
     on_missing_model: Callable[[], None]
-    _store: Store
-    _actor: str
+    store: Store
+    actor: str
     _stack: AsyncExitStack
-    _background: BackgroundJobs
+    background: BackgroundJobs
     _toolbox: Toolbox | None
     _given: ProvidedObjects | None
     _sample_toolbox: Toolbox | None
-    _row_tables: dict[int, list[RowTable]]
-    _turns: set[str]
+    row_tables: dict[int, list[RowTable]]
+    turns_under_way: set[str]
     """The conversations in which a turn is being taken."""
 
-    async def _charge_files(self, paths: Sequence[Path]) -> None:
+    async def charge_files(self, paths: Sequence[Path]) -> None:
         def measure() -> int:
             return sum(path.stat().st_size for path in paths if path.is_file())
 
-        if self._store.database.acting.person is not None:
+        if self.store.database.acting.person is not None:
             await self.charge_upload(await asyncio.to_thread(measure))
 
     async def charge_upload(self, size: int) -> None:
         """Count bytes that a person sends through a server towards their limit, whatever becomes of them."""
-        if self._store.database.acting.person is not None:
-            await self._store.ledger.charge("uploads", size / MEGABYTE)
+        if self.store.database.acting.person is not None:
+            await self.store.ledger.charge("uploads", size / MEGABYTE)
 
     async def is_sample(self, table_id: str) -> bool:
         """Whether the table came with Tablewright: what it is about is fictional, and is found in the sample web."""
-        return await self._store.imports.is_sample(table_id)
+        return await self.store.imports.is_sample(table_id)
 
     async def table(self, name_or_id: str) -> Table:
         """Without its rows."""
-        return await self._store.tables.find(name_or_id)
+        return await self.store.tables.find(name_or_id)
 
     @asynccontextmanager
-    async def _spending(self) -> AsyncIterator[None]:
+    async def spending(self) -> AsyncIterator[None]:
         """Around what may cost money and is no run: with a budget to itself, paid by the user it is done for, and
         refused to those who have spent all that they may this month."""
-        await self._store.ledger.refuse_spent()
+        await self.store.ledger.refuse_spent()
         async with self.jobs.paid_by_acting():
             with self._apart():
                 yield
@@ -77,35 +77,35 @@ class Application:
         """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
         from tablewright.models.budget import open_allowance
 
-        return self._tools.apart(before) if self.jobs.serves_others or open_allowance() else nullcontext()
+        return self.toolbox.apart(before) if self.jobs.serves_others or open_allowance() else nullcontext()
 
-    async def _open_tools(self, needs: Collection[Need]) -> Tools:
-        return await self._tools.open(needs, self._store) if needs else NO_TOOLS
+    async def open_tools(self, needs: Collection[Need]) -> Tools:
+        return await self.toolbox.open(needs, self.store) if needs else NO_TOOLS
 
     @property
-    def _tools(self) -> Toolbox:
+    def toolbox(self) -> Toolbox:
         from tablewright.assembly import NOTHING_GIVEN, Toolbox
 
         if self._toolbox is None:
             given = self._given or NOTHING_GIVEN
-            self._toolbox = Toolbox(self.settings, self._store, self._stack, self.on_missing_model, given)
+            self._toolbox = Toolbox(self.settings, self.store, self._stack, self.on_missing_model, given)
         return self._toolbox
 
     @property
-    def _sample_tools(self) -> Toolbox:
+    def sample_toolbox(self) -> Toolbox:
         from tablewright.assembly import Toolbox
 
         if self._sample_toolbox is None:
-            self._sample_toolbox = Toolbox(replace(self.settings, **SAMPLE_WEB), self._store, self._stack)
+            self._sample_toolbox = Toolbox(replace(self.settings, **SAMPLE_WEB), self.store, self._stack)
         return self._sample_toolbox
 
-    async def _tools_for(self, table_id: str) -> Toolbox:
-        return self._sample_tools if await self.is_sample(table_id) else self._tools
+    async def toolbox_for(self, table_id: str) -> Toolbox:
+        return self.sample_toolbox if await self.is_sample(table_id) else self.toolbox
 
-    async def _opener_for(self, table_id: str) -> OpenTools:
-        toolbox = await self._tools_for((await self.table(table_id)).id)
+    async def opener_for(self, table_id: str) -> OpenTools:
+        toolbox = await self.toolbox_for((await self.table(table_id)).id)
 
         async def open_tools(needs: Collection[Need]) -> Tools:
-            return await toolbox.open(needs, self._store) if needs else NO_TOOLS
+            return await toolbox.open(needs, self.store) if needs else NO_TOOLS
 
         return open_tools

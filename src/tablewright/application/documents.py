@@ -41,31 +41,31 @@ class DocumentVerbs(Application):
     ) -> Ingested:
         """Files and folders; only what is new or has changed is read. `kind` says what all of them are."""
         files = [Path(path) for path in paths]
-        await self._charge_files(files)
+        await self.charge_files(files)
         spec = ingest_spec(files, workers, kind_of(kind) if kind else "")
-        return await self.jobs.perform("ingest", "", spec, partial(self._background.ingest, watch=watch))
+        return await self.jobs.perform("ingest", "", spec, partial(self.background.ingest, watch=watch))
 
     async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
-        found = await self._store.documents.all(readable=readable)
+        found = await self.store.documents.all(readable=readable)
         return [document for document in found if not kind or document.kind == kind]
 
     async def document_facts(self) -> dict[str, int]:
         """How many facts and rows were read from each document, by its id."""
-        return await self._store.documents.facts()
+        return await self.store.documents.facts()
 
     async def document(self, name: str) -> DocumentReport:
         """By its id, file name or path, with what was read from it."""
         from tablewright.journeys import documents
 
-        return await documents.report(self._store, name)
+        return await documents.report(self.store, name)
 
     async def remove_documents(self, names: Sequence[str]) -> list[Document]:
         """With everything that was made of them; all of them or, where one is not there, none."""
         from tablewright.journeys.ask.kinds import guess_kinds
 
-        found = {document.id: document for document in [await self._store.documents.get(name) for name in names]}
-        await self._store.documents.remove(list(found))
-        await guess_kinds(self._store)
+        found = {document.id: document for document in [await self.store.documents.get(name) for name in names]}
+        await self.store.documents.remove(list(found))
+        await guess_kinds(self.store)
         return list(found.values())
 
     async def annotate_documents(
@@ -74,9 +74,9 @@ class DocumentVerbs(Application):
         """Facts that the model finds beyond those of the rules; how many were new."""
         from tablewright.journeys import documents
 
-        corpus, model = await self._tools.open_corpus(self._store), await self._tools.open_model()
-        async with self._spending():
-            return await documents.annotate(self._store, corpus, model, names, watch)
+        corpus, model = await self.toolbox.open_corpus(self.store), await self.toolbox.open_model()
+        async with self.spending():
+            return await documents.annotate(self.store, corpus, model, names, watch)
 
     async def table_of_documents(
         self, name: str, *, kind: str = "", within: Sequence[AnyPath] = (), update: bool = False
@@ -87,7 +87,7 @@ class DocumentVerbs(Application):
         from tablewright.journeys import documents
 
         return await documents.as_table(
-            self._store, name, kind=kind, actor=self._actor, within=[Path(each) for each in within], update=update
+            self.store, name, kind=kind, actor=self.actor, within=[Path(each) for each in within], update=update
         )
 
     async def ask(
@@ -101,7 +101,7 @@ class DocumentVerbs(Application):
         """A question about the documents, alone or in a conversation. Before very many of them are read for it, the
         reply asks, unless `agreed`."""
         asker = await self._open_asker(tell)
-        async with self._spending():
+        async with self.spending():
             return await asker.ask(within_bounds(question), conversation, agreed=agreed)
 
     async def query_documents(self, form: Form, *, conversation: str = "") -> Reply:
@@ -120,9 +120,9 @@ class DocumentVerbs(Application):
         """What these documents are, said by a person; it stays when they are read again."""
         from tablewright.journeys.ask.kinds import guess_kinds
 
-        found = [await self._store.documents.get(name) for name in names]
-        await self._store.kinds.set_kinds(dict.fromkeys((document.id for document in found), kind_of(kind)), "person")
-        await guess_kinds(self._store)
+        found = [await self.store.documents.get(name) for name in names]
+        await self.store.kinds.set_kinds(dict.fromkeys((document.id for document in found), kind_of(kind)), "person")
+        await guess_kinds(self.store)
 
     async def documents_where(self, where: str) -> list[str]:
         """The ids of all documents that meet the conditions; what does not say is not among them."""
@@ -135,49 +135,49 @@ class DocumentVerbs(Application):
         from tablewright.journeys.ask.ask import Asker
 
         return Asker(
-            self._store,
-            await self._tools.open_corpus(self._store),
-            await self._tools.open_model(),
-            open_tools=self._open_tools,
-            actor=self._actor,
+            self.store,
+            await self.toolbox.open_corpus(self.store),
+            await self.toolbox.open_model(),
+            open_tools=self.open_tools,
+            actor=self.actor,
             terms=terms_of(self.settings),
             concurrency=self.settings.rows_at_once,
             unasked=documents_unasked(self.settings),
             tell=tell,
-            row_tables=self._row_tables,
+            row_tables=self.row_tables,
         )
 
     async def conversation(self, conversation_id: str) -> Conversation:
-        return await self._store.conversations.get(conversation_id)
+        return await self.store.conversations.get(conversation_id)
 
     async def conversations(self) -> list[Conversation]:
         """Without their turns, the newest first; not those that were broken off before their first answer."""
-        return [each for each in await self._store.conversations.all() if each.title]
+        return [each for each in await self.store.conversations.all() if each.title]
 
     async def remove_conversation(self, conversation_id: str) -> None:
         """With the rows of its answers."""
-        await self._store.conversations.remove(conversation_id)
+        await self.store.conversations.remove(conversation_id)
 
     async def export_result(self, result_id: str, path: AnyPath, *, folders: bool = False) -> int:
         """All rows of a reply; how many. `folders`: with where each document lies, not only its name."""
         from tablewright.journeys import documents
 
         path = Path(path)
-        count = await documents.export_result(self._store, result_id, path, folders=folders)
-        await self._store.audit.note(
+        count = await documents.export_result(self.store, result_id, path, folders=folders)
+        await self.store.audit.note(
             "export", f"result {result_id}", f"{count_noun(count, 'row')} as {path.suffix or 'text'}"
         )
         return count
 
     async def document_text(self, name: str) -> str:
         """The whole text of a document, as it was read; evidence points into it."""
-        return (await self._store.documents.retrieved((await self._store.documents.get(name)).id)).text
+        return (await self.store.documents.retrieved((await self.store.documents.get(name)).id)).text
 
     async def document_page(self, name: str, number: int, quote: str = "") -> bytes:
         """A page of a PDF as a PNG picture, with the quote marked on it. The file has to be where it was read."""
         from tablewright.corpus.page_image import page_image
 
-        document = await self._store.documents.get(name)
+        document = await self.store.documents.get(name)
         if document.media != "pdf" or not await asyncio.to_thread(Path(document.path).is_file):
             raise NotFound(f"There is no picture of the pages of {document.name}.")
         return await page_image(Path(document.path), number, quote)
@@ -187,7 +187,7 @@ class DocumentVerbs(Application):
         """The five tools that answers are made with, for those who ask by themselves."""
         from tablewright.journeys.ask.retrieval import Retrieval
 
-        return Retrieval(self._store, partial(self._tools.open_corpus, self._store), self._open_asker)
+        return Retrieval(self.store, partial(self.toolbox.open_corpus, self.store), self._open_asker)
 
 
 def kind_of(text: str) -> str:

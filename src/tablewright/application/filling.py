@@ -62,13 +62,13 @@ class EnrichVerbs(Application):
                 )
             strategy = FunctionStrategy(strategy)
         return await enrich.plan(
-            self._store,
+            self.store,
             table_id,
             fields,
             strategy,
             usual=usual or ("documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline"),
             params=params,
-            open_tools=await self._opener_for(table_id),
+            open_tools=await self.opener_for(table_id),
             row_ids=row_ids,
             again=again,
             anew=anew,
@@ -83,9 +83,9 @@ class EnrichVerbs(Application):
     async def plan_columns(self, table_id: str, request: str) -> tuple[Field, ...]:
         """The columns that somebody describes in their own words, each with a name, a type and a question; nothing is
         added to the table. It takes a model."""
-        async with self._spending():
-            tools = await self._open_tools(["model"])
-            return await enrich.plan_columns(self._store, table_id, within_bounds(request), tools.model)
+        async with self.spending():
+            tools = await self.open_tools(["model"])
+            return await enrich.plan_columns(self.store, table_id, within_bounds(request), tools.model)
 
     def formula_problem(self, table: Table, question: str, others: Sequence[str] = ()) -> str:
         """Why a question that has the form of a formula can never be computed; empty where it can be, and for other
@@ -94,11 +94,11 @@ class EnrichVerbs(Application):
 
     async def stale(self, table_id: str) -> list[StaleCell]:
         """The cells of which an input has changed since they were filled."""
-        return await self._store.log.stale(table_id)
+        return await self.store.log.stale(table_id)
 
     async def stale_rounds(self, table_id: str, fields: Sequence[str] = ()) -> list[RefreshRound]:
         """What is stale, in the order in which it can be filled again; each round is applied before the next."""
-        return await refresh.rounds(self._store, table_id, fields)
+        return await refresh.rounds(self.store, table_id, fields)
 
     async def plan_refresh(
         self, table_id: str, of: RefreshRound, *, waiting: bool = False, watch: Watch = ignore
@@ -106,11 +106,11 @@ class EnrichVerbs(Application):
         """A run over exactly these cells; None while they wait for others that are stale. With `waiting` they do not,
         to estimate what all would take."""
         return await refresh.plan(
-            self._store,
+            self.store,
             table_id,
             of,
             waiting=waiting,
-            open_tools=await self._opener_for(table_id),
+            open_tools=await self.opener_for(table_id),
             concurrency=self.settings.rows_at_once,
             retry=retry_policy(self.settings),
             terms=terms_of(self.settings),
@@ -128,8 +128,8 @@ class EnrichVerbs(Application):
     ) -> Rechecked:
         """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
         table = await self.table(table_id)
-        spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
-        return await self.jobs.perform("recheck", table.id, spec, partial(self._background.recheck, watch=watch))
+        spec = recheck_spec(self.actor, fields, row_ids=row_ids, dry_run=dry_run)
+        return await self.jobs.perform("recheck", table.id, spec, partial(self.background.recheck, watch=watch))
 
     async def start_recheck(
         self,
@@ -141,7 +141,7 @@ class EnrichVerbs(Application):
     ) -> str:
         """As `recheck`, but does not wait for it; the id of its run."""
         table = await self.table(table_id)
-        spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
+        spec = recheck_spec(self.actor, fields, row_ids=row_ids, dry_run=dry_run)
         return await self.jobs.begin("recheck", table.id, spec)
 
     async def schedule(
@@ -150,10 +150,10 @@ class EnrichVerbs(Application):
         """Does it every hour, day or week, or by a cron expression, as long as a worker is up; for all columns, or for
         these. What a refresh finds is a proposal, unless `apply`."""
         table_id = (await self.table(table_id)).id
-        person = self._store.database.acting.person
-        spec = recheck_spec(self._actor, fields) | {"apply": apply, PERSON: person.id if person else ""}
+        person = self.store.database.acting.person
+        spec = recheck_spec(self.actor, fields) | {"apply": apply, PERSON: person.id if person else ""}
         schedule = await self.jobs.schedule(table_id, routine, every, spec)
-        await self._store.tables.note_schedule(table_id)
+        await self.store.tables.note_schedule(table_id)
         return schedule
 
     async def durable(self, fill: Fill, watch: Watch = ignore) -> Fill | DurableFill:

@@ -33,7 +33,7 @@ class FindVerbs(Application):
         meet, beside what the question says."""
         conditions = parse_conditions(where)
         finder = await self._finder()
-        async with self._spending():
+        async with self.spending():
             return await finder.begin(within_bounds(question), fields=fields, conditions=conditions, rows=rows)
 
     async def find_rows(
@@ -47,36 +47,36 @@ class FindVerbs(Application):
     ) -> FoundRows:
         """Finds the rows of a planned table, to the end or on from where it was cut off; with `more`, further ones,
         for `rows` in all. With `fill`, cells that no list states are looked for."""
-        listing = await self._store.listings.get(table_id)
-        spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
-        return await self.jobs.perform("find", listing.table_id, spec, partial(self._background.find, watch=watch))
+        listing = await self.store.listings.get(table_id)
+        spec = find_spec(self.actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        return await self.jobs.perform("find", listing.table_id, spec, partial(self.background.find, watch=watch))
 
     async def start_find(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> str:
         """As `find_rows`, but does not wait for it; the id of its run."""
-        listing = await self._store.listings.get(table_id)
-        spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        listing = await self.store.listings.get(table_id)
+        spec = find_spec(self.actor, listing.plan.question, fill=fill, more=more, rows=rows)
         return await self.jobs.begin("find", listing.table_id, spec)
 
     async def found_rows(self, table_id: str) -> FoundRows:
         """What the search for the rows of a table came to so far."""
         from tablewright.journeys.find.account import account
 
-        return await account(self._store, await self._store.listings.get(table_id), rates_of(self.settings))
+        return await account(self.store, await self.store.listings.get(table_id), rates_of(self.settings))
 
     async def list_plan(self, table_id: str) -> ListPlan:
         """What a search for the rows of a table looks for."""
-        return (await self._store.listings.get(table_id)).plan
+        return (await self.store.listings.get(table_id)).plan
 
     async def estimate_find(self, table_id: str) -> Estimate:
         """What finding the rows of a planned table is likely to take."""
         from tablewright.journeys.find.find import estimate_search
 
-        listing = await self._store.listings.get(table_id)
-        return estimate_search(listing, await self._open_tools(("web", "model")), terms_of(self.settings))
+        listing = await self.store.listings.get(table_id)
+        return estimate_search(listing, await self.open_tools(("web", "model")), terms_of(self.settings))
 
     async def _finder(self) -> Finder:
         from tablewright.journeys.find.find import Finder
 
         return Finder(
-            self._store, await self._open_tools(("web", "model")), actor=self._actor, terms=terms_of(self.settings)
+            self.store, await self.open_tools(("web", "model")), actor=self.actor, terms=terms_of(self.settings)
         )

@@ -41,14 +41,14 @@ class ResearchVerbs(Application):
         """What a question asks for, as a plan that its user can still change in words; nothing is searched or kept."""
         researcher = await self._researcher()
         request = msgspec.structs.replace(request, question=within_bounds(request.question))
-        async with self._spending():
+        async with self.spending():
             return await researcher.brief(request, max_tasks=max_tasks, before=before, change=change)
 
     async def estimate_research(self, brief: Brief, *, max_tasks: int | None = None) -> ResearchEstimate:
         from tablewright.journeys.research.research import estimate_research
 
         extent = research_extent(self.settings)
-        return estimate_research(brief, await self._open_tools(("web", "model")), max_tasks or extent.searches, extent)
+        return estimate_research(brief, await self.open_tools(("web", "model")), max_tasks or extent.searches, extent)
 
     async def begin_research(
         self, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int | None = None
@@ -58,22 +58,22 @@ class ResearchVerbs(Application):
         if brief is None:
             brief = await self.plan_research(request, max_tasks=max_tasks)
         researcher = await self._researcher()
-        async with self._spending():
+        async with self.spending():
             return await researcher.begin(brief, max_tasks=max_tasks)
 
     async def run_research(
         self, research_id: str, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
     ) -> Research:
         """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
-        research = await self._store.researches.get(research_id)
-        spec = research_spec(self._actor, research, minutes)
-        work = partial(self._background.research, watch=watch)
+        research = await self.store.researches.get(research_id)
+        spec = research_spec(self.actor, research, minutes)
+        work = partial(self.background.research, watch=watch)
         return await self.jobs.perform("research", research.table_id, spec, work)
 
     async def start_research(self, research_id: str, *, minutes: float | None = None) -> str:
         """As `run_research`, but does not wait for it; the id of its run."""
-        research = await self._store.researches.get(research_id)
-        return await self.jobs.begin("research", research.table_id, research_spec(self._actor, research, minutes))
+        research = await self.store.researches.get(research_id)
+        return await self.jobs.begin("research", research.table_id, research_spec(self.actor, research, minutes))
 
     async def refine_research(
         self, research_id: str, question: str, *, tell: Callable[[Step], None] = lambda _: None
@@ -81,17 +81,17 @@ class ResearchVerbs(Application):
         """A follow-up question: from what is stored or, where that does not say, from a search."""
         from tablewright.journeys.research.refine import refine
 
-        research = await self._store.researches.get(research_id)
-        tools = await self._open_tools(("web", "model"))
-        async with self._spending():
-            return await refine(self._store, tools, research, within_bounds(question), tell)
+        research = await self.store.researches.get(research_id)
+        tools = await self.open_tools(("web", "model"))
+        async with self.spending():
+            return await refine(self.store, tools, research, within_bounds(question), tell)
 
     async def research(self, research_id: str) -> Research:
-        return await self._store.researches.get(research_id)
+        return await self.store.researches.get(research_id)
 
     async def researches(self) -> list[Research]:
         """Without their rounds, the newest first."""
-        return await self._store.researches.all()
+        return await self.store.researches.all()
 
     async def research_run(self, research: Research) -> Run | None:
         """The newest run that worked on it; None where it was done without one, or its table is gone."""
@@ -113,11 +113,11 @@ class ResearchVerbs(Application):
 
         path = Path(path)
         await write_report(await self.research(research_id), path)
-        await self._store.audit.note("export", f"research {research_id}", f"its report as {path.suffix}")
+        await self.store.audit.note("export", f"research {research_id}", f"its report as {path.suffix}")
 
     async def remove_research(self, research_id: str) -> None:
         """Its table stays."""
-        await self._store.researches.remove(research_id)
+        await self.store.researches.remove(research_id)
 
     async def _researcher(
         self, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
@@ -125,9 +125,9 @@ class ResearchVerbs(Application):
         from tablewright.journeys.research.research import Researcher
 
         return Researcher(
-            self._store,
-            await self._open_tools(("web", "model")),
-            actor=self._actor,
+            self.store,
+            await self.open_tools(("web", "model")),
+            actor=self.actor,
             minutes=minutes,
             extent=research_extent(self.settings),
             terms=terms_of(self.settings),

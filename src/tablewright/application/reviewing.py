@@ -17,23 +17,23 @@ from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHe
 class ReviewVerbs(Application):
     async def enrich_report(self, filled: Filled) -> dict[str, Any]:
         """The run as one JSON document."""
-        return await enrich.run_report(self._store, filled)
+        return await enrich.run_report(self.store, filled)
 
     async def attempts(self, run_id: str) -> dict[RowId, list[Attempt]]:
         """What each attempt of a run tried and came to, by row; nothing for rows that are looked at only once."""
-        await self._store.runs.get(run_id)
-        return await self._store.attempts.of_run(run_id)
+        await self.store.runs.get(run_id)
+        return await self.store.attempts.of_run(run_id)
 
     async def proposals(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:
-        return await self._store.proposals.all(table_id, only_open=only_open)
+        return await self.store.proposals.all(table_id, only_open=only_open)
 
     async def proposal(self, proposal_id: str, *, counted: bool = True) -> ProposalHead:
         """`counted` fills in `counts`, for which all of its cells are looked at."""
-        return await self._store.proposals.get(proposal_id, counted=counted)
+        return await self.store.proposals.get(proposal_id, counted=counted)
 
     async def proposal_report(self, proposal_id: str) -> dict[str, Any]:
         """The proposal as one JSON document: reasoning, operations, research log."""
-        return await enrich.proposal_report(self._store, proposal_id)
+        return await enrich.proposal_report(self.store, proposal_id)
 
     async def operations(
         self,
@@ -46,20 +46,20 @@ class ReviewVerbs(Application):
         field: str = "",
     ) -> list[Operation]:
         """In the order of rows, page by page; of these rows and this column alone, where they are given."""
-        return await self._store.proposals.operations(
+        return await self.store.proposals.operations(
             proposal_id, after=after, limit=limit, failed=failed, row_ids=row_ids, field=field
         )
 
     async def operation(self, proposal_id: str, row_id: RowId, field: str) -> Operation:
-        return await self._store.proposals.operation(proposal_id, row_id, field)
+        return await self.store.proposals.operation(proposal_id, row_id, field)
 
     async def operation_behind(self, cell: Cell, row_id: RowId, field: str) -> Operation | None:
         """How the run that wrote a cell went about it; None where no run did, or where that is not kept."""
         if not cell.run_id:
             return None
         try:
-            await self._store.runs.get(cell.run_id)
-            return await self.operation(await self._store.proposals.of_run(cell.run_id), row_id, field)
+            await self.store.runs.get(cell.run_id)
+            return await self.operation(await self.store.proposals.of_run(cell.run_id), row_id, field)
         except NotFound:
             return None
 
@@ -72,6 +72,6 @@ class ReviewVerbs(Application):
         even_unfinished: bool = False,
     ) -> list[CellAt]:
         """What of a proposal waits for a decision."""
-        return await self._store.proposals.open_cells(
+        return await self.store.proposals.open_cells(
             proposal_id, selection, failed=failed, even_unfinished=even_unfinished
         )

@@ -182,7 +182,7 @@ def test_the_list_of_researches_does_not_read_their_reports(api: Api) -> None:
 
     async def damage(tablewright: Any) -> None:
         broken = text("UPDATE researches SET report = 'broken', answered = 'broken'")
-        await tablewright._store.database.write(lambda connection: connection.execute(broken))
+        await tablewright.store.database.write(lambda connection: connection.execute(broken))
 
     api.server.do(damage)
     (listed,) = api.get("/research")["researches"]

@@ -97,14 +97,14 @@ def worked_on(api: Api, owner: str) -> str:
     table_id = api.bring_in()
 
     async def begin(tablewright: Any) -> str:
-        await tablewright._store.workers.beat(owner, "command")
-        return str(await tablewright._store.runs.start(table_id, "recheck", {}, owner=owner, total=3))
+        await tablewright.store.workers.beat(owner, "command")
+        return str(await tablewright.store.runs.start(table_id, "recheck", {}, owner=owner, total=3))
 
     return api.server.do(begin)
 
 
 def vanish(api: Api, owner: str) -> None:
-    api.server.do(lambda tablewright: tablewright._store.workers.leave([owner]))
+    api.server.do(lambda tablewright: tablewright.store.workers.leave([owner]))
 
 
 def test_a_run_that_nobody_works_on_any_more_ends_its_streams(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ def make_older(api: Api, age: timedelta) -> None:
             earlier = (begun - age).isoformat(timespec="microseconds").replace("+00:00", "Z")
             connection.execute(text("UPDATE requests SET created_at = :earlier"), {"earlier": earlier})
 
-        await tablewright._store.database.write(change)
+        await tablewright.store.database.write(change)
 
     api.server.do(work)
 
@@ -229,7 +229,7 @@ def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.M
 def age(api: Api) -> timedelta:
     async def work(tablewright: Any) -> timedelta:
         query = text("SELECT created_at FROM requests")
-        begun = await tablewright._store.database.read(lambda connection: connection.execute(query).scalar_one())
+        begun = await tablewright.store.database.read(lambda connection: connection.execute(query).scalar_one())
         return datetime.now(UTC) - datetime.fromisoformat(begun)
 
     return api.server.do(work)
@@ -318,7 +318,7 @@ def test_a_value_stays_where_nothing_was_found_unless_it_is_emptied_by_name(api:
 
     async def again(tablewright: Any) -> list[str]:
         nothing = {(row, "Country"): not_found() for row in (1, 2)}
-        return [await propose(tablewright._store, table_id, nothing) for _ in range(2)]
+        return [await propose(tablewright.store, table_id, nothing) for _ in range(2)]
 
     whole, single = api.server.do(again)
     applied = api.post(f"/proposals/{whole}/apply", {"force": True})

@@ -51,7 +51,7 @@ def test_a_login_ends_when_its_token_expires_and_leads_to_the_login(tmp_path: Pa
 
         async def expire(tablewright: Tablewright) -> None:
             update = text("UPDATE tokens SET expires_at = :at")
-            await tablewright._store.database.write(lambda connection: connection.execute(update, {"at": EXPIRED}))
+            await tablewright.store.database.write(lambda connection: connection.execute(update, {"at": EXPIRED}))
 
         server.do(expire)
         assert browser.get("/api/v1/version").status_code == 401

@@ -101,7 +101,7 @@ async def one_of_each(tablewright: Tablewright, folder: Path) -> dict[str, str]:
         "proposal_id": run.proposal_id,
         "document_id": (await ann.documents())[0].id,
         "conversation_id": reply.conversation,
-        "result_id": reply.result_id or await ann._store.results.keep(SECRET, ["Lease"], []),
+        "result_id": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
         "research_id": research.id,
         "shortlist_id": shortlist.id,
         "thing_id": table.id,

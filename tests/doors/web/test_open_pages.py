@@ -197,7 +197,7 @@ async def test_the_list_of_runs_says_why_one_was_set_aside(server: Served, brows
     table_id = table(server, "Poison", "pia")
 
     async def lose(tablewright: Tablewright) -> None:
-        runs, conductor = tablewright._store.runs, await tablewright.jobs._conduct()
+        runs, conductor = tablewright.store.runs, await tablewright.jobs._conduct()
         run_id = await runs.start(table_id, "recheck", {}, owner=conductor.id)
         for process in ("first", "second"):
             await runs.hold(run_id, f"{process}/h1")

@@ -131,7 +131,7 @@ async def not_found_again(site: Site, folder: Path, name: str) -> tuple[str, str
     table_id = await new_table(site, folder, "Name,Price\nNut,1\nBolt,2\nPin,3\n", name)
     async with site.open() as tablewright:
         found = {(1, "Price"): newly_found(10), (2, "Price"): not_found(), (3, "Price"): not_found("blocked")}
-        return table_id, await propose(tablewright._store, table_id, found)
+        return table_id, await propose(tablewright.store, table_id, found)
 
 
 async def prices(site: Site, table_id: str) -> list[object]:
