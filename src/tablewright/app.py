@@ -48,7 +48,6 @@ from tablewright.models.pull import CATALOG, CatalogModel, pull
 from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.saved_settings import write_saved
 from tablewright.settings import Settings, load_settings, with_changes
-from tablewright.store.audit import Action, Audit, AuditEntry
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
@@ -61,7 +60,7 @@ from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
 from tablewright.store.tables import TableActivity, TableSummary
-from tablewright.store.users import Tokens, Users
+from tablewright.store.users import Action, Audit, AuditEntry, Tokens, Users
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.temporary import remove_abandoned
 

@@ -9,7 +9,7 @@ from tablewright.corpus.annotate.annotate import annotate
 from tablewright.corpus.field_values import FieldAnswer, answer_of, blanks_of
 from tablewright.domain.model import Field
 from tablewright.extraction.layout.draft import Parsed
-from tablewright.store.parts import PropertyAt
+from tablewright.store.snapshot import PropertyAt
 from tablewright.values.coerce import coerce
 
 REPORT = """Incident Report

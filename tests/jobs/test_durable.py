@@ -14,7 +14,7 @@ from tablewright.domain.model import Cell, Field, given
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
 from tablewright.store.proposal import Operation
-from tablewright.store.run_progress import RunTally, Slice, Todo
+from tablewright.store.runs import RunTally, Slice, Todo
 from tablewright.store.store import Store
 
 from .conftest import ASKED, ROWS, MakePlace

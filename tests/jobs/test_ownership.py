@@ -23,8 +23,7 @@ from tablewright.jobs.report import seconds_left
 from tablewright.journeys.enrich import no_tools
 from tablewright.models.budget import Budget
 from tablewright.store import runs, schema
-from tablewright.store.run_progress import RunTally, Todo
-from tablewright.store.runs import Run
+from tablewright.store.runs import Run, RunTally, Todo
 from tablewright.store.store import Store
 from tests.patience import PATIENCE
 

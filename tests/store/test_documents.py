@@ -15,9 +15,16 @@ from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import NotFound
 from tablewright.store.conversations import ResultRow, Turn
 from tablewright.store.documents import IngestedDocument
+from tablewright.store.search_index import (
+    Half,
+    TextIndex,
+    VectorBlock,
+    choose_likely_rows,
+    prepare_vectors,
+    widen_vectors,
+)
 from tablewright.store.store import Store
-from tablewright.store.text_index import TextIndex, stem
-from tablewright.store.vectors import Half, VectorBlock, choose_likely_rows, prepare_vectors, widen_vectors
+from tablewright.text.words import stem
 
 EMBEDDER = "test:4"
 
@@ -251,8 +258,8 @@ async def test_the_nearest_vectors_are_found_and_those_of_another_embedder_are_n
 async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.store.vectors.COMPARED_ALL", 50)
-    monkeypatch.setattr("tablewright.store.vectors.COMPARED", 40)
+    monkeypatch.setattr("tablewright.store.search_index.COMPARED_ALL", 50)
+    monkeypatch.setattr("tablewright.store.search_index.COMPARED", 40)
     vectors = np.random.default_rng(1).normal(size=(200, 100)).astype(np.float16)
     await store.documents.add(read("a.txt", *map(str, range(150)), vectors=vectors[:150]))
     assert (await store.documents.search_vector(vectors[7].astype(np.float32), 1, embedder=EMBEDDER)).found
@@ -270,8 +277,8 @@ async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
 
 
 def test_the_signs_miss_hardly_any_of_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.store.vectors.ONE_IN", 50)
-    monkeypatch.setattr("tablewright.store.vectors.LOOKED_AT", 4_000)
+    monkeypatch.setattr("tablewright.store.search_index.ONE_IN", 50)
+    monkeypatch.setattr("tablewright.store.search_index.LOOKED_AT", 4_000)
     chance = np.random.default_rng(2)
     topics = chance.normal(size=(50, 128))
     vectors = topics[chance.integers(0, 50, 20_000)] + chance.normal(size=(20_000, 128))

@@ -11,12 +11,11 @@ from tablewright.domain.model import Cell, Evidence, Step
 from tablewright.domain.research import Angle, Brief, Research
 from tablewright.domain.usage import Usage
 from tablewright.store import schema
-from tablewright.store.parts import annotation_records, property_records, value_records
+from tablewright.store.conversations import research_records
 from tablewright.store.proposal import Operation, operation_records
 from tablewright.store.records import RecordMapper
-from tablewright.store.researches import research_records
-from tablewright.store.run_progress import RunTally, Slice, Todo, slice_records
-from tablewright.store.runs import Run, run_records
+from tablewright.store.runs import Run, RunTally, Slice, Todo, run_records, slice_records
+from tablewright.store.snapshot import annotation_records, property_records, value_records
 from tablewright.store.store import Store
 
 CELL = Cell(

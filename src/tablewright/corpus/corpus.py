@@ -12,7 +12,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import NotFound
 from tablewright.extraction.candidate import Candidate
 from tablewright.models.embedder import Embedder
-from tablewright.store.parts import PropertyAt
+from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
 
 

@@ -11,7 +11,7 @@ from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Field, Noun
 from tablewright.extraction.layout.lines import TextLine, lines_in
 from tablewright.extraction.layout.pairs import LabelPair, blanks_in, starts_label
-from tablewright.store.parts import PropertyAt
+from tablewright.store.snapshot import PropertyAt
 from tablewright.values.answers import is_not_found
 from tablewright.values.coerce import coerce
 from tablewright.values.typed import typed

@@ -30,8 +30,8 @@ from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import DEFAULT
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.records import new_id, now, printable
+from tablewright.store.search_index import Target
 from tablewright.store.store import Store
-from tablewright.store.vectors import Target
 
 BATCH_SEGMENTS = 2_000
 """Segments that are embedded and written together, about."""

@@ -9,8 +9,9 @@ from tablewright.domain.corpus import Category, Completeness, Document
 from tablewright.domain.model import Noun
 from tablewright.models.embedder import Embedder
 from tablewright.store.documents import Documents
+from tablewright.store.search_index import Ranked
 from tablewright.store.snapshot import SegmentAt, Snapshot, SummaryAt
-from tablewright.store.text_index import Ranked, weighty_words
+from tablewright.text.search_words import weighty_words
 
 Scope: TypeAlias = Literal["segment", "summary"]
 

@@ -44,8 +44,7 @@ from tablewright.observe import span, working_on
 from tablewright.secrets import masked
 from tablewright.sources.provenance import telling
 from tablewright.store.proposal import CellAt
-from tablewright.store.run_progress import RunTally, Slice
-from tablewright.store.runs import RunStatus
+from tablewright.store.runs import RunStatus, RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer

@@ -10,8 +10,7 @@ import msgspec
 from tablewright.domain.model import Cell, Field, Noun
 from tablewright.domain.text import count_noun, plural
 from tablewright.domain.usage import Usage
-from tablewright.store.run_progress import RunTally, SkippedRow
-from tablewright.store.runs import TALLY, RunStatus
+from tablewright.store.runs import TALLY, RunStatus, RunTally, SkippedRow
 
 
 class Filled(Noun, frozen=True):

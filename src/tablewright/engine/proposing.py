@@ -15,7 +15,7 @@ from tablewright.engine.cells import answered, proposed_cell
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
 from tablewright.store.proposal import Operation
-from tablewright.store.run_progress import NAMED, RunTally, SkippedRow
+from tablewright.store.runs import NAMED, RunTally, SkippedRow
 
 Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
 """The steps that were taken for a row, and the fields that each was for; for none: all."""

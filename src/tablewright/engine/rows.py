@@ -12,7 +12,7 @@ from tablewright.domain.model import Row, RowId
 from tablewright.domain.text import cell_text
 from tablewright.models.text_budget import batches
 from tablewright.store.proposal import CellAt
-from tablewright.store.run_progress import Todo
+from tablewright.store.runs import Todo
 from tablewright.store.store import Store
 from tablewright.store.tables import RowWindow
 from tablewright.strategies.strategy import Strategy, Task

@@ -46,8 +46,7 @@ from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Budget, Spend, amount
 from tablewright.store.records import new_id
-from tablewright.store.run_progress import Slice, Totals
-from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus
+from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus, Slice, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
 from tablewright.strategies.strategy import find_strategy

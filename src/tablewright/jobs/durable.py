@@ -12,7 +12,7 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, RunError, UsageError
 from tablewright.jobs.conductor import Conductor
-from tablewright.store.run_progress import MOST
+from tablewright.store.runs import MOST
 from tablewright.store.store import Store
 from tablewright.store.workers import SILENCE
 

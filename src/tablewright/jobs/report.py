@@ -10,8 +10,7 @@ from tablewright.domain.document import document
 from tablewright.domain.feed import Progress
 from tablewright.errors import NotFound
 from tablewright.store.records import now
-from tablewright.store.run_progress import RunTally
-from tablewright.store.runs import TALLY, Run, seconds_between
+from tablewright.store.runs import TALLY, Run, RunTally, seconds_between
 from tablewright.store.store import Store
 
 FEW = 20

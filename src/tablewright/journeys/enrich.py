@@ -26,8 +26,7 @@ from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
 from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
 from tablewright.store.proposal import CellAt, Operation, ProposalHead
-from tablewright.store.run_progress import Todo
-from tablewright.store.runs import Run
+from tablewright.store.runs import Run, Todo
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools

@@ -22,11 +22,10 @@ from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.errors import OverQuota, StoreError
 from tablewright.store.database import Database, StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import put_record, take_turns, upsert
 from tablewright.store.ledger import charge_bytes
-from tablewright.store.parts import lock_existing
-from tablewright.store.records import RecordMapper, now, printable, to_text
+from tablewright.store.records import RecordMapper, now, printable, put_record, take_turns, to_text, upsert
 from tablewright.store.schema import cache, cache_documents, pages, texts
+from tablewright.store.sharing import lock_existing
 
 
 class Extra(Noun, frozen=True):

@@ -34,7 +34,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from tablewright.domain.access import Acting, Metered
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.secrets import masked
-from tablewright.store.dialect import upsert
 from tablewright.store.failures import (
     BUSY_SECONDS,
     FIRST_PAUSE,
@@ -50,7 +49,7 @@ from tablewright.store.failures import (
 )
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
-from tablewright.store.records import now
+from tablewright.store.records import now, upsert
 from tablewright.store.schema import commits
 
 log = logging.getLogger(__name__)

@@ -33,12 +33,10 @@ from tablewright.domain.access import METERED, Metered, Shareable
 from tablewright.domain.model import Noun
 from tablewright.errors import OverQuota
 from tablewright.store import schema
-from tablewright.store.audit import add_audit_entry
-from tablewright.store.authority import find_user_id, owner_of
 from tablewright.store.database import StorePart, limits_in, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import take_turns, upsert
-from tablewright.store.records import RecordMapper
+from tablewright.store.records import RecordMapper, take_turns, upsert
 from tablewright.store.schema import holds, quotas, runs, shares, spent, tables, users
+from tablewright.store.users import add_audit_entry, find_user_id, owner_of
 
 MEGABYTE = 1_000_000
 WORDS: dict[Metered, str] = {

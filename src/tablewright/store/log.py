@@ -27,9 +27,20 @@ from tablewright.domain.model import Cell, Field, Noun, RowId, Status, given
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.dialect import fetch_among, insert_many, put_record, upsert
 from tablewright.store.ledger import charge_acting, charge_bytes, octet_length, octets
-from tablewright.store.records import RecordMapper, decode_cell, decode_given, now, printable, split_given, to_text
+from tablewright.store.records import (
+    RecordMapper,
+    decode_cell,
+    decode_given,
+    fetch_among,
+    insert_many,
+    now,
+    printable,
+    put_record,
+    split_given,
+    to_text,
+    upsert,
+)
 from tablewright.store.schema import cells, changes, edits, fields, rows, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
 from tablewright.store.tables import TableHead, cell_record, head, read_rows, same_cell, without_impossible_ids

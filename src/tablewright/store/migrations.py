@@ -13,7 +13,7 @@ from sqlalchemy.schema import CreateColumn
 
 from tablewright.errors import StoreError
 from tablewright.store import schema
-from tablewright.store.dialect import take_turns
+from tablewright.store.records import take_turns
 
 SQLITE, POSTGRESQL = "-- sqlite\n", "-- postgresql\n"
 """Before a statement that is for one of them alone."""

@@ -11,9 +11,17 @@ from sqlalchemy import ColumnElement, Connection, exists, func, insert, select, 
 from tablewright.domain.model import Cell, Field, Noun, RowId, Step, column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.ledger import octet_length, octets
-from tablewright.store.records import RecordMapper, decode_field, decode_fields, new_id, now, to_text
+from tablewright.store.records import (
+    RecordMapper,
+    decode_field,
+    decode_fields,
+    insert_many,
+    new_id,
+    now,
+    to_text,
+    upsert,
+)
 from tablewright.store.schema import fields, operations, proposals, tables
 from tablewright.store.sharing import visible
 from tablewright.store.tables import without_impossible_ids

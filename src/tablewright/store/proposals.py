@@ -27,7 +27,6 @@ from tablewright.domain.edits import AddField, ChangeField, Edit
 from tablewright.domain.model import Cell, Field, Noun, RowId
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import fetch_among, insert_select
 from tablewright.store.ledger import charge_bytes, charge_table, octets
 from tablewright.store.log import Change, EditWriter, append_entries, close_change, last_write
 from tablewright.store.proposal import (
@@ -50,7 +49,7 @@ from tablewright.store.proposal import (
     unknown_cell,
     unseen_fields,
 )
-from tablewright.store.records import decode_cell, to_text
+from tablewright.store.records import decode_cell, fetch_among, insert_select, to_text
 from tablewright.store.schema import cells, edits, operations, proposals, rows
 from tablewright.store.sharing import sees_all
 from tablewright.store.staleness import Entry, marks_for_outdated

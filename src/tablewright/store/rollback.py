@@ -14,9 +14,8 @@ from tablewright.domain.model import Noun, column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import StorePart, write_transaction
-from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, append_entries, close_change, last_write, set_field, set_row_removed
-from tablewright.store.records import FORGOTTEN, decode_field
+from tablewright.store.records import FORGOTTEN, decode_field, insert_select
 from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
 from tablewright.store.tables import TableHead, head, same_cell

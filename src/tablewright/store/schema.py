@@ -4,15 +4,31 @@ A row keeps the values it was given in one JSON text; `cells` holds only what wa
 million cells writes a row each, and `edits`, the append-only log, is where every cell's later history is.
 NULL in `edits.before` or `edits.after` means "as given": no entry in `cells`.
 
-The id of a segment, a summary or an annotation is its document's number and its own: see `parts`. So all
+The id of a segment, a summary or an annotation is its document's number and its own (`part_id`). So all
 parts of a document lie together, and their numbers in memory need no look into the database.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    false,
+    or_,
+    text,
+)
 from sqlalchemy.types import TypeEngine
 
 metadata = MetaData()
@@ -343,3 +359,27 @@ commits = declare("commits", key("receipt"), column("at"), only="postgresql")
 def tables_with(column: str) -> list[Table]:
     """Return the tables that have a column of this name: all that belongs to a table, or to a user."""
     return [table for table in metadata.sorted_tables if column in table.c]
+
+
+# ── the parts of a document ─────────────────────────────────────────────────────────────────────────────────────────
+
+SHIFT = 24
+MOST_PARTS = 1 << SHIFT
+"""Parts of one kind that a document can have."""
+
+
+def part_id(document_no: int, number: int) -> int:
+    return document_no << SHIFT | number
+
+
+def document_no(part: int) -> int:
+    return part >> SHIFT
+
+
+def number_of(part: int) -> int:
+    return part & (MOST_PARTS - 1)
+
+
+def in_documents(column: ColumnElement[int], document_nos: Sequence[int]) -> ColumnElement[bool]:
+    """Those of these documents, found by the order of their ids."""
+    return or_(false(), *(column.between(no << SHIFT, (no << SHIFT) + MOST_PARTS - 1) for no in document_nos))

@@ -16,11 +16,9 @@ from sqlalchemy import Row as Record
 
 from tablewright.domain.access import EVERYONE, Shareable, Shared
 from tablewright.errors import Forbidden, NotFound
-from tablewright.store.audit import add_audit_entry
-from tablewright.store.authority import find_user_id, owner_of, person_of
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
-from tablewright.store.dialect import upsert
 from tablewright.store.ledger import return_bytes
+from tablewright.store.records import fetch_among, upsert
 from tablewright.store.schema import (
     conversations,
     documents,
@@ -32,6 +30,7 @@ from tablewright.store.schema import (
     turns,
     users,
 )
+from tablewright.store.users import add_audit_entry, find_user_id, owner_of, person_of
 
 TABLE_OF: dict[Shareable, Table] = {
     "table": tables,
@@ -108,6 +107,12 @@ def share_alike(connection: Connection, of: tuple[Shareable, str], with_it: tupl
     rows = select(literal(with_it[0]), literal(with_it[1]), shares.c.user_id, shares.c.owns).where(own)
     columns = ["kind", "thing_id", "user_id", "owns"]
     connection.execute(upsert(connection, shares).from_select(columns, rows).on_conflict_do_nothing())
+
+
+def lock_existing(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Those of the documents that are there, and stay until this is written: nothing about one may outlive it."""
+    query = select(documents.c.id).with_for_update(read=True)
+    return {record.id for record in fetch_among(connection, query, documents.c.id, sorted(set(ids)))}
 
 
 def must_own(connection: Connection, kind: Shareable, id: str) -> None:

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, CursorResult, or_, select
+from sqlalchemy import Connection, CursorResult, insert, or_, select
 from sqlalchemy import Row as Record
 
 from tablewright.arrays import NDArray, np
-from tablewright.domain.corpus import Category, Document, Segment, Summary
+from tablewright.domain.corpus import Annotation, Category, Document, Property, Segment, Shape, Summary, Typed
 from tablewright.domain.model import Noun
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.dialect import NAMED_AT_ONCE, fetch_among, in_batches
-from tablewright.store.parts import PropertyAt, document_no, number_of, part_id, parts_of, properties_at
-from tablewright.store.records import RecordMapper
-from tablewright.store.schema import documents, segments, summaries
-from tablewright.store.sharing import visible
-from tablewright.store.text_index import (
-    K1,
-    Ranked,
-    TextIndex,
-    count_common_words,
-    holds_phrase,
-    phrases_of,
-    weighty_words,
-    words_of,
+from tablewright.store.records import NAMED_AT_ONCE, RecordMapper, fetch_among, in_batches, insert_many, printable
+from tablewright.store.schema import (
+    annotated,
+    document_no,
+    documents,
+    in_documents,
+    number_of,
+    part_id,
+    properties,
+    segments,
+    summaries,
 )
-from tablewright.store.vectors import Nearest, Target, VectorIndex
+from tablewright.store.search_index import (
+    K1,
+    Nearest,
+    Ranked,
+    Target,
+    TextIndex,
+    VectorIndex,
+)
+from tablewright.store.sharing import visible
+from tablewright.text.search_words import count_common_words, holds_phrase, phrases_of, weighty_words, words_of
 
 segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
 summary_records = RecordMapper(Summary, summaries)
@@ -153,13 +159,13 @@ class Snapshot:
     def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
         """The segments of a document, from one number to another: the children of a summary."""
         no = find_one(self.connection, id).no
-        query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
+        query = select(segments).where(in_documents(segments.c.id, [no]), segments.c.id >= part_id(no, first))
         if last is not None:
             query = query.where(segments.c.id <= part_id(no, last))
         return list(segments_in(self.connection.execute(query.order_by(segments.c.id)), self.roster))
 
     def summaries_of(self, id: str) -> list[SummaryAt]:
-        query = select(summaries).where(parts_of(summaries.c.id, [find_one(self.connection, id).no]))
+        query = select(summaries).where(in_documents(summaries.c.id, [find_one(self.connection, id).no]))
         return [as_summary(record, self.roster) for record in self.connection.execute(query.order_by(summaries.c.id))]
 
     def properties(
@@ -238,3 +244,107 @@ def segments_in(result: CursorResult[Any], roster: Roster) -> Iterator[SegmentAt
 def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:
     summary = summary_records.read(record, number=number_of(record.id))
     return SummaryAt(id=record.id, document_id=roster.ids[document_no(record.id)], summary=summary)
+
+
+# ── annotations and their properties ────────────────────────────────────────────────────────────────────────────────
+
+
+class PropertyAt(Noun, frozen=True):
+    """A property and where it stands: `page`, `start` and `end` are those of the passage that states it."""
+
+    document_id: str
+    annotation_id: int
+    shape: Shape
+    table: int
+    by: str
+    property: Property
+    page: int | None
+    start: int
+    end: int
+
+
+annotation_records = RecordMapper(Annotation, annotated, start="begins", end="ends", by="found_by", table="grid")
+property_records = RecordMapper(Property, properties, start="begins", end="ends")
+value_records = RecordMapper(Typed, properties)
+found_property_records = RecordMapper(
+    PropertyAt,
+    annotated,
+    annotation_id="annotation_id",
+    start="passage_begins",
+    end="passage_ends",
+    by="found_by",
+    table="grid",
+)
+
+
+def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation], first: int = 0) -> None:
+    records: list[dict[str, Any]] = []
+    properties: list[dict[str, Any]] = []
+    for number, annotation in enumerate(annotations, start=first):
+        annotation_id = part_id(no, number)
+        records.append(annotation_records.write(annotation, id=annotation_id))
+        properties += [
+            property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
+        ]
+    insert_many(connection, insert(annotated), records)
+    insert_many(connection, insert(schema.properties), properties)
+
+
+def property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
+    value = value_records.write(
+        stated.value, annotation_id=annotation_id, position=position, raw=printable(stated.value.raw)
+    )
+    return property_records.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
+
+
+def property_reader(result: CursorResult[Any]) -> Callable[[Record[Any]], Property]:
+    read, read_value = property_records.reader(result), value_records.reader(result)
+    return lambda record: read(record, value=read_value(record))
+
+
+def annotations_of(connection: Connection, no: int) -> list[Annotation]:
+    of: dict[int, list[Property]] = {}
+    query = select(properties).where(in_documents(properties.c.annotation_id, [no]))
+    stated = connection.execute(query.order_by(properties.c.annotation_id, properties.c.position))
+    read = property_reader(stated)
+    for record in stated:
+        of.setdefault(record.annotation_id, []).append(read(record))
+    found = connection.execute(select(annotated).where(in_documents(annotated.c.id, [no])).order_by(annotated.c.id))
+    return [annotation_records.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
+
+
+def properties_at(
+    connection: Connection,
+    ids: dict[int, str],
+    of: Collection[tuple[str, str]] | None,
+    documents: Collection[int] | None,
+) -> Iterable[PropertyAt]:
+    """In the order of the documents and their texts. `ids` are those of the documents, by number."""
+    query = select(
+        properties,
+        annotated.c.shape,
+        annotated.c.page,
+        annotated.c.found_by,
+        annotated.c.grid,
+        annotated.c.begins.label("passage_begins"),
+        annotated.c.ends.label("passage_ends"),
+    ).join(annotated, annotated.c.id == properties.c.annotation_id)
+    if of is not None:
+        # By label alone, which is indexed: pairs in an IN are beyond SQLite's planner.
+        query = query.where(properties.c.label.in_(sorted({label for label, _ in of})))
+    if documents is not None and len(documents) <= FEW:
+        query = query.where(in_documents(properties.c.annotation_id, sorted(documents)))
+    wanted = None if of is None else set(of)
+    found = connection.execute(query.order_by(properties.c.annotation_id, properties.c.position))
+    read, read_property = found_property_records.reader(found), property_reader(found)
+    for record in found:
+        no = document_no(record.annotation_id)
+        if wanted is not None and (record.label, record.context) not in wanted:
+            continue
+        if no not in ids or (documents is not None and no not in documents):
+            continue
+        yield read(record, document_id=ids[no], property=read_property(record))
+
+
+FEW = 50
+"""Documents that are named in a statement; of more, all are read and the others passed over."""

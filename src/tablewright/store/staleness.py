@@ -14,8 +14,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from tablewright.domain.model import Cell, Noun, RowId, given
-from tablewright.store.dialect import fetch_among
-from tablewright.store.records import GivenRow, decode_cell, decode_given, to_text
+from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among, to_text
 from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, same_row
 

@@ -6,24 +6,20 @@ from copy import copy
 from types import TracebackType
 
 from tablewright.domain.access import Acting
-from tablewright.store.audit import Audit
 from tablewright.store.cache import Cache, Pages
-from tablewright.store.conversations import Conversations, Results, Shortlists
+from tablewright.store.conversations import Conversations, Researches, Results, Shortlists
 from tablewright.store.database import Database
 from tablewright.store.documents import Documents
-from tablewright.store.kinds import Kinds
 from tablewright.store.learning import Attempts, Corrections
 from tablewright.store.ledger import SpendingLedger
 from tablewright.store.log import Log
 from tablewright.store.proposals import Proposals
-from tablewright.store.researches import Researches
 from tablewright.store.rollback import UndoLog
-from tablewright.store.run_progress import Feed, Slices
-from tablewright.store.runs import Runs
+from tablewright.store.runs import Feed, Runs, Slices
 from tablewright.store.sharing import Sharing
-from tablewright.store.table_details import Imports, Listings, Views
+from tablewright.store.table_details import Imports, Kinds, Listings, Views
 from tablewright.store.tables import Tables
-from tablewright.store.users import Tokens, Users
+from tablewright.store.users import Audit, Tokens, Users
 from tablewright.store.workers import SharedLimits, Workers
 
 

@@ -16,22 +16,26 @@ from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Tab
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
-from tablewright.store import audit, schema
+from tablewright.store import schema
+from tablewright.store.conversations import drop_researches
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import NAMED_AT_ONCE, in_batches, insert_many, take_turns, upsert
-from tablewright.store.forget import drop_researches
 from tablewright.store.ledger import charge_acting, charge_bytes, octets, refuse_bytes, room_for_bytes
 from tablewright.store.records import (
+    NAMED_AT_ONCE,
     RecordMapper,
     decode_cell,
     decode_field,
     decode_given,
+    in_batches,
+    insert_many,
     new_id,
     now,
     printable,
     slug,
     split_given,
+    take_turns,
     to_text,
+    upsert,
 )
 from tablewright.store.schema import (
     attempts,
@@ -51,6 +55,7 @@ from tablewright.store.schema import (
     tables,
 )
 from tablewright.store.sharing import claim, must_own, release, sees_all, visible
+from tablewright.store.users import add_audit_entry
 
 BATCH = 2_000
 LARGEST = 2**63 - 1
@@ -293,7 +298,7 @@ class Tables(StorePart):
         connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
         connection.execute(delete(tables).where(tables.c.no == found.no))
         release(connection, "table", [found.table.id])
-        audit.add_audit_entry(connection, "remove", f"table {found.table.id}", found.table.name)
+        add_audit_entry(connection, "remove", f"table {found.table.id}", found.table.name)
         gone = delete(scheduled).where(scheduled.c.table_id == found.table.id)
         return bool(connection.execute(gone).rowcount)
 

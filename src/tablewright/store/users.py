@@ -1,6 +1,9 @@
-"""Users of a server: their roles, how they are let in, and their tokens, of which only hashes are kept.
+"""Users of a server: their roles, how they are let in, and their tokens, of which only hashes are kept; who acts in a
+transaction, and what they may still do; and the audit log of what they did.
 
-And what was answered to a request that must not be done twice."""
+Roles, users and shares change after a run, a schedule or a link was made. So authority is checked whenever one of them
+is used: when a schedule fires, when a run or a slice of it begins or resumes, before its result is applied, and when a
+share link is opened."""
 
 from __future__ import annotations
 
@@ -8,21 +11,19 @@ import hmac
 import secrets
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tablewright.domain.access import OWNER, SCOPES, Holder, Person, Role, Scope, Token
+from tablewright.domain.access import EVERY_SCOPE, EVERYONE, OWNER, SCOPES, Holder, Person, Role, Scope, Token
+from tablewright.domain.model import Noun
 from tablewright.domain.naming import check_name, check_user_name, look_alike
 from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.audit import add_audit_entry
-from tablewright.store.authority import find_user_id, is_installation, lost_authority, lost_link, read_person
-from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.dialect import take_turns, upsert
-from tablewright.store.records import RecordMapper, new_id, now
-from tablewright.store.schema import identities, requests, tokens, users
+from tablewright.store.database import StorePart, acting_in, read_transaction, repeatable_transaction, write_transaction
+from tablewright.store.records import RecordMapper, new_id, now, printable, take_turns, upsert
+from tablewright.store.schema import audit, identities, requests, shares, tokens, users
 
 LONGEST_NAME = 80
 MOST = 100
@@ -276,3 +277,120 @@ def link_identity(connection: Connection, user_id: str, name: str, issuer: str, 
 
 def time_before(age: timedelta) -> str:
     return (datetime.now(UTC) - age).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def person_of(connection: Connection) -> Person | None:
+    """Return who acts; None for the installation's own."""
+    person = acting_in(connection).person
+    return None if person is None or person.id == OWNER.id else person
+
+
+def owner_of(connection: Connection) -> str:
+    """Return the id of the user who acts; "" for the installation's own."""
+    person = person_of(connection)
+    return person.id if person else ""
+
+
+def find_user_id(connection: Connection, name: str) -> str:
+    user_id = connection.scalar(select(users.c.id).where(users.c.name == name))
+    if user_id is None:
+        raise NotFound(f"There is no user {name!r}.")
+    return str(user_id)
+
+
+def read_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
+    """Who came by a token may do no more than it allows, and no longer."""
+    theirs = shares.c.user_id.in_((record.id, EVERYONE))
+    tables = connection.scalars(select(shares.c.thing_id).where(shares.c.kind == "table", theirs))
+    return Person(
+        id=record.id,
+        name=record.name,
+        role=record.role,
+        tables=frozenset(tables),
+        scopes=EVERY_SCOPE if token is None else frozenset(token.scopes),
+        expires_at="" if token is None else token.expires_at,
+        link_by=record.link_by,
+    )
+
+
+def is_installation(user_id: str) -> bool:
+    """Return True for the owner and for the installation itself (no id), who always may."""
+    return user_id in ("", OWNER.id)
+
+
+def lost_authority(connection: Connection, user_id: str, table_id: str = "") -> str:
+    """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
+    if is_installation(user_id):
+        return ""
+    user = connection.execute(select(users.c.name, users.c.role).where(users.c.id == user_id)).one_or_none()
+    if user is None:
+        return "the user in whose name it runs was removed"
+    if user.role == "viewer":
+        return f"{user.name}, in whose name it runs, is only a viewer now"
+    if table_id and user.role != "admin":
+        theirs = (shares.c.kind == "table") & (shares.c.thing_id == table_id)
+        theirs &= shares.c.user_id.in_((user_id, EVERYONE))
+        if connection.execute(select(shares.c.user_id).where(theirs)).first() is None:
+            return f"{user.name}, in whose name it runs, no longer has access to the table"
+    return ""
+
+
+def lost_link(connection: Connection, link_by: str) -> str:
+    """Return why a share link that this user made lets nobody in any more, or "" if it still does."""
+    if is_installation(link_by):
+        return ""
+    role = connection.scalar(select(users.c.role).where(users.c.id == link_by))
+    return "" if role == "admin" else "This link no longer works: the person who made it may no longer share."
+
+
+Action: TypeAlias = Literal[
+    "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"
+]
+
+
+class AuditEntry(Noun, frozen=True):
+    """`thing` says what of which kind, e.g. "table companies-x7k2"; `detail` the rest, in words."""
+
+    number: int
+    at: str
+    who: str
+    door: str
+    action: Action
+    thing: str
+    detail: str = ""
+
+
+audit_records = RecordMapper(AuditEntry, audit, number="no")
+
+
+def add_audit_entry(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
+    acting = acting_in(connection)
+    connection.execute(
+        insert(audit).values(
+            at=now(),
+            who=printable(who or acting.actor),
+            door=acting.door,
+            action=action,
+            thing=printable(thing),
+            detail=printable(detail),
+        )
+    )
+
+
+class Audit(StorePart):
+    @write_transaction
+    def note(self, connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
+        """What is done outside the database, such as an export."""
+        add_audit_entry(connection, action, thing, detail, who=who)
+
+    @read_transaction
+    def entries(
+        self, connection: Connection, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
+    ) -> list[AuditEntry]:
+        """The newest first, on from before the one of that number."""
+        query = select(audit).order_by(audit.c.no.desc()).limit(limit)
+        for column, wanted in ((audit.c.action, action), (audit.c.who, who)):
+            query = query.where(column == wanted) if wanted else query
+        if before is not None:
+            query = query.where(audit.c.no < before)
+        return audit_records.read_all(connection.execute(query))

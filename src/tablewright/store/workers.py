@@ -30,8 +30,7 @@ from sqlalchemy import (
 
 from tablewright.domain.model import Noun
 from tablewright.store.database import Database, StorePart, read_transaction, repeatable_transaction
-from tablewright.store.dialect import upsert
-from tablewright.store.records import RecordMapper, now
+from tablewright.store.records import RecordMapper, now, upsert
 from tablewright.store.schema import limits, workers
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]

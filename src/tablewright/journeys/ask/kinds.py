@@ -30,9 +30,9 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENTS_A_CALL, batches
-from tablewright.store.kinds import KindRow
 from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
+from tablewright.store.table_details import KindRow
 from tablewright.strategies.estimates import one_call
 from tablewright.strategies.strategy import find_strategy
 

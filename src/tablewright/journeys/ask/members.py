@@ -14,9 +14,9 @@ from tablewright.decisions.plan_question import KIND, DocumentGroup
 from tablewright.domain.corpus import Document, Typed
 from tablewright.domain.model import Cell, Field, Table, column_key
 from tablewright.domain.text import shortened
-from tablewright.store.kinds import KindRow
-from tablewright.store.parts import PropertyAt
+from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
+from tablewright.store.table_details import KindRow
 from tablewright.values.same_value import same_value
 
 LEAST_ROWS = 3

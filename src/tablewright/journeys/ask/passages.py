@@ -8,7 +8,7 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.compose import Passage
 from tablewright.domain.corpus import Document
-from tablewright.store.parts import number_of
+from tablewright.store.schema import number_of
 from tablewright.store.snapshot import Snapshot
 
 EACH = 40

@@ -36,7 +36,7 @@ from tablewright.journeys.ask.members import (
     titles_of,
 )
 from tablewright.journeys.ask.query import QueryScope
-from tablewright.store.parts import PropertyAt
+from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
 from tablewright.values.vocabulary import holds, writings
 

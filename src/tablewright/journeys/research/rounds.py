@@ -40,7 +40,7 @@ from tablewright.journeys.research.library import failures, number_tasks
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import GAPS_SHOWN, ResearchProgress, carried_over, memo_text
 from tablewright.models.document_scope import concerning
-from tablewright.store.text_index import word_rarity
+from tablewright.store.search_index import word_rarity
 from tablewright.text.words import roots
 
 URGENT, LOWEST = 1, 3
