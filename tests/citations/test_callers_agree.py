@@ -65,8 +65,11 @@ def judge_cell(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
 
 def judge_note(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:
     note = {"page": 1, "statement": "It is a kettle.", "quote": quote, "section": ""}
-    notes = TakeNotes().check(PagesForNotes(brief=BRIEF, pages=pages), PageNotes.model_validate({"notes": [note]}))
-    return accepted(notes.taken[0].evidence) if notes.taken else refused(notes.failed[0].problem)
+    try:
+        notes = TakeNotes().check(PagesForNotes(brief=BRIEF, pages=pages), PageNotes.model_validate({"notes": [note]}))
+    except Unusable as problem:
+        return refused(str(problem))
+    return accepted(notes.taken[0].evidence)
 
 
 def judge_claim(quote: str, pages: tuple[Retrieved, ...]) -> Verdict:

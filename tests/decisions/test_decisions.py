@@ -20,6 +20,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.judge_values import AnsweredField, Judge, JudgeCoverage, JudgedValue, Support, ToSupport
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
+from tablewright.decisions.take_notes import PagesForNotes, TakeNotes
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Evidence, Field, Step
 from tablewright.domain.research import Brief
@@ -113,6 +114,33 @@ async def test_a_model_that_fails_is_replaced_and_the_trace_says_degraded(
     assert values(outcome.decided)["Founded"] == ["1987"]
     assert outcome.degraded
     assert [step.data.get("degraded") for step in steps] == [True]
+
+
+NOTED = {"page": 1, "statement": "Acme was founded in 1987.", "quote": "founded in 1987", "section": ""}
+MISQUOTED = {"page": 1, "statement": "Acme was founded in 1901.", "quote": "founded in 1901", "section": ""}
+
+
+@pytest.mark.parametrize(
+    ("second", "taken", "lost"),
+    [
+        (answer({"notes": [NOTED]}), 2, 0),
+        (answer({"notes": [MISQUOTED]}), 1, 1),
+        (answer({"notes": []}), 1, 1),
+        (refusal(401), 1, 1),
+        (answer("nonsense"), 1, 1),
+    ],
+)
+async def test_only_the_parts_that_fail_are_asked_for_again_and_the_others_are_kept(
+    model: LanguageModel, endpoint: Endpoint, second: Any, taken: int, lost: int
+) -> None:
+    endpoint.replies = [answer({"notes": [NOTED, MISQUOTED]})]
+    endpoint.otherwise = second
+    asked = PagesForNotes(brief=Brief(question="When?", report_type="narrative"), pages=(PAGE,))
+    outcome = await decide(TakeNotes(), asked, model, ignored)
+    assert (len(outcome.decided.taken), outcome.decided.lost, outcome.degraded) == (taken, lost, "")
+    failing = endpoint.asked[1].body["messages"][-1]["content"].partition("These notes of yours fail a check.")[2]
+    assert "founded in 1901" in failing
+    assert "founded in 1987" not in failing
 
 
 # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

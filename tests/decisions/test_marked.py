@@ -41,7 +41,7 @@ from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.decisions.take_notes import PagesForNotes, TakeNotes
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
-from tablewright.decisions.write_report import Dispute, ReportToWrite, RewriteSentences, SentencesToRewrite, WriteReport
+from tablewright.decisions.write_report import CitedSentence, Dispute, ReportToWrite, WriteReport, ask_for_rewritten
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Evidence, Field
 from tablewright.domain.research import Angle, Brief, CheckedClaim, Claim, Gap, ResearchRequest, SourceNote
@@ -127,8 +127,12 @@ PROMPTS: dict[str, Callable[[], str]] = {
     ),
     "write report": lambda: both(WriteReport(), REPORT),
     "write section": lambda: both(WriteReport(), structs.replace(REPORT, section=HOSTILE)),
-    "rewrite sentences": lambda: both(
-        RewriteSentences(), SentencesToRewrite(report=REPORT, failed=((HOSTILE, HOSTILE),))
+    "rewrite sentences": lambda: (
+        ask_for_rewritten(
+            REPORT,
+            WriteReport().fallback(REPORT),
+            [(CitedSentence(text=HOSTILE, notes=[], calculation=""), HOSTILE)],
+        ).prompt.text
     ),
     "compare values": lambda: (
         CompareValues()

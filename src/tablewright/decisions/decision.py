@@ -1,8 +1,9 @@
 """The form of every judgement: a typed question, a prompt, a typed reply, a check, and a fallback for no model.
 
-With a model the judgement is the model's. Code checks what can be proved; a reply that fails goes back once with the
-true reason, and what still fails is left out and said. Only a model that cannot be reached, or that answers nonsense
-twice, is replaced by the fallback, and the trace says `degraded`. Without a model the fallback is the answer.
+With a model the judgement is the model's. Code checks what can be proved; a reply that fails, or only the failing parts
+of it, goes back once with the true reason, and what still fails is omitted and reported. Only a model that cannot be
+reached, or that answers nonsense twice, is replaced by the fallback, and the trace says `degraded`. Without a model the
+fallback is the answer.
 """
 
 from __future__ import annotations
@@ -41,15 +42,25 @@ class Prompt(Noun, frozen=True, gc=True):
     max_tokens: int = 512
 
 
+class Correction(Noun, frozen=True, gc=True):
+    """A second question, about only those parts of a reply that fail their check. `put_in` returns the decision with
+    the parts that come back."""
+
+    prompt: Prompt
+    put_in: Callable[[Any], Any]
+
+
 class Unusable(Exception):
     """A reply that has the right form but fails its check; its text tells the model what is wrong with it.
 
-    `usable` is what is left of it without the wrong parts: the decision, if a second reply is no better.
+    `usable` is what is left of it without the wrong parts: the decision, if a second reply is no better. The second
+    reply is a whole one, unless there is a `correction`.
     """
 
-    def __init__(self, problem: str, usable: object = None) -> None:
+    def __init__(self, problem: str, usable: object = None, correction: Correction | None = None) -> None:
         super().__init__(problem)
         self.usable = usable
+        self.correction = correction
 
 
 def accept(decided: Any_Decided, problems: Iterable[str]) -> Any_Decided:
@@ -149,22 +160,31 @@ async def fall_back(decision: Decision[Any, Any_Decided], asked: Any) -> Any_Dec
 async def _ask(
     decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel, first: BaseModel | None
 ) -> Outcome[Any_Decided]:
+    """Ask for the whole reply, once more if its check fails, and then once for the parts that still fail."""
     prompt = await asyncio.to_thread(decision.prompt, asked)
-    reply = await _reply(model, prompt, prompt.text) if first is None else first
-    try:
-        return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
-    except Unusable as problem:
+    text, attempts_left = prompt.text, 1
+    while True:
+        reply = await _reply(model, prompt, text) if first is None else first
+        try:
+            return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
+        except Unusable as error:
+            problem = error
+        if problem.correction or not attempts_left:
+            break
         said = block(0, reply.model_dump_json(by_alias=True)[:REFUSED_REPLY])
         wrong = f"It fails a check: {problem}" if not looks_like_prompt_injection(str(problem)) else "It fails a check."
-        again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
-    try:
-        reply = await _reply(model, prompt, again)
-        return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
-    except Unusable as still:
-        if still.usable is None:
-            raise
-        usable: Any_Decided = still.usable  # type: ignore[assignment]
-        return Outcome(decided=usable, left_out=str(still))
+        text = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
+        first, attempts_left = None, 0
+    if problem.usable is None:
+        raise problem
+    usable: Any_Decided = problem.usable  # type: ignore[assignment]
+    if correction := problem.correction:
+        try:
+            reply = await _reply(model, correction.prompt, correction.prompt.text)
+        except ModelError:
+            return Outcome(decided=usable, left_out=str(problem))
+        return Outcome(decided=await asyncio.to_thread(correction.put_in, reply))
+    return Outcome(decided=usable, left_out=str(problem))
 
 
 async def _reply(model: LanguageModel, prompt: Prompt, text: str) -> BaseModel:

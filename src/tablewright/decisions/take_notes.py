@@ -22,9 +22,9 @@ from tablewright.citations.quotes import (
     prove_quote,
     prove_statement,
 )
-from tablewright.citations.untrusted import WARNING, block, clean_line, question_block
-from tablewright.decisions.decision import Prompt
-from tablewright.decisions.prompt_text import page_blocks
+from tablewright.citations.untrusted import WARNING, clean_line, question_block
+from tablewright.decisions.decision import Correction, Prompt, Unusable
+from tablewright.decisions.prompt_text import lines_block, page_blocks
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
@@ -81,18 +81,11 @@ class CitedStatement(Noun, frozen=True):
     topic: str = ""
 
 
-class FailedNote(Noun, frozen=True):
-    """A note that fails its check, and why; `page` counts from 1."""
-
-    page: int
-    statement: str
-    quote: str
-    problem: str
-
-
 class Notes(Noun, frozen=True):
+    """`lost` is how many could not be verified."""
+
     taken: tuple[CitedStatement, ...] = ()
-    failed: tuple[FailedNote, ...] = ()
+    lost: int = 0
 
 
 class PageNote(BaseModel):
@@ -119,8 +112,12 @@ class TakeNotes:
         )
 
     def check(self, asked: PagesForNotes, reply: Any) -> Notes:
-        """Notes are checked one by one, so that only those that fail are asked for again (`MendNotes`)."""
-        return prove_notes(reply.notes, asked.brief, asked.pages)
+        taken, failed = prove_notes(reply.notes, asked)
+        notes = Notes(taken=tuple(taken), lost=len(failed))
+        if failed:
+            faults = "; ".join(fault for _, fault in failed)
+            raise Unusable(faults, usable=notes, correction=ask_for_mended(asked, notes, failed))
+        return notes
 
     def fallback(self, asked: PagesForNotes) -> Notes:
         """Excerpts: the sentences that have the most words of the question, or of the name of a section."""
@@ -136,55 +133,39 @@ class TakeNotes:
         return Notes(taken=tuple({each.evidence.quote: each for each in reversed(taken)}.values())[::-1])
 
 
-class NotesToMend(Noun, frozen=True, gc=True):
-    """`pages` are those that the notes are of."""
+def ask_for_mended(asked: PagesForNotes, notes: Notes, failed: Sequence[tuple[PageNote, str]]) -> Correction:
+    """Ask for the notes that fail once more, with the pages that they are of."""
+    numbers = sorted({note.page for note, _ in failed if 1 <= note.page <= len(asked.pages)})
+    own = replace(asked, pages=tuple(asked.pages[number - 1] for number in numbers))
+    places = {number: place for place, number in enumerate(numbers, start=1)}
+    whole = TakeNotes().prompt(own)
+    lines = [
+        f"- page {places.get(note.page, 0)}: {clean_line(note.statement)}\n  quoted: {clean_line(note.quote)}\n"
+        f"  fails: {fault}"
+        for note, fault in failed
+    ]
 
-    brief: Brief
-    pages: tuple[Retrieved, ...]
-    failed: tuple[FailedNote, ...]
-    room: int = USUAL_ROOM
+    def put_in(reply: PageNotes) -> Notes:
+        better, _ = prove_notes(reply.notes, own)
+        return Notes(taken=(*notes.taken, *better), lost=max(len(failed) - len(better), 0))
 
-
-class MendNotes:
-    name = "mend notes"
-
-    def prompt(self, asked: NotesToMend) -> Prompt:
-        whole = TakeNotes().prompt(PagesForNotes(brief=asked.brief, pages=asked.pages, room=asked.room))
-        failed = [
-            f"- page {each.page}: {each.statement}\n  quoted: {each.quote}\n  fails: {each.problem}"
-            for each in asked.failed
-        ]
-        return Prompt(
-            instructions=whole.instructions,
-            text=f"{whole.text}\n\n{MEND}\n{block(0, chr(10).join(failed), 'notes')}",
-            reply=PageNotes,
-            max_tokens=200 + 150 * len(asked.failed),
-        )
-
-    def check(self, asked: NotesToMend, reply: Any) -> Notes:
-        return prove_notes(reply.notes, asked.brief, asked.pages)
-
-    def fallback(self, asked: NotesToMend) -> Notes:
-        return Notes()
+    text = f"{whole.text}\n\n{MEND}\n{lines_block(0, lines, 'notes')}"
+    max_tokens = 200 + 150 * len(failed)
+    prompt = Prompt(instructions=whole.instructions, text=text, reply=PageNotes, max_tokens=max_tokens)
+    return Correction(prompt=prompt, put_in=put_in)
 
 
-def prove_notes(notes: Sequence[PageNote], brief: Brief, pages: tuple[Retrieved, ...]) -> Notes:
-    topics = {angle.name.casefold(): angle.name for angle in brief.angles}
+def prove_notes(
+    notes: Sequence[PageNote], asked: PagesForNotes
+) -> tuple[list[CitedStatement], list[tuple[PageNote, str]]]:
+    """Return the notes that hold, and the others with what is wrong with them."""
+    topics = {angle.name.casefold(): angle.name for angle in asked.brief.angles}
 
     def prove(note: PageNote) -> CitedStatement:
-        proved = prove_note(note.statement, note.quote, note.page, pages)
+        proved = prove_note(note.statement, note.quote, note.page, asked.pages)
         return replace(proved, topic=topics.get(note.section.strip().casefold(), ""))
 
-    taken, failed = prove_each(notes[:MOST_NOTES], prove)
-    return Notes(
-        taken=tuple(taken),
-        failed=tuple(
-            FailedNote(
-                page=note.page, statement=clean_line(note.statement), quote=clean_line(note.quote), problem=problem
-            )
-            for note, problem in failed
-        ),
-    )
+    return prove_each(notes[:MOST_NOTES], prove)
 
 
 def describe_research(brief: Brief) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PrivateAttr
 
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.quotes import Unproved, prove_each
 from tablewright.citations.untrusted import WARNING, clean_line, marked, question_block
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Correction, Prompt, Unusable, answers_by_number
 from tablewright.decisions.prompt_text import headed_block, join_parts
 from tablewright.decisions.reflect import site_of
 from tablewright.decisions.take_notes import describe_research
@@ -92,6 +92,18 @@ class CitedSentence(BaseModel):
     text: str
     notes: list[int]
     calculation: str
+    _is_apart: bool = PrivateAttr(default=False)
+
+    @property
+    def is_apart(self) -> bool:
+        """True if its writer says that it uses nothing of a note that is disputed."""
+        return self._is_apart
+
+    def become(self, other: CitedSentence) -> None:
+        """Take over what was written in its place; a sentence that is given again as it was is apart."""
+        text = clean_line(other.text)
+        self._is_apart = (text, other.notes) == (self.text, self.notes)
+        self.text, self.notes, self.calculation = text, other.notes, other.calculation
 
 
 class WrittenSection(BaseModel):
@@ -146,7 +158,6 @@ class WriteReport:
         )
 
     def check(self, asked: ReportToWrite, reply: Any) -> WrittenReport:
-        """Sentences are checked one by one (`failing`), so that only those that fail are written again."""
         report: WrittenReport = reply
         columns = len(report.comparison.columns)
         if any(len(row.cells) != columns for row in report.comparison.rows):
@@ -154,6 +165,9 @@ class WriteReport:
         if not any(sentence.text.strip() for sentence in report_sentences(report)) and not report.not_found:
             raise Unusable("the report is empty: say in `not_found` what the notes do not tell.", usable=report)
         report.next_steps = [step for step in map(clean_line, report.next_steps) if step]
+        if failed := failing_sentences(report, asked):
+            faults = " ".join(fault for _, fault in failed)
+            raise Unusable(faults, usable=report, correction=ask_for_rewritten(asked, report, failed))
         return report
 
     def fallback(self, asked: ReportToWrite) -> WrittenReport:
@@ -179,31 +193,24 @@ class WriteReport:
         )
 
 
-class SentencesToRewrite(Noun, frozen=True, gc=True):
-    """`failed` are sentences with what is wrong with each."""
+def ask_for_rewritten(
+    asked: ReportToWrite, report: WrittenReport, failed: Sequence[tuple[CitedSentence, str]]
+) -> Correction:
+    """Ask for the sentences that fail once more, each with its reason."""
+    lines = [f"{n}. {sentence.text}\n   Fails: {fault}" for n, (sentence, fault) in enumerate(failed, start=1)]
 
-    report: ReportToWrite
-    failed: tuple[tuple[str, str], ...]
+    def put_in(reply: RewrittenSentences) -> WrittenReport:
+        for number, sentence in answers_by_number(reply.sentences, len(failed)).items():
+            failed[number - 1][0].become(sentence)
+        return report
 
-
-class RewriteSentences:
-    name = "rewrite sentences"
-
-    def prompt(self, asked: SentencesToRewrite) -> Prompt:
-        failed = "\n".join(f"{n}. {text}\n   Fails: {why}" for n, (text, why) in enumerate(asked.failed, start=1))
-        return Prompt(
-            instructions=report_instructions(asked.report),
-            text=f"{report_material(asked.report)}\n\n{REWRITE}\n{marked('TEXT 9', failed, 'sentences')}",
-            reply=RewrittenSentences,
-            max_tokens=300 + 200 * len(asked.failed),
-        )
-
-    def check(self, asked: SentencesToRewrite, reply: Any) -> Mapping[int, CitedSentence]:
-        """By the number that a sentence had among the failed, from 1."""
-        return {each.number: each for each in reply.sentences if 1 <= each.number <= len(asked.failed)}
-
-    def fallback(self, asked: SentencesToRewrite) -> Mapping[int, CitedSentence]:
-        return {}
+    prompt = Prompt(
+        instructions=report_instructions(asked),
+        text=f"{report_material(asked)}\n\n{REWRITE}\n{marked('TEXT 9', chr(10).join(lines), 'sentences')}",
+        reply=RewrittenSentences,
+        max_tokens=300 + 200 * len(failed),
+    )
+    return Correction(prompt=prompt, put_in=put_in)
 
 
 # ── what the writer is shown ─────────────────────────────────────────────────────────────────────────────────────────
@@ -308,6 +315,16 @@ def failing_sentences(report: WrittenReport, asked: ReportToWrite) -> list[tuple
 
     _, failed = prove_each((said for each in report_paragraphs(report) for said in with_neighbours(each)), prove)
     return [(sentence, problem) for (sentence, _), problem in failed]
+
+
+def drop_unproved(report: WrittenReport, asked: ReportToWrite) -> int:
+    """Empty the sentences that the notes do not prove; return how many."""
+    notes = {note.number: note for note in asked.notes}
+    said = [sentence for sentence in report_sentences(report) if sentence.text.strip()]
+    _, failed = prove_each(said, lambda sentence: prove_sentence(sentence, notes, asked.brief))
+    for sentence, _ in failed:
+        sentence.text = ""
+    return len(failed)
 
 
 def with_neighbours(paragraph: Sequence[CitedSentence]) -> list[tuple[CitedSentence, set[int]]]:

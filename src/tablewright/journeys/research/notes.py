@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
-
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.take_notes import CitedStatement, MendNotes, Notes, NotesToMend, PagesForNotes, TakeNotes
+from tablewright.decisions.take_notes import CitedStatement, Notes, PagesForNotes, TakeNotes
 from tablewright.domain.edits import AddRow
 from tablewright.domain.model import Basis, Cell, Field, Noun, given
 from tablewright.domain.research import Brief, SourceNote
@@ -48,25 +46,7 @@ async def read_pages(
             asked = PagesForNotes(brief=brief, pages=batch, room=room)
             with concerning([page.origin for page in batch]):
                 outcome = await decide(TakeNotes(), asked, tools.model, tell)
-                if outcome.degraded:
-                    return Notes(), outcome.degraded
-                return await mended(asked, outcome.decided), ""
-
-    async def mended(asked: PagesForNotes, notes: Notes) -> Notes:
-        """What fails its check goes back once, with the pages it is of."""
-        if not notes.failed:
-            return notes
-        numbers = sorted({each.page for each in notes.failed if 1 <= each.page <= len(asked.pages)})
-        new = {number: place for place, number in enumerate(numbers, start=1)}
-        again = NotesToMend(
-            brief=brief,
-            pages=tuple(asked.pages[number - 1] for number in numbers),
-            failed=tuple(msgspec.structs.replace(each, page=new.get(each.page, 0)) for each in notes.failed),
-            room=room,
-        )
-        better: Notes = (await decide(MendNotes(), again, tools.model, tell)).decided
-        lost = max(len(notes.failed) - len(better.taken), 0)
-        return Notes(taken=(*notes.taken, *better.taken), failed=notes.failed[:lost])
+            return (Notes(), outcome.degraded) if outcome.degraded else (outcome.decided, "")
 
     asked = list(batches(pages, lambda page: len(page.text), room=room, most=PAGES_A_CALL))
     working = [asyncio.create_task(one(batch)) for batch in asked]
@@ -86,7 +66,7 @@ async def read_pages(
             raise result
         notes, failed = result
         taken += notes.taken
-        lost += len(notes.failed)
+        lost += notes.lost
         if failed:
             unread, problem = unread + len(batch), failed
     if unread == len(pages) and pages and not limits.spent:

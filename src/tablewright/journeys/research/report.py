@@ -13,24 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.citations.quotes import prove_each
-from tablewright.citations.untrusted import clean_line
-from tablewright.decisions.decision import Decision, Outcome, Tell, decide
+from tablewright.decisions.decision import Outcome, Tell, decide
 from tablewright.decisions.reflect import site_of
 from tablewright.decisions.write_report import (
     CitedSentence,
     ReportToWrite,
-    RewriteSentences,
-    SentencesToRewrite,
     WriteReport,
     WrittenReport,
     WrittenSection,
     disputes_of,
-    failing_sentences,
+    drop_unproved,
     notes_against,
     notes_fit,
-    prove_sentence,
-    report_sentences,
     undisputed_note,
     with_neighbours,
 )
@@ -82,8 +76,6 @@ class ReportWriter:
         self._left_out = 0
         self._notes: dict[int, SourceNote] = {}
         self._against: Mapping[int, set[int]] = {}
-        self._apart: set[int] = set()
-        """The drafted sentences, by their identity, of which the writer says that they use nothing that is disputed."""
         self._claims: Sequence[CheckedClaim] = ()
         self._by_model = False
         self._words = limits.words
@@ -186,8 +178,13 @@ class ReportWriter:
 
     async def _whole(self, asked: ReportToWrite) -> WrittenReport | None:
         """None where a limit is reached before it is written."""
-        outcome = await self._decide(WriteReport(), asked)
-        return None if outcome.over_budget else await self._mended(asked, outcome.decided)
+        outcome: Outcome[WrittenReport] = await decide(WriteReport(), asked, self._model, self._tell)
+        if outcome.over_budget:
+            return None
+        if outcome.degraded:
+            raise ModelError(f"The report could not be written: {outcome.degraded}")
+        self._left_out += drop_unproved(outcome.decided, asked)
+        return outcome.decided
 
     async def _in_parts(self, asked: ReportToWrite) -> WrittenReport | None:
         """A section at a time where the notes do not fit into one request; then the rest from what was written."""
@@ -214,30 +211,6 @@ class ReportWriter:
         if draft is not None:
             draft.sections = sections
         return draft
-
-    async def _mended(self, asked: ReportToWrite, draft: WrittenReport) -> WrittenReport:
-        """What fails goes back once, each sentence with its reason; what still cannot be proved is left out."""
-        if failed := failing_sentences(draft, asked):
-            again = SentencesToRewrite(report=asked, failed=tuple((each.text, why) for each, why in failed))
-            outcome = await self._decide(RewriteSentences(), again)
-            for number, (sentence, _) in enumerate(failed, start=1):
-                if new := outcome.decided.get(number):
-                    if (clean_line(new.text), new.notes) == (sentence.text, sentence.notes):
-                        self._apart.add(id(sentence))
-                    sentence.text, sentence.notes, sentence.calculation = new.text, new.notes, new.calculation
-        notes = {note.number: note for note in asked.notes}
-        said = [sentence for sentence in report_sentences(draft) if sentence.text.strip()]
-        _, still = prove_each(said, lambda sentence: prove_sentence(sentence, notes, asked.brief))
-        for sentence, _ in still:
-            sentence.text = ""
-        self._left_out += len(still)
-        return draft
-
-    async def _decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:
-        outcome: Outcome[Any] = await decide(decision, asked, self._model, self._tell)
-        if outcome.degraded and not outcome.over_budget and isinstance(decision, WriteReport):
-            raise ModelError(f"The report could not be written: {outcome.degraded}")
-        return outcome
 
     # ── sentences with their sources ─────────────────────────────────────────────────────────────────────────────────
 
@@ -267,7 +240,7 @@ class ReportWriter:
     def _alone(self, sentence: CitedSentence, beside: set[int]) -> int:
         """A disputed note that is told without the other side; 0 where there is none, or it is not about that."""
         alone = undisputed_note(sentence.notes, beside, self._against)
-        return 0 if id(sentence) in self._apart and not self._is_contradicted(alone) else alone
+        return 0 if sentence.is_apart and not self._is_contradicted(alone) else alone
 
     async def _cited(self, numbers: Sequence[int]) -> tuple[int, ...]:
         return await self._references.cite_all([self._notes[number].evidence for number in numbers])
@@ -337,7 +310,7 @@ class ReportWriter:
     def _sure(self, cell: CitedSentence, alone: int) -> Label:
         """High where an independent site confirms all of it, low where one speaks against it."""
         numbers = cell.notes
-        if alone or (id(cell) not in self._apart and any(self._against.get(number) for number in numbers)):
+        if alone or (not cell.is_apart and any(self._against.get(number) for number in numbers)):
             return "low"
         supported = [each for each in self._claims if each.verdict == "supported"]
         confirmed = {number for each in supported for number in (each.claim.note, *each.notes)}
