@@ -86,7 +86,7 @@ class Stage:
         async with Tablewright.open(self.settings()) as tablewright:
             await tablewright.add_documents(self._written(papers), workers=1)
             asker = await tablewright._open_asker()
-            asker._today = lambda: date(2026, 11, 17)
+            object.__setattr__(asker._context, "today", lambda: date(2026, 11, 17))
             conversation = ""
             for question in questions:
                 reply = await asker.ask(question, conversation)

@@ -16,8 +16,8 @@ from tablewright.domain.corpus import Document, Truth
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Cell, Field, FieldType, Row, Table, column_key
 from tablewright.domain.shortlist import Requirements, Wish
-from tablewright.journeys.ask.members import Member, stated_of
-from tablewright.journeys.ask.query import QueryScope, answer
+from tablewright.journeys.ask.members import Member, QueryScope, stated_of
+from tablewright.journeys.ask.query import answer
 from tablewright.journeys.find.account import judge_row
 from tablewright.journeys.shortlist.ranking import Judging
 from tablewright.values.coerce import coerce

@@ -17,8 +17,17 @@ from tablewright.domain.corpus import Document
 from tablewright.domain.model import Cell, Evidence, Field, Money, Table, column_key
 from tablewright.domain.text import plural
 from tablewright.journeys.ask.answering import completed, not_decided
-from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table, stated_of, without_totals
-from tablewright.journeys.ask.query import QueryScope, Uncovered, answer
+from tablewright.journeys.ask.members import (
+    Inventory,
+    Member,
+    QueryScope,
+    RowTable,
+    Uncovered,
+    members_of_table,
+    stated_of,
+    without_totals,
+)
+from tablewright.journeys.ask.query import answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many, uncovered
 from tablewright.values.typed import typed
 

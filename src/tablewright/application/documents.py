@@ -133,8 +133,9 @@ class DocumentVerbs(Application):
 
     async def _open_asker(self, tell: Callable[[Step], None] = lambda _: None) -> Asker:
         from tablewright.journeys.ask.ask import Asker
+        from tablewright.journeys.ask.turn import AskContext
 
-        return Asker(
+        context = AskContext(
             self.store,
             await self.toolbox.open_corpus(self.store),
             await self.toolbox.open_model(),
@@ -146,6 +147,7 @@ class DocumentVerbs(Application):
             tell=tell,
             row_tables=self.row_tables,
         )
+        return Asker(context)
 
     async def conversation(self, conversation_id: str) -> Conversation:
         return await self.store.conversations.get(conversation_id)

@@ -120,19 +120,14 @@ def kept_rows(columns: Sequence[str], things: Sequence[FoundItem]) -> list[Resul
     ]
 
 
-async def shown_rows(columns: Sequence[str], things: Sequence[FoundItem], sources: Sources) -> tuple[ReplyRow, ...]:
-    return tuple(
-        [
-            ReplyRow(
-                document_id=thing.document_id,
-                title=thing.title,
-                values=values_of(thing, columns),
-                page=thing.page,
-                source=await sources.of_thing(thing),
-            )
-            for thing in things[:ROWS]
-        ]
-    )
+async def shown_rows(kept: Sequence[ResultRow], things: Sequence[FoundItem], sources: Sources) -> tuple[ReplyRow, ...]:
+    pairs = zip(kept[:ROWS], things[:ROWS], strict=True)
+    return tuple([reply_row(row, await sources.of_thing(thing)) for row, thing in pairs])
+
+
+def reply_row(row: ResultRow, source: int) -> ReplyRow:
+    title, *values = row.values
+    return ReplyRow(document_id=row.document_id, title=title, values=tuple(values), page=row.page, source=source)
 
 
 def ledger_of(found: FoundItems) -> Ledger:

@@ -8,44 +8,31 @@ becomes where every word of it is known (`question_form`), or passages (`without
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import date
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
-from tablewright.corpus.corpus import Corpus
-from tablewright.decisions.decision import Outcome, Tell, decide
+from tablewright.decisions.decision import Outcome, decide
 from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, kept_plan, texts_for
 from tablewright.decisions.translation import translated_lines
 from tablewright.domain.corpus import Document
 from tablewright.domain.form import Form, KnownGroup
 from tablewright.domain.reply import Reply
 from tablewright.domain.rowkey import split_words
-from tablewright.domain.text import shortened
-from tablewright.engine.fill import USUAL, Terms
-from tablewright.engine.progress import Watch, ignore
+from tablewright.domain.text import normalize_whitespace, shortened
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask.kept_result import go_on, since_new_topic
 from tablewright.journeys.ask.kinds import AT_INGEST, classify, sorting_effort
-from tablewright.journeys.ask.members import Inventory, RowTable, inventory, row_tables
+from tablewright.journeys.ask.members import Inventory, inventory, row_tables
 from tablewright.journeys.ask.tables import answer_from_tables, effort_of
 from tablewright.journeys.ask.texts import answer_from_texts
-from tablewright.journeys.ask.turn import AskContext, QuestionTurn
+from tablewright.journeys.ask.turn import AskContext, QuestionTurn, go_on, since_new_topic
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.journeys.ask.without_model import answer_without_model, from_form
-from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENT_LINE
 from tablewright.store.conversations import Conversation, Turn
-from tablewright.store.store import Store
 from tablewright.text.words import SMALL_WORDS
 
-if TYPE_CHECKING:
-    from tablewright.models.model import LanguageModel
-
-UNASKED = 60
-"""Documents that are read for a question without asking, unless the user says otherwise."""
 HITS = 8
 """Passages with words of the question that its plan is shown."""
 KEPT = 4
@@ -55,38 +42,9 @@ SHOWN = 12
 
 
 class Asker:
-    def __init__(
-        self,
-        store: Store,
-        corpus: Corpus,
-        model: LanguageModel | None,
-        *,
-        open_tools: OpenTools = no_tools,
-        actor: str = "",
-        terms: Terms = USUAL,
-        concurrency: int | None = None,
-        unasked: int = UNASKED,
-        today: Callable[[], date] = date.today,
-        tell: Tell = lambda _: None,
-        watch: Watch = ignore,
-        row_tables: dict[int, list[RowTable]] | None = None,
-    ) -> None:
-        """`row_tables` is what was read of tables inside documents, for all questions."""
-        self._context = AskContext(
-            store=store,
-            corpus=corpus,
-            model=model,
-            open_tools=open_tools,
-            actor=actor,
-            terms=terms,
-            concurrency=concurrency,
-            unasked=unasked,
-            tell=tell,
-            watch=watch,
-        )
-        self._store = store
-        self._today = today
-        self._row_tables: dict[int, list[RowTable]] = {} if row_tables is None else row_tables
+    def __init__(self, context: AskContext) -> None:
+        self._context = context
+        self._store = context.store
 
     async def ask(self, text: str, conversation_id: str = "", *, agreed: bool = False) -> Reply:
         """`agreed`: whatever must be read for the answer is read, without asking first."""
@@ -96,8 +54,7 @@ class Asker:
         if not documents:
             raise UsageError("There are no documents yet.", advice="Add some: `tablewright docs add PATH`.")
         things = await self._sorted(documents, agreed=agreed)
-        asking = await self._begin(text, conversation_id)
-        asking.agreed = agreed
+        asking = await self._begin(text, conversation_id, agreed=agreed)
         if self._context.model is None:
             return await answer_without_model(asking, things)
         planned = await self._plan(text, asking.conversation, things)
@@ -127,16 +84,17 @@ class Asker:
         asking.plan = asking.plan.model_copy(update={"action": "rest"})
         return await go_on(asking)
 
-    async def _begin(self, text: str, conversation_id: str) -> QuestionTurn:
+    async def _begin(self, text: str, conversation_id: str, *, agreed: bool = False) -> QuestionTurn:
         conversation = await self._store.conversations.get(conversation_id or await self._store.conversations.start())
         last = next((turn.plan for turn in reversed(conversation.turns) if turn.plan), "")
         language = kept_plan(last).language if last else ""
         return QuestionTurn(
             context=self._context,
             text=text,
-            today=self._today().isoformat(),
+            today=self._context.today().isoformat(),
             conversation=conversation,
             plan=texts_for(text, language),
+            agreed=agreed,
         )
 
     async def known(self) -> list[KnownGroup]:
@@ -172,12 +130,12 @@ class Asker:
     async def inventory(self, documents: Sequence[Document]) -> Inventory:
         readable = [each for each in documents if not each.problem]
         version = hash(tuple((each.id, each.text_hash, each.kind) for each in readable))
-        if version not in self._row_tables:
+        if version not in self._context.row_tables:
             found = await row_tables(self._store, {each.id: each for each in readable})
-            while len(self._row_tables) >= KEPT:
-                self._row_tables.pop(next(iter(self._row_tables)))
-            self._row_tables[version] = found
-        return await inventory(self._store, readable, self._row_tables[version], len(documents) - len(readable))
+            while len(self._context.row_tables) >= KEPT:
+                self._context.row_tables.pop(next(iter(self._context.row_tables)))
+            self._context.row_tables[version] = found
+        return await inventory(self._store, readable, self._context.row_tables[version], len(documents) - len(readable))
 
     async def _plan(self, text: str, conversation: Conversation, things: Inventory) -> Outcome[QuestionPlan]:
         turns = since_new_topic(conversation.turns)
@@ -185,7 +143,7 @@ class Asker:
         listed = next((turn for turn in reversed(turns) if turn.result_id), None)
         asked = QuestionToPlan(
             text=text,
-            today=self._today().isoformat(),
+            today=self._context.today().isoformat(),
             inventory=things.text,
             groups=things.groups,
             turns=tuple((turn.question, turn.answer) for turn in turns),
@@ -214,7 +172,7 @@ class Asker:
 def lines_about(question: str, text: str) -> str:
     """The two lines that share the most words with the question."""
     words = {word for word in split_words(question) if word not in SMALL_WORDS}
-    lines = list(dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip()))
+    lines = list(dict.fromkeys(normalize_whitespace(line) for line in text.splitlines() if line.strip()))
 
     def shared(place: int) -> tuple[int, int]:
         return -len(words.intersection(split_words(lines[place]))), -len(lines[place])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,24 +19,22 @@ from tablewright.decisions.classify_documents import Beginning, ClassifyDocument
 from tablewright.decisions.decision import Tell, decide
 from tablewright.domain.corpus import Document
 from tablewright.domain.edits import AddRow, RemoveRow
-from tablewright.domain.model import Field, Row, Table, column_key, given
+from tablewright.domain.model import Field, Table, column_key, given
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import plural
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import EstimateRange, dollars, spanned
-from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
-from tablewright.engine.progress import Watch, ignore
-from tablewright.journeys.enrich import OpenTools
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENTS_A_CALL, batches
-from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
 from tablewright.store.table_details import KindRow
 from tablewright.strategies.estimates import one_call
 from tablewright.strategies.strategy import find_strategy
 
 if TYPE_CHECKING:
+    from tablewright.journeys.ask.turn import AskContext
     from tablewright.models.model import LanguageModel
 
 AT_INGEST = 400
@@ -45,13 +43,6 @@ SORTED = 1.0, 1.3
 """The least and the most that sorting takes, beside the likely figure."""
 DOCUMENT = Field(name="Document")
 TITLE = Field(name="Title")
-
-Confirm: TypeAlias = Callable[[Fill], Awaitable[bool]]
-"""Asked before columns are read: whether what it takes is all right."""
-
-
-async def always(fill: Fill) -> bool:
-    return True
 
 
 async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, most: int | None = None) -> int:
@@ -106,24 +97,13 @@ async def beginning(store: Store, document: Document) -> Beginning:
 
 
 class KindTables:
-    def __init__(
-        self,
-        store: Store,
-        open_tools: OpenTools,
-        *,
-        actor: str = "",
-        terms: Terms = USUAL,
-        concurrency: int | None = None,
-        confirm: Confirm = always,
-        watch: Watch = ignore,
-    ) -> None:
-        self._store = store
-        self._open_tools = open_tools
-        self._actor = actor
-        self._terms = terms
-        self._concurrency = concurrency
+    """`confirm` is asked before columns are read: whether what it takes is all right."""
+
+    def __init__(self, context: AskContext, confirm: Callable[[Fill], Awaitable[bool]]) -> None:
+        self._context = context
+        self._store = context.store
+        self._changes = Changes(context.store, context.actor)
         self._confirm = confirm
-        self._watch = watch
 
     async def table(self, kind: str, documents: Sequence[Document], names: Mapping[str, str]) -> Table:
         """The table of the kind, with a row for each of its documents under its name."""
@@ -135,7 +115,7 @@ class KindTables:
                 (DOCUMENT, TITLE),
                 ((given(names[each.id]), given(each.title)) for each in documents),
                 key_field=DOCUMENT.name,
-                actor=self._actor,
+                actor=self._context.actor,
                 note=f"a row for each {kind or 'document'}",
             )
             known = await self._store.kinds.keep_table(kind, table.id)
@@ -162,7 +142,7 @@ class KindTables:
             for each in new
         ]
         if edits:
-            await Changes(self._store, self._actor).edit(table_id, edits, "documents added or removed")
+            await self._changes.edit(table_id, edits, "documents added or removed")
         if gone:
             await self._store.kinds.drop_rows(table_id, list(gone))
 
@@ -179,48 +159,36 @@ class KindTables:
     async def fill(
         self, table: Table, documents: Sequence[Document], fields: Sequence[Field]
     ) -> tuple[Table, Filled | None]:
-        """The table with these columns read from all documents; what was read before is not read again, unless the
-        document has changed. None where nothing was to be read, or the person said no."""
+        """Return the table with these columns read from all documents; what was read before is not read again, unless
+        the document has changed. None if nothing was to be read, or the person said no."""
         rows = await self._store.kinds.rows(table.id)
         known = {column_key(field.name): field for field in table.fields}
         wanted = [known.get(column_key(field.name), field) for field in fields]
-        current = {each.id for each in documents}
-        mine = [row for row in table.rows if row.id in {row.row_id for id, row in rows.items() if id in current}]
+        there = {rows[each.id].row_id for each in documents if each.id in rows}
+        mine = [row for row in table.rows if row.id in there]
         stale = {(row.id, field.name) for row in mine for field in table.fields if row.cell(field.name).stale}
-        only = unread(mine, wanted) | stale
-        asked = {column_key(field.name) for field in wanted}
-        others = [each for each in table.fields if column_key(each.name) not in asked]
-        others = [each for each in others if any(name == each.name for _, name in stale)]
+        asked = [field for field in wanted if field.question]
+        only = stale | {(row.id, field.name) for row in mine for field in asked if row.cell(field.name).needs_work}
         if not only:
             return table, None
-        strategy = find_strategy("documents")
+        others = {name for _, name in stale} - {field.name for field in wanted}
+        read = [*wanted, *(field for field in table.fields if field.name in others)]
         fill = Fill(
             self._store,
             table,
-            with_key([*wanted, *others]),
-            strategy,
-            tools=await self._open_tools(("documents", "model")),
+            [msgspec.structs.replace(field, depends_on=(DOCUMENT.name,)) for field in read],
+            find_strategy("documents"),
+            tools=await self._context.open_tools(("documents", "model")),
             only=only,
-            concurrency=self._concurrency,
-            terms=self._terms,
-            watch=self._watch,
+            concurrency=self._context.concurrency,
+            terms=self._context.terms,
+            watch=self._context.watch,
         )
         if not await self._confirm(fill):
             return table, None
         filled = await fill.run()
-        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id, empties=True)
+        await self._changes.apply_unseen(filled.proposal_id, empties=True)
         return await self._store.tables.load(table.id), filled
-
-
-def unread(rows: Sequence[Row], fields: Sequence[Field]) -> set[CellAt]:
-    """Which cells nobody has looked for."""
-    return {
-        (row.id, field.name) for row in rows for field in fields if field.question and row.cell(field.name).needs_work
-    }
-
-
-def with_key(fields: Sequence[Field]) -> list[Field]:
-    return [msgspec.structs.replace(field, depends_on=(DOCUMENT.name,)) for field in fields]
 
 
 def keys_of(documents: Sequence[Document]) -> dict[str, str]:

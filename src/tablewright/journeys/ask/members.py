@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tablewright.conditions.comparable import comparable_values
@@ -13,7 +13,8 @@ from tablewright.corpus.results import StatedFact
 from tablewright.decisions.plan_question import KIND, DocumentGroup
 from tablewright.domain.corpus import Document, Typed
 from tablewright.domain.model import Cell, Field, Table, column_key
-from tablewright.domain.text import shortened
+from tablewright.domain.text import plural, shortened
+from tablewright.messages.catalogue import translate
 from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
 from tablewright.store.table_details import KindRow
@@ -38,11 +39,13 @@ SUMMED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """A document, or a row inside one. By column key, `values` are what is known of it, `missing` why something is
-    not; `doubts` names the columns whose value was concluded rather than read, or is weak."""
+    """A document, or a row inside one; `group` is the kind or table that a question asks it as. By column key,
+    `values` are what is known of it, `missing` why something is not; `doubts` names the columns whose value was
+    concluded rather than read, or is weak."""
 
     document: Document
     title: str
+    group: str = ""
     row: int = 0
     start: int = 0
     end: int = 0
@@ -52,6 +55,16 @@ class Member:
     doubts: frozenset[str] = frozenset()
     may_be_total: bool = False
     """A last row whose figures add up the few rows above it, by chance or because that is what it is."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.document.id, self.row
+
+
+def values_in(members: Iterable[Member], column: str) -> list[Typed]:
+    """Return all values that are known of a column."""
+    key = column_key(column)
+    return [stated.value for member in members for stated in member.values.get(key, ())]
 
 
 def titles_of(documents: Sequence[Document]) -> dict[str, str]:
@@ -103,6 +116,10 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
             )
         )
     return members
+
+
+async def table_members(store: Store, table: Table, documents: Sequence[Document]) -> list[Member]:
+    return members_of_table(table, await store.kinds.rows(table.id), documents)
 
 
 def stated_of(column: Field, cell: Cell) -> tuple[StatedFact, ...]:
@@ -248,6 +265,44 @@ def row_member(document: Document, title: str, cells: Sequence[PropertyAt], head
     )
 
 
+# ── what is looked at ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncovered:
+    """Documents that have no table with these columns, so that nothing of them was looked at."""
+
+    count: int
+    total: int
+    called: str
+
+    def text(self, language: str) -> str:
+        return translate(
+            "ask",
+            "{count} of {total} {things} has no such table, so it was not looked at|"
+            "{count} of {total} {things} have no such table, so they were not looked at",
+            language,
+            count=self.count,
+            total=self.total,
+            things=plural(self.called, 2),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryScope:
+    """What is looked at: the members, what one of them is called, and how many documents could not be read. Of
+    `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind. Of rows:
+    `uncovered` are documents of the same kinds without such a table, and `totals` the rows that only add up others."""
+
+    members: Sequence[Member]
+    called: str = "document"
+    unreadable: int = 0
+    unsorted: int = 0
+    of: int = 0
+    uncovered: Uncovered | None = None
+    totals: int = 0
+
+
 # ── what there is, in words ──────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -281,8 +336,7 @@ async def inventory(
         columns: list[str] = []
         if kind in living:
             table = await store.tables.load(living[kind])
-            rows = await store.kinds.rows(table.id)
-            known = members_of_table(table, rows, members)
+            known = await table_members(store, table, members)
             for column in table.fields:
                 if column.question:
                     columns.append(column.name)
@@ -320,7 +374,7 @@ def described_table(table: RowTable) -> list[str]:
         f"    first row: {shortened(' | '.join(shown), 200)}",
     ]
     for label in table.labels:
-        stated = [each.value for member in table.members for each in member.values.get(column_key(label), ())]
+        stated = values_in(table.members, label)
         texts = dict.fromkeys(value.raw for value in stated if value.number is None and not value.date)
         if 1 < len(texts) <= min(FEW, len(stated) // 2):
             lines.append(f"    {label}: {', '.join(shortened(text, 40) for text in texts)}")
@@ -330,7 +384,7 @@ def described_table(table: RowTable) -> list[str]:
 def described(column: Field, members: Sequence[Member]) -> str:
     """ "Total (money), known of 20 of 22: 12.00 EUR to 4310.00 EUR"."""
     key = column_key(column.name)
-    values = [stated.value for member in members for stated in member.values.get(key, ())]
+    values = values_in(members, column.name)
     known = sum(key in member.values for member in members)
     asks = f" “{column.question}”" if column.question else ""
     head = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tablewright.conditions.comparable import sort_key
-from tablewright.conditions.compare import Verdict, all_hold, is_limit, is_text
+from tablewright.conditions.compare import Verdict, all_hold, is_text
 from tablewright.conditions.evaluate import Gap, Rules, Spellings, Stated, evaluate_condition, joint_key
 from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, UndecidedItem
 from tablewright.decisions.decision import Tell
 from tablewright.decisions.plan_question import QuestionPlan
 from tablewright.decisions.same_values import ToGroup, learn_spellings, values_to_group
-from tablewright.domain.condition import NAMING, UNARY, Condition, named_column
-from tablewright.domain.corpus import Completeness, Question, Typed
+from tablewright.domain.condition import NAMING, UNARY, Condition, describe_condition, named_column
+from tablewright.domain.corpus import Question, Typed
 from tablewright.domain.model import Field, column_key
-from tablewright.domain.text import plural
-from tablewright.journeys.ask.members import CHANGED, Member
-from tablewright.messages.catalogue import AskText, translate, translate_count
+from tablewright.domain.text import normalize_whitespace
+from tablewright.journeys.ask.doubts import Doubts
+from tablewright.journeys.ask.members import CHANGED, Member, QueryScope
+from tablewright.messages.catalogue import AskText, translate
 from tablewright.models.document_scope import concerning
-from tablewright.values.currencies import CODES
 from tablewright.values.typed import typed
 
 if TYPE_CHECKING:
@@ -67,41 +67,6 @@ async def spellings_for(
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueryScope:
-    """What is looked at: the members, what one of them is called, and how many documents could not be read. Of
-    `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind. Of rows:
-    `uncovered` are documents of the same kinds without such a table, and `totals` the rows that only add up others."""
-
-    members: Sequence[Member]
-    called: str = "document"
-    unreadable: int = 0
-    unsorted: int = 0
-    of: int = 0
-    uncovered: Uncovered | None = None
-    totals: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Uncovered:
-    """Documents that have no table with these columns, so that nothing of them was looked at."""
-
-    count: int
-    total: int
-    called: str
-
-    def text(self, language: str) -> str:
-        return translate(
-            "ask",
-            "{count} of {total} {things} has no such table, so it was not looked at|"
-            "{count} of {total} {things} have no such table, so they were not looked at",
-            language,
-            count=self.count,
-            total=self.total,
-            things=plural(self.called, 2),
-        )
-
-
 # ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -133,45 +98,8 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
         ordered = ordered[: plan.limit]
     else:
         ordered, unplaced = ordered + unplaced, []
-    language, total = plan.language, len(members)
-    titled = sum(each.document.kind_by == "title" for each in members) if scope.unsorted else 0
-    unknown = sum(not each.document.kind for each in members) if titled else 0
-    unsure = sum(each.may_be_total for each in matches)
-    told = [
-        translate_count(
-            "ask", "{count} of {total} were judged by the model, or are not sure", doubted, language, total=total
-        ),
-        *(f"{guess} ({count})" for guess, count in guesses.items()),
-        *(
-            translate("ask", "names in {column} were compared by spelling alone", language, column=column)
-            for column in sorted(said.by_spelling)
-        ),
-        translate_count(
-            "ask",
-            "the kind of {count} of {total} documents is not confirmed",
-            scope.unsorted,
-            language,
-            total=scope.of,
-        ),
-        translate_count(
-            "ask",
-            "the kind of {count} of these {total} is a guess from titles and folders",
-            titled,
-            language,
-            total=total,
-        ),
-        translate_count("ask", "the kind of {count} of these {total} is not known", unknown, language, total=total),
-        translate_count(
-            "ask",
-            "{count} row may only add up those above it|{count} rows may only add up those above them",
-            unsure,
-            language,
-        ),
-        unlike(plan, matches),
-        *(about(plan, ordered) for about in (mixed, counted_twice, not_single, changed_since)),
-    ]
-    doubts = list(filter(None, told))
-    completeness, reason = how_complete(scope, undecided, doubts, language, sorted_within(plan, ordered))
+    doubts = Doubts(plan, scope, matches, ordered)
+    completeness, reason = doubts.completeness(undecided, doubts.sentences(doubted, guesses, said))
     found = FoundItems(
         question=question,
         matches=tuple(thing_of(member, plan, said) for member in ordered),
@@ -183,7 +111,9 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
     )
     aggregated = None
     if plan.aggregate:
-        aggregated = annotations_aggregate(found, plan.aggregate, question.of, question.group_by, language=language)
+        aggregated = annotations_aggregate(
+            found, plan.aggregate, question.of, question.group_by, language=plan.language
+        )
         if plan.period:
             in_time = tuple(sorted(aggregated.groups, key=lambda group: group.key))
             aggregated = msgspec.structs.replace(aggregated, groups=in_time)
@@ -212,90 +142,6 @@ def in_unit(stated: StatedFact, unit: str) -> StatedFact:
     if value.number is None or value.currency or value.base or value.date:
         return stated
     return msgspec.structs.replace(stated, value=typed(f"{value.raw} {unit}"))
-
-
-def mixed(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """What is taken for granted where figures without a currency are added up, or the first few of them chosen, beside
-    a column of several."""
-    is_figure = plan.aggregate not in ("", "count")
-    if plan.unit_column or not (is_figure or (plan.order_by and plan.limit > 0)):
-        return ""
-    of = column_key(plan.aggregate_column if is_figure else plan.order_by)
-    if all(each.value.currency or each.value.base for member in members for each in member.values.get(of, ())):
-        return ""
-    marks: dict[str, set[str]] = {}
-    for member in members:
-        for key, stated in member.values.items():
-            marks.setdefault(key, set()).update(each.value.raw.strip().upper() for each in stated)
-    several = next((values for values in marks.values() if len(values) > 1 and values <= CODES), None)
-    if several is None:
-        return ""
-    currencies = ", ".join(sorted(several))
-    text: AskText[str] = "the figures may be in several currencies ({currencies})"
-    return translate("ask", text, plan.language, currencies=currencies)
-
-
-def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """What is taken for granted where one member states several values of what is added up."""
-    if plan.aggregate not in ("sum", "average"):
-        return ""
-    of = column_key(plan.aggregate_column)
-    several = sum(len({each.value.raw for each in member.values.get(of, ())}) > 1 for member in members)
-    return translate_count(
-        "ask",
-        "{count} of {total} state several values of {column}; all count",
-        several,
-        plan.language,
-        total=len(members),
-        column=plan.aggregate_column,
-    )
-
-
-def unlike(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """What is taken for granted where the largest or the first few are chosen among figures in several currencies."""
-    is_chosen = plan.aggregate in ("min", "max") or plan.limit > 0
-    by = plan.aggregate_column if plan.aggregate not in ("", "count") else plan.order_by
-    values = [each.value for member in members for each in member.values.get(column_key(by), ())] if is_chosen else []
-    units = sorted({value.currency or value.unit for value in values if value.currency or value.base})
-    kinds = {value.currency or value.base for value in values} - {""}
-    if len(kinds) < 2:
-        return ""
-    return translate(
-        "ask",
-        "nothing is converted, so figures in {units} were not weighed against each other",
-        plan.language,
-        units=", ".join(units),
-    )
-
-
-def not_single(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """What is taken for granted where a figure is made of "< 0.5" or "10 to 20"."""
-    of = column_key(plan.aggregate_column)
-    if plan.aggregate in ("", "count"):
-        return ""
-    values = [each.value for member in members for each in member.values.get(of, ())]
-    count = sum(value.number is not None and (value.high is not None or is_limit(value.raw)) for value in values)
-    return translate_count(
-        "ask",
-        "{count} of {total} give {column} only as a limit or a range",
-        count,
-        plan.language,
-        total=len(values),
-        column=plan.aggregate_column,
-    )
-
-
-def changed_since(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """Who does not count towards a figure because it was read before the document changed."""
-    of = column_key(plan.aggregate_column)
-    count = sum(member.missing.get(of) == CHANGED for member in members) if of else 0
-    return translate_count(
-        "ask",
-        "{count} document has changed since {column} was read|{count} documents have changed since {column} was read",
-        count,
-        plan.language,
-        column=plan.aggregate_column,
-    )
 
 
 def question_of(plan: QuestionPlan, things: str) -> Question:
@@ -335,6 +181,11 @@ def in_period(day: str, period: str) -> str:
     return day[:7] if period == "month" else f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
 
 
+def asked_of(called: str, plan: QuestionPlan) -> str:
+    """ "invoice: Total > 500 EUR; Supplier = ACME"."""
+    return f"{called}: {'; '.join(map(describe_condition, plan.where))}".strip(": ")
+
+
 def evaluate_on_member(member: Member, condition: Condition, fields: Mapping[str, Field], rules: Rules) -> Verdict:
     field = fields.get(column_key(condition.column)) or Field(name=condition.column)
     reader = partial(read_member, member, condition.operator in UNARY, rules.language)
@@ -368,18 +219,6 @@ def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member
     return [member for _, member in placed], [member for member in members if not member.values.get(key)]
 
 
-def sorted_within(plan: QuestionPlan, members: Sequence[Member]) -> str:
-    """Which currencies or units a whole list is sorted within."""
-    is_whole = bool(plan.order_by) and plan.limit <= 0 and not plan.aggregate
-    values = [each.value for member in members for each in member.values.get(column_key(plan.order_by), ())[:1]]
-    units = {value.currency or value.base: value.currency or value.unit for value in values} if is_whole else {}
-    named = ", ".join(sorted(unit for unit in units.values() if unit))
-    if len(units.keys() - {""}) < 2:
-        return ""
-    text: AskText[str] = "sorted within each of {units}, which are not compared with each other"
-    return translate("ask", text, plan.language, units=named)
-
-
 def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
     """As many groups as the plan asks for, by their figure; those that share the last place are all there."""
 
@@ -401,7 +240,8 @@ def of_groups(found: FoundItems, aggregated: Aggregated) -> FoundItems:
         thing
         for thing in found.matches
         if any(
-            " ".join(each.value.raw.split()).casefold() in kept for each in thing.all_of(found.question.group_by)[:1]
+            normalize_whitespace(each.value.raw).casefold() in kept
+            for each in thing.all_of(found.question.group_by)[:1]
         )
     )
     rejected = found.rejected + len(found.matches) - len(matches)
@@ -413,7 +253,7 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
     for column in plan.columns:
         key = column_key(column.name)
         for stated in member.values.get(key, ()):
-            name = (said.named.get(key, {}) if said else {}).get(" ".join(stated.value.raw.split()))
+            name = (said.named.get(key, {}) if said else {}).get(normalize_whitespace(stated.value.raw))
             if name and key == column_key(plan.group_by):
                 stated = msgspec.structs.replace(stated, value=Typed(raw=name))
             values.append(msgspec.structs.replace(stated, asked=column.name))
@@ -429,31 +269,3 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
         end=member.end,
         values=tuple(values),
     )
-
-
-def how_complete(
-    scope: QueryScope,
-    undecided: Sequence[UndecidedItem],
-    doubts: Sequence[str],
-    language: str = "",
-    order: str = "",
-) -> tuple[Completeness, str]:
-    gaps = []
-    if undecided:
-        most, times = Counter(each.reason for each in undecided).most_common(1)[0]
-        count, total = len(undecided), len(scope.members)
-        text: AskText[str] = "{count} of {total} could not be decided ({times}: {why})"
-        gaps.append(translate("ask", text, language, count=count, total=total, times=times, why=most))
-    if scope.unreadable:
-        unread: AskText[str] = "{count} document could not be read|{count} documents could not be read"
-        gaps.append(translate("ask", unread, language, count=scope.unreadable))
-    if scope.uncovered:
-        gaps.append(scope.uncovered.text(language))
-    note = translate_count(
-        "ask",
-        "{count} row that only adds up the others was left out|{count} rows that only add up the others were left out",
-        scope.totals,
-        language,
-    )
-    completeness: Completeness = "incomplete" if gaps else "approximate" if doubts else "exact"
-    return completeness, "; ".join(filter(None, (*gaps, *doubts, note, order)))

@@ -8,13 +8,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tablewright.conditions.evaluate import Rules, Spellings
+from tablewright.corpus.results import FoundItem
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_question import KIND, PlannedColumn, QuestionPlan
-from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Document
 from tablewright.domain.model import Field, column_key
-from tablewright.domain.reply import Ledger, Reply, ReplyRow, ToolUse
+from tablewright.domain.reply import Ledger, Reply, ToolUse
 from tablewright.domain.text import shortened
 from tablewright.engine.estimate import EstimateRange
 from tablewright.engine.fill import Fill
@@ -30,31 +30,34 @@ from tablewright.journeys.ask.answering import (
     named,
     not_decided,
     shown_rows,
-    spans_of,
+    values_of,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
-from tablewright.journeys.ask.members import Inventory, Member, RowTable, members_of_table
-from tablewright.journeys.ask.query import QueryScope, Uncovered, answer, evaluate_on_member, spellings_for
+from tablewright.journeys.ask.members import Inventory, Member, QueryScope, RowTable, Uncovered, table_members
+from tablewright.journeys.ask.query import (
+    answer,
+    asked_of,
+    evaluate_on_member,
+    spellings_for,
+    thing_of,
+)
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.messages.catalogue import figure, translate
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import AROUND_A_LINE, LISTED_ROW, take_fitting
-from tablewright.store.conversations import ResultRow
 
 NAMED = 6
 """Things that an answer names; more are a table."""
 TOO_MANY = 200
 """Rows beyond which one is asked to narrow the question."""
 NARROWING = 3
-SPANS = 8
-"""Places of a row that its citation quotes."""
 
 
 async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply | None:
     """None where the members do not say, so that the texts must."""
     plan = asking.plan
-    members: list[tuple[str, Member]] = []
+    members: list[Member] = []
     is_of_tables = all(name in things.tables for name in plan.of)
     for name in plan.of:
         if name not in things.tables:
@@ -65,14 +68,14 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
             read = list(things.tables[name].members)
         if isinstance(read, Reply):
             return read
-        members += [(name, each) for each in read]
-    said = await spellings_for(plan, [each for _, each in members], asking.context.model, asking.context.tell)
+        members += [replace(each, group=name) for each in read]
+    said = await spellings_for(plan, members, asking.context.model, asking.context.tell)
     if plan.compare:
         return await concluded(asking, possible(plan, members, said), things)
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
     scope = QueryScope(
-        members=[each for _, each in members],
+        members=members,
         called=called,
         unreadable=unreadable(plan.of, things),
         unsorted=things.unsorted if kinds else 0,
@@ -81,9 +84,7 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         totals=sum(len(things.tables[name].totals) for name in plan.of if name in things.tables),
     )
     if asking.context.model is not None and (unreckoned := not_reckoned(plan, scope, said)):
-        return await concluded(
-            asking, [each for each in members if (each[1].document.id, each[1].row) in unreckoned], things
-        )
+        return await concluded(asking, [each for each in members if each.key in unreckoned], things)
     return await reply_of(asking, things, scope, said)
 
 
@@ -169,15 +170,7 @@ async def read_columns(
         )
         return False
 
-    tables = KindTables(
-        context.store,
-        context.open_tools,
-        actor=context.actor,
-        terms=context.terms,
-        concurrency=context.concurrency,
-        confirm=confirm,
-        watch=context.watch,
-    )
+    tables = KindTables(context, confirm)
     every = [each for all_ in things.kinds.values() for each in all_]
     table = await tables.table(kind, list(things.kinds[kind]), keys_of(every))
     fields = [
@@ -199,7 +192,7 @@ async def read_columns(
         )
         if filled.problem:
             raise ModelError(filled.problem, kept="What was read is kept.")
-    return members_of_table(table, await context.store.kinds.rows(table.id), documents)
+    return await table_members(context.store, table, documents)
 
 
 def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange, cost: EstimateRange | None) -> str:
@@ -232,7 +225,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     asking.tried.append(
         ToolUse(
             tool="annotations_search",
-            asked=f"{scope.called}: {'; '.join(map(describe_condition, plan.where))}".strip(": "),
+            asked=asked_of(scope.called, plan),
             matches=len(found.matches),
             threshold=found.completeness,
         )
@@ -244,7 +237,8 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     sources = Sources(corpus=context.corpus)
     columns = found.question.show
     shown = listed(found, aggregated)
-    rows = await shown_rows(columns, shown, sources)
+    kept = kept_rows(columns, shown)
+    rows = await shown_rows(kept, shown, sources)
     lines = [await answer_text(found, aggregated, sources, plan.sentence, plan.language)]
     is_named = not plan.aggregate and 0 < len(shown) <= NAMED
     if is_named:
@@ -263,7 +257,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
             lines += more
             completeness = "approximate" if more and completeness == "exact" else completeness
             reason = "; ".join(filter(None, (reason, read)))
-    result_id = await context.store.results.keep(asking.text, ("document", *columns), kept_rows(columns, shown))
+    result_id = await context.store.results.keep(asking.text, ("document", *columns), kept)
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -309,76 +303,58 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]], said: Spellings) -> list[tuple[str, Member]]:
+def possible(plan: QuestionPlan, members: Sequence[Member], said: Spellings) -> list[Member]:
     """Without those that a condition keeps out; one on a column that a table does not have says nothing of its rows."""
     fields, rules = plan.fields_by_key, Rules(spellings=said)
 
     def is_out(member: Member) -> bool:
         return any(evaluate_on_member(member, each, fields, rules).truth == "no match" for each in plan.where)
 
-    return [(name, member) for name, member in members if not is_out(member)]
+    return [member for member in members if not is_out(member)]
 
 
-async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]], things: Inventory) -> Reply | None:
+async def concluded(asking: QuestionTurn, members: Sequence[Member], things: Inventory) -> Reply | None:
     """What needs judgement across rows; None where the model concludes nothing."""
     context, plan = asking.context, asking.plan
     assert context.model is not None
-    texts = take_fitting((row_text(member, plan) for _, member in members), context.model.text_room, AROUND_A_LINE)
-    rows = [NumberedRow(table=name, text=text) for (name, _), text in zip(members, texts, strict=False)]
+    columns = [column.name for column in plan.columns]
+    found = [thing_of(member, plan) for member in members]
+    lines = (row_text(*each, columns) for each in zip(members, found, strict=True))
+    texts = take_fitting(lines, context.model.text_room, AROUND_A_LINE)
+    rows = [NumberedRow(table=member.group, text=text) for member, text in zip(members, texts, strict=False)]
+    is_part = len(rows) < len(members)
     asking.tried.append(
         ToolUse(
             tool="annotations_search",
-            asked=f"{', '.join(plan.of)}: {'; '.join(map(describe_condition, plan.where))}".strip(": "),
+            asked=asked_of(", ".join(plan.of), plan),
             matches=len(members),
-            threshold=f"the first {len(rows)} that fit" if len(rows) < len(members) else "",
+            threshold=f"the first {len(rows)} that fit" if is_part else "",
             note="compared by the model",
         )
     )
     asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today, more=len(members) - len(rows))
-    with concerning([member.document.id for _, member in members]):
+    with concerning([member.document.id for member in members]):
         outcome = await decide(Conclude(), asked, context.model, context.tell)
     conclusion: Conclusion = outcome.decided
     if not conclusion.statements:
         return None
     sources = Sources(corpus=context.corpus)
-    lines = [
+    said = [
         with_sources(
             asking.calculated(each.text, each.calculations),
-            [await cite(members[place][1], sources) for place in each.rows[:NAMED]],
+            [await sources.of_thing(found[place]) for place in each.rows[:NAMED]],
         )
         for each in conclusion.statements
     ]
-    if conclusion.missing:
-        lines.append(asking.translate("Missing: {what}", what=conclusion.missing))
-    if conclusion.left_out:
-        lines.append(
-            asking.translate(
-                "{count} statement could not be verified and is left out.|"
-                "{count} statements could not be verified and are left out.",
-                count=conclusion.left_out,
-            )
-        )
-    columns = tuple(column.name for column in plan.columns)
-    chosen = [members[place][1] for place in conclusion.listed]
-    shown = [
-        ReplyRow(
-            document_id=each.document.id,
-            title=each.title,
-            values=tuple(value_text(each, name) for name in columns),
-            page=each.page,
-            source=await cite(each, sources),
-        )
-        for each in chosen[:ROWS]
-    ]
-    is_part = len(rows) < len(members)
-    unseen = uncovered(plan.of, things)
-    unread = unreadable(plan.of, things)
+    chosen = [found[place] for place in conclusion.listed]
+    kept = kept_rows(columns, chosen)
+    shown = await shown_rows(kept, chosen, sources)
+    unseen, unread = uncovered(plan.of, things), unreadable(plan.of, things)
     gaps = [unseen.text(plan.language)] if unseen else []
-    gaps += (
-        [asking.translate("{count} document could not be read|{count} documents could not be read", count=unread)]
-        if unread
-        else []
-    )
+    if unread:
+        gaps.append(
+            asking.translate("{count} document could not be read|{count} documents could not be read", count=unread)
+        )
     compared_rows = (
         asking.translate("only {count} of {total} rows were compared", count=len(rows), total=len(members))
         if is_part
@@ -387,33 +363,32 @@ async def concluded(asking: QuestionTurn, members: Sequence[tuple[str, Member]],
     return await asking.remember(
         Reply(
             question=asking.text,
-            answer="\n".join(lines),
+            answer="\n".join((*said, *asking.what_is_missing(conclusion.missing, conclusion.left_out))),
             citations=tuple(sources.citations),
-            columns=columns if shown else (),
-            rows=tuple(shown),
+            columns=tuple(columns) if shown else (),
+            rows=shown,
             count=len(chosen) if chosen else None,
             completeness="incomplete" if is_part or conclusion.unsure or gaps else "approximate",
             reason="; ".join((*gaps, compared_rows)),
             ledger=compared(conclusion, members, plan, things) if chosen else None,
             route="structured",
             route_reason=plan.question,
-            result_id=await keep(asking, columns, chosen),
+            result_id=await context.store.results.keep(asking.text, ("document", *columns), kept) if chosen else "",
             more=len(chosen) - len(shown),
         )
     )
 
 
-def compared(
-    conclusion: Conclusion, members: Sequence[tuple[str, Member]], plan: QuestionPlan, things: Inventory
-) -> Ledger:
+def compared(conclusion: Conclusion, members: Sequence[Member], plan: QuestionPlan, things: Inventory) -> Ledger:
     """Of the tables that something was listed from."""
-    of = {members[place][0] for place in conclusion.listed}
+    of = {members[place].group for place in conclusion.listed}
     if not of.isdisjoint(things.tables):  # their rows are one list, whatever their headers
-        of |= {name for name, _ in members if name in things.tables}
-    total = sum(name in of for name, _ in members)
-    unsure = [place for place in conclusion.unsure if members[place][0] in of and place not in conclusion.listed]
+        of |= {each.group for each in members if each.group in things.tables}
+    total = sum(each.group in of for each in members)
+    unsure = [place for place in conclusion.unsure if members[place].group in of and place not in conclusion.listed]
     only = next(iter(of)) if len(of) == 1 else ""
     unread = unreadable(plan.of, things)
+    silent = translate("ask", "the documents do not say", plan.language)
     return Ledger(
         things=only if only in things.kinds else "row" if of <= things.tables.keys() else "document",
         total=total + unread,
@@ -421,39 +396,11 @@ def compared(
         unreadable=unread,
         no_match=total - len(conclusion.listed) - len(unsure),
         not_stated=len(unsure),
-        undecided=tuple(
-            (members[place][1].title, translate("ask", "the documents do not say", plan.language)) for place in unsure
-        ),
+        undecided=tuple((members[place].title, silent) for place in unsure),
     )
 
 
-async def keep(asking: QuestionTurn, columns: Sequence[str], chosen: Sequence[Member]) -> str:
-    if not chosen:
-        return ""
-    kept = [
-        ResultRow(
-            document_id=each.document.id,
-            page=each.page,
-            values=(each.title, *(value_text(each, name) for name in columns)),
-            start=each.start,
-            end=each.end,
-        )
-        for each in chosen
-    ]
-    return await asking.context.store.results.keep(asking.text, ("document", *columns), kept)
-
-
-async def cite(member: Member, sources: Sources) -> int:
-    spans = [span for stated in member.values.values() for each in stated for span in spans_of(each)]
-    return await sources.cite(member.document.id, spans[:SPANS] or [(member.start, member.end)])
-
-
-def row_text(member: Member, plan: QuestionPlan) -> str:
+def row_text(member: Member, thing: FoundItem, columns: Sequence[str]) -> str:
     """A member in one line: "PO-7.pdf: Supplier ACME; Total 12.50 EUR"."""
-    asked = [(column.name, value_text(member, column.name)) for column in plan.columns]
-    values = [f"{name} {value}" for name, value in asked if value]
+    values = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
     return shortened(f"{member.document.name}: {'; '.join(values)}", LISTED_ROW)
-
-
-def value_text(member: Member, column: str) -> str:
-    return "; ".join(dict.fromkeys(each.value.raw for each in member.values.get(column_key(column), ())))

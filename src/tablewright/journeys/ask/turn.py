@@ -1,9 +1,11 @@
-"""One turn of a conversation about documents: what it is answered with, and what is remembered of it."""
+"""One turn of a conversation about documents: what it works with, what is remembered of it, and how it goes on with the
+kept result of an earlier one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,31 +16,39 @@ from tablewright.decisions.plan_question import QuestionPlan
 from tablewright.domain.form import Form
 from tablewright.domain.reply import Reply, ToolUse
 from tablewright.domain.text import shortened
-from tablewright.engine.fill import Terms
-from tablewright.engine.progress import Watch
-from tablewright.journeys.enrich import OpenTools
+from tablewright.engine.fill import USUAL, Terms
+from tablewright.engine.progress import Watch, ignore
+from tablewright.journeys.ask.answering import ROWS, Sources, reply_row
+from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.messages.catalogue import translate
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 
 if TYPE_CHECKING:
+    from tablewright.journeys.ask.members import RowTable
     from tablewright.models.model import LanguageModel
 
+UNASKED = 60
+"""Documents that are read for a question without asking, unless the user says otherwise."""
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True)
 class AskContext:
-    """What every turn works with. `unasked` are the documents that may be read for it without asking first."""
+    """What every turn works with. `unasked` are the documents that may be read for it without asking first;
+    `row_tables` what was read of tables inside documents, for all questions."""
 
     store: Store
     corpus: Corpus
     model: LanguageModel | None
-    open_tools: OpenTools
-    actor: str
-    terms: Terms
-    concurrency: int | None
-    unasked: int
-    tell: Tell
-    watch: Watch
+    open_tools: OpenTools = no_tools
+    actor: str = ""
+    terms: Terms = USUAL
+    concurrency: int | None = None
+    unasked: int = UNASKED
+    tell: Tell = lambda _: None
+    watch: Watch = ignore
+    today: Callable[[], date] = date.today
+    row_tables: dict[int, list[RowTable]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -65,6 +75,19 @@ class QuestionTurn:
         """The sentence, and how code came to the figures in it that nothing states; a count explains itself."""
         shown = [each for each in calculations if {part.strip() for part in each.split("+")} != {"1"}]
         return f"{text} ({self.translate('calculated: {how}', how='; '.join(shown))})" if shown else text
+
+    def what_is_missing(self, missing: str, left_out: int) -> list[str]:
+        """Return lines on what the documents do not tell, and on statements that were not verified."""
+        lines = [self.translate("Missing: {what}", what=missing)] if missing else []
+        if left_out:
+            lines.append(
+                self.translate(
+                    "{count} statement could not be verified and is left out.|"
+                    "{count} statements could not be verified and are left out.",
+                    count=left_out,
+                )
+            )
+        return lines
 
     async def reply_with(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
@@ -106,3 +129,48 @@ class QuestionTurn:
 
 def with_sources(text: str, numbers: Sequence[int]) -> str:
     return f"{text} {' '.join(f'[source {number}]' for number in dict.fromkeys(numbers))}"
+
+
+# ── the kept result ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
+    starts = [place for place, turn in enumerate(turns) if turn.route == "new topic"]
+    return turns[starts[-1] + 1 :] if starts else turns
+
+
+async def go_on(asking: QuestionTurn) -> Reply:
+    """More of the kept result, or its beginning where all of it goes into a file; as complete as it was before."""
+    before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
+    if before is None:
+        return await asking.reply_with(asking.translate("There are no rows yet. Ask for a list first."))
+    is_export = asking.plan.action == "export"
+    start = 0 if is_export else before.shown
+    kept = await asking.context.store.results.page(before.result_id, start, ROWS)
+    sources = Sources(corpus=asking.context.corpus)
+    rows = tuple([reply_row(row, await sources.cite(row.document_id, [(row.start, row.end)])) for row in kept.rows])
+    until = before.shown if is_export else start + len(rows)
+    if is_export:
+        named = asking.translate(" to {path}", path=asking.plan.path)
+        where = named if asking.plan.path else asking.translate("; name a file, such as rows.csv")
+        text = asking.translate(
+            "{count} row can be exported{where}.|{count} rows can be exported{where}.", count=kept.total, where=where
+        )
+    elif rows:
+        text = asking.translate("Rows {first} to {last} of {total}.", first=start + 1, last=until, total=kept.total)
+    else:
+        text = asking.translate("That was all.")
+    reply = Reply(
+        question=asking.text,
+        answer=text,
+        citations=tuple(sources.citations),
+        columns=kept.columns[1:],
+        rows=rows,
+        count=kept.total,
+        completeness=before.completeness,
+        result_id=kept.id,
+        more=max(0, kept.total - until),
+        export=asking.plan.path if is_export else "",
+        route=asking.plan.action,
+    )
+    return await asking.remember(reply, shown=until, plan=before.plan)

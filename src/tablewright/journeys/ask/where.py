@@ -31,11 +31,11 @@ from tablewright.journeys.ask.members import (
     UNSORTED,
     Inventory,
     Member,
+    QueryScope,
     labelled_values,
-    members_of_table,
+    table_members,
     titles_of,
 )
-from tablewright.journeys.ask.query import QueryScope
 from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
 from tablewright.values.vocabulary import holds, writings
@@ -119,7 +119,7 @@ async def members_of(store: Store, form: Form, things: Inventory) -> tuple[list[
         read: list[Member] = []
         if kind in living:
             table = await store.tables.load(living[kind])
-            read = members_of_table(table, await store.kinds.rows(table.id), documents)
+            read = await table_members(store, table, documents)
         members += await with_facts(store, documents, {member.document.id: member for member in read})
     is_guessed = any(each.document.kind_by == "title" for each in members)  # in words of whatever language
     return members, form.kind if form.kind and not is_guessed else "document"

@@ -15,8 +15,8 @@ from tablewright.domain.form import Form
 from tablewright.domain.reply import ToolUse
 from tablewright.domain.text import plural
 from tablewright.journeys.ask.answering import NAMED, Sources, ledger_of
-from tablewright.journeys.ask.members import Inventory, Member
-from tablewright.journeys.ask.query import QueryScope, answer
+from tablewright.journeys.ask.members import Inventory, Member, QueryScope
+from tablewright.journeys.ask.query import answer, asked_of
 from tablewright.journeys.ask.texts import cited_statements, read_texts
 from tablewright.journeys.ask.turn import QuestionTurn
 from tablewright.journeys.ask.where import looked_up, members_of
@@ -49,9 +49,8 @@ def looked_again(
 ) -> str:
     found, _ = answer(plan.model_copy(update={"aggregate": "", "limit": 0}), scope, said)
     count = len(found.matches)
-    wanted = "; ".join(map(describe_condition, plan.where))
     asking.tried.append(
-        ToolUse(tool="annotations_search", asked=f"{scope.called}: {wanted}".strip(": "), matches=count, note="wider")
+        ToolUse(tool="annotations_search", asked=asked_of(scope.called, plan), matches=count, note="wider")
     )
     if not count:
         return ""

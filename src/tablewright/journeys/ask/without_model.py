@@ -13,14 +13,13 @@ from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.plan_question import QuestionPlan, texts_for
 from tablewright.domain.form import Form
 from tablewright.domain.reply import Reply, ToolUse
+from tablewright.domain.text import normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.journeys.ask.answering import Sources
-from tablewright.journeys.ask.kept_result import go_on
-from tablewright.journeys.ask.members import Inventory
-from tablewright.journeys.ask.query import QueryScope
+from tablewright.journeys.ask.members import Inventory, QueryScope
 from tablewright.journeys.ask.question_form import Understood, read_question
 from tablewright.journeys.ask.tables import reply_of
-from tablewright.journeys.ask.turn import QuestionTurn
+from tablewright.journeys.ask.turn import QuestionTurn, go_on
 from tablewright.journeys.ask.where import known_groups, looked_up
 
 PASSAGES = 8
@@ -30,14 +29,13 @@ _EXPORT = re.compile(r"export(?: it| that table)?(?: to (?P<path>\S.*))?", re.IG
 
 
 async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply:
-    said = " ".join(asking.text.split())
+    said = normalize_whitespace(asking.text)
     if said.casefold() in REST:
         asking.plan = texts_for(said).model_copy(update={"action": "rest"})
         return await go_on(asking)
     if export := _EXPORT.fullmatch(said):
-        asking.plan = texts_for(said).model_copy(
-            update={"action": "export", "path": (export["path"] or "").strip("\"'“” ")}
-        )
+        path = (export["path"] or "").strip("\"'“” ")
+        asking.plan = texts_for(said).model_copy(update={"action": "export", "path": path})
         return await go_on(asking)
     understood = read_question(said, await known_groups(asking.context.store, things))
     if not understood.is_whole:
