@@ -13,6 +13,7 @@ Fallback        the second model, while the first is unavailable
 
 from __future__ import annotations
 
+from msgspec import structs
 from pydantic_ai.models import Model
 
 from tablewright.models.budget import Budget
@@ -50,29 +51,15 @@ def build(
     limits = limits or limits_from(values)
     access = access_from(values)
     second = parse(values.model_fallback)
-    if second is None:
-        model = layered(spec, access, cache, budget, limits, replay_only, given=given)
-        return LanguageModel(
-            model,
-            name=str(spec),
-            cached=model if isinstance(model, Cached) else None,
-            window=window_of(model, access),
-        )
-    if second.provider != spec.provider:  # the address and the key are those of the first
-        access_of_second = Access(
-            timeout=access.timeout, models_folder=access.models_folder, trusted_hosts=access.trusted_hosts
-        )
-    else:
-        access_of_second = access
-    first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True, given=given)
-    second_model = layered(second, access_of_second, cache, budget, limits, replay_only)
-    cached = first_model if isinstance(first_model, Cached) else None
-    return LanguageModel(
-        Fallback(first_model, second_model),
-        name=f"{spec}, else {second}",
-        cached=cached,
-        window=min(window_of(first_model, access), window_of(second_model, access_of_second)),
-    )
+    first = layered(spec, access, cache, budget, limits, replay_only, rests=second is not None, given=given)
+    model, name, window = first, str(spec), window_of(first, access)
+    if second is not None:
+        if second.provider != spec.provider:  # the address and the key are those of the first
+            access = structs.replace(access, base_url="", api_key="", window=None)
+        other = layered(second, access, cache, budget, limits, replay_only)
+        model, name = Fallback(first, other), f"{spec}, else {second}"
+        window = min(window, window_of(other, access))
+    return LanguageModel(model, name=name, cached=first if isinstance(first, Cached) else None, window=window)
 
 
 def window_of(model: Model, access: Access) -> int:

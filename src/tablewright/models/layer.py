@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from pydantic_ai import RunContext
@@ -57,12 +56,10 @@ class Layer(WrapperModel):
         yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)
 
 
-# ── whether the model answers ───────────────────────────────────────────────────────────────────────────────────────
-# Tells somebody whether the model answers. Lies above all other layers: a fallback model that answers is an answer,
-# and one from the cache is none.
-
-
 class Observed(Layer):
+    """Tells a caller whether the model answers. Lies above all other layers: a fallback model that answers is an
+    answer, and one from the cache is none."""
+
     def __init__(
         self,
         wrapped: Model,
@@ -90,11 +87,9 @@ class Observed(Layer):
         return response
 
 
-# ── what each answer took ───────────────────────────────────────────────────────────────────────────────────────────
-# Tells what every answer took: `table.usage.metered()` adds it up.
-
-
 class Metered(Layer):
+    """Counts what every answer took: `domain.usage.metered()` adds it up."""
+
     async def answer(self, call: ModelCall) -> ModelResponse:
         response = await self.wrapped.request(*call)
         usage = response.usage
@@ -116,11 +111,9 @@ class Metered(Layer):
         return response
 
 
-# ── what may still be spent ─────────────────────────────────────────────────────────────────────────────────────────
-# A model whose requests pass a budget before they are sent.
-
-
 class Budgeted(Layer):
+    """Requests pass a budget before they are sent."""
+
     def __init__(self, wrapped: Model, budget: Budget) -> None:
         super().__init__(wrapped)
         self._budget = budget
@@ -149,10 +142,6 @@ class Budgeted(Layer):
         return Spend(float(price or 0), read + written, 1)
 
 
-# ── a second model ──────────────────────────────────────────────────────────────────────────────────────────────────
-# A second model for the time that the first cannot be reached. Not for a refusal, nor for an empty budget.
-
-
 REST = 30.0
 """Seconds in which a model that was unavailable is not asked again: else every cell would wait for all its retries."""
 
@@ -178,6 +167,8 @@ class Resting(Layer):
 
 
 class Fallback(Layer):
+    """A second model for the time that the first cannot be reached; not for a refusal, nor for an empty budget."""
+
     def __init__(self, first: Model, second: Model) -> None:
         super().__init__(first)
         self._second = second
@@ -186,14 +177,9 @@ class Fallback(Layer):
         await self._second.__aenter__()
         return await super().__aenter__()
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        await self._second.__aexit__(exc_type, exc_val, exc_tb)
-        return await super().__aexit__(exc_type, exc_val, exc_tb)
+    async def __aexit__(self, *raised: Any) -> bool | None:
+        await self._second.__aexit__(*raised)
+        return await super().__aexit__(*raised)
 
     async def answer(self, call: ModelCall) -> ModelResponse:
         try:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import httpx2
@@ -104,12 +103,7 @@ class LocalModel(Layer):
         self._users += 1
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
+    async def __aexit__(self, *raised: Any) -> bool | None:
         self._users -= 1
         if self._users == 0 and self._client is not None:
             await self._client.aclose()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_ai.messages import InstructionPart, ModelMessage, ModelRequest, ModelResponse, UserPromptPart
@@ -44,10 +43,8 @@ class LanguageModel:
         await self.agent_model.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.agent_model.__aexit__(kind, error, trace)
+    async def __aexit__(self, *raised: Any) -> None:
+        await self.agent_model.__aexit__(*raised)
 
     async def ask(self, *, instructions: str, prompt: str, output: type[T], max_tokens: int = 512) -> T:
         """Raises ModelRefused, ModelUnavailable, BadAnswer or OverBudget.

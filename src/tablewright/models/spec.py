@@ -103,19 +103,15 @@ def providers() -> list[str]:
 
 
 def access_from(values: ModelValues) -> Access:
+    window = positive(values.model_window, "model_window")
     return Access(
         base_url=values.model_base_url,
         api_key=values.model_api_key,
         timeout=positive(values.model_timeout, "model_timeout"),
         models_folder=values.home_folder / "models",
-        window=window_from(values),
+        window=None if window is None else int(window),
         trusted_hosts=values.trusted_hosts,
     )
-
-
-def window_from(values: ModelValues) -> int | None:
-    tokens = positive(values.model_window, "model_window")
-    return None if tokens is None else int(tokens)
 
 
 def create(spec: ModelSpec, access: Access) -> Model:

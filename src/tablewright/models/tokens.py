@@ -65,14 +65,8 @@ def tokenizer() -> Tokenizer | None:
     return loaded
 
 
-# ── context windows ─────────────────────────────────────────────────────────────────────────────────────────────────
-# Context windows: the tokens that a model can take in at once, question and answer together.
-#
-# pydantic-ai knows most of them, from the list that `genai-prices` carries; ours fill its gaps.
-
-
 UNKNOWN_WINDOW = 16_000
-"""What a model is trusted with of which nothing is known."""
+"""The window of a model of which nothing is known."""
 
 KNOWN = (
     ("anthropic", "claude-", 200_000),
@@ -84,17 +78,14 @@ KNOWN = (
 
 
 def known_window(model: Model) -> int | None:
-    """None where nobody knows."""
+    """Return the tokens that a model can take in at once, question and answer together; None if unknown. pydantic-ai
+    has most of them, from the list of `genai-prices`; ours fill its gaps."""
     if listed := model.context_window:
         return listed
     for provider, beginning, tokens in KNOWN:
         if model.system == provider and model.model_name.startswith(beginning):
             return tokens
     return None
-
-
-# ── the size of a request ───────────────────────────────────────────────────────────────────────────────────────────
-# How large a request is at most, for those who must know before it is sent: the budget and the governor.
 
 
 OUTPUT_WHEN_UNLIMITED = 4_096
@@ -113,7 +104,7 @@ def room_to_think(profile: ModelProfile) -> int:
 def most_tokens(
     model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
 ) -> tuple[int, int]:
-    """Input and output."""
+    """Return the most tokens that a request can read and write, before it is sent."""
     texts = [text_of(message) for message in messages]
     texts.extend(part.content for part in asked.instruction_parts or [])
     if asked.output_object is not None:

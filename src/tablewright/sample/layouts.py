@@ -30,7 +30,7 @@ _CODES = {"£": "GBP", "€": "EUR", "$": "USD"}
 
 
 def render(site: Site, page: SamplePage) -> str:
-    return _LAYOUTS[site.layout](site, page)
+    return _document(site, page_title(site, page), _LAYOUTS[site.layout](site, page), head=_head(site, page))
 
 
 def page_title(site: Site, page: SamplePage) -> str:
@@ -50,39 +50,33 @@ def render_consent_wall(site: Site) -> str:
 
 
 def _plain(site: Site, page: SamplePage) -> str:
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f"<header><p>{escape(site.title)}</p><nav>{_menu(site, ' | ')}</nav></header>\n"
-        f"<main><article><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</article></main>\n{_footer(site)}",
+        f"<main><article><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</article></main>\n{_footer(site)}"
     )
 
 
 def _cards(site: Site, page: SamplePage) -> str:
     sections = re.split(r"(?=<h2>)", to_html(page.body))
     cards = "\n".join(f'<section class="card">{section}</section>' for section in sections if section.strip())
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<div id="cookie-banner" role="dialog"><p>{COOKIES}</p><button>Accept all</button></div>'
         f'\n<div class="topbar"><a class="logo" href="/">{escape(site.title)}</a><ul><li>'
         f"{_menu(site, '</li><li>')}</li></ul></div>\n"
         f'<div class="hero"><h1>{escape(page.title)}</h1><p class="lead">{escape(site.tagline)}</p></div>\n'
-        f'<div class="content">{cards}</div>\n{_footer(site)}',
+        f'<div class="content">{cards}</div>\n{_footer(site)}'
     )
 
 
 def _frames(site: Site, page: SamplePage) -> str:
     """A site that has not been touched since tables held pages together."""
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<table width="100%" border="0" cellpadding="4"><tr><td colspan="2" bgcolor="#003366">'
         f'<font color="white" size="5">{escape(site.title)}</font><br>'
         f'<font color="white"><i>{escape(site.tagline)}</i></font></td></tr>\n'
         f'<tr><td valign="top" width="160">{_menu(site, "<br>")}</td>\n'
         f'<td valign="top"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</td></tr>\n'
-        f'<tr><td colspan="2" align="center"><small>{escape(site.footer)}</small></td></tr></table>',
+        f'<tr><td colspan="2" align="center"><small>{escape(site.footer)}</small></td></tr></table>'
     )
 
 
@@ -92,9 +86,7 @@ def _news(site: Site, page: SamplePage) -> str:
     byline = (
         f'<p class="byline">By {escape(page.byline)} · <time datetime="{page.published}">{page.published}</time></p>'
     )
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<div class="cookie">{COOKIES} <a href="#">Manage choices</a></div>\n'
         f'<header><a href="/">{escape(site.title)}</a> <span>{escape(site.tagline)}</span>'
         f"<nav>{_menu(site, ' ')}<a href='#'>Subscribe</a></nav></header>\n"
@@ -102,75 +94,55 @@ def _news(site: Site, page: SamplePage) -> str:
         '<div class="share">Share this article: Mail · Link · Print</div></article>\n'
         f"<aside><h3>Most read</h3><ol>{related}</ol><h3>Newsletter</h3>"
         f"<p>The morning's business news in your inbox. <button>Sign up</button></p></aside></main>\n"
-        f"{_footer(site)}",
-        head=f'<meta property="article:published_time" content="{page.published}">',
+        f"{_footer(site)}"
     )
 
 
 def _wiki(site: Site, page: SamplePage) -> str:
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<div id="sidebar"><ul><li>{_menu(site, "</li><li>")}</li><li>Random article</li><li>Recent changes</li></ul>'
         f'</div>\n<div id="content"><h1>{escape(page.title)}</h1><div id="siteSub">From {escape(site.title)}, '
         f'{escape(site.tagline)}</div>\n<div id="bodyContent">{to_html(page.body)}</div>\n'
         f'<div class="catlinks">Last edited {page.published}. Text is available under the terms of this encyclopedia.'
-        f"</div></div>\n{_footer(site)}",
+        f"</div></div>\n{_footer(site)}"
     )
 
 
 def _register(site: Site, page: SamplePage) -> str:
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<header><h2>{escape(site.title)}</h2><form action="#"><input name="q"><button>Find a business</button>'
         f'</form></header>\n<div class="crumbs"><a href="/">All businesses</a> &rsaquo; {escape(page.title)}</div>\n'
         f'<div class="record"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</div>\n'
         '<div class="ad">Is this your business? <a href="#">Claim this entry</a>. Advertise from $29 a month.</div>'
-        f"\n{_footer(site)}",
+        f"\n{_footer(site)}"
     )
 
 
 def _shop(site: Site, page: SamplePage) -> str:
-    price = _PRICE.search(page.text)
-    product = {
-        "@context": "https://schema.org",
-        "@type": "Product",
-        "name": page.title,
-        "offers": {"price": price[2], "priceCurrency": _CODES[price[1]]} if price else None,
-    }
-    data = f'<script type="application/ld+json">{json.dumps(product, ensure_ascii=False)}</script>'
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<div class="promo">Free delivery on orders over 60</div><header><a href="/">{escape(site.title)}</a>'
         f'<nav>{_menu(site, " ")}</nav><a href="#">Basket (0)</a></header>\n'
         f'<div class="crumbs">Home / {escape(page.title)}</div>\n<main class="product"><h1>{escape(page.title)}</h1>\n'
         f'{to_html(page.body)}<button class="buy">Add to basket</button></main>\n'
-        f'<div class="newsletter">10 off your first order when you join our newsletter.</div>\n{_footer(site)}',
-        head=data if price and page.path.count("/") > 1 else "",
+        f'<div class="newsletter">10 off your first order when you join our newsletter.</div>\n{_footer(site)}'
     )
 
 
 def _app(site: Site, page: SamplePage) -> str:
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<div id="root"><div class="nav"><div class="nav-in"><a href="/">{escape(site.title)}</a><div>'
         f'{_menu(site, "</div><div>")}</div><a class="cta" href="#">Start free</a></div></div>\n'
         f'<div class="view"><div class="title"><h1>{escape(page.title)}</h1></div><div class="body">'
         f'{to_html(page.body)}</div></div>\n<div class="cta-band">Ready when you are. <a href="#">Talk to us</a>'
-        f"</div>{_footer(site)}</div>\n<script>window.__state = {{}};</script>",
+        f"</div>{_footer(site)}</div>\n<script>window.__state = {{}};</script>"
     )
 
 
 def _board(site: Site, page: SamplePage) -> str:
-    return _document(
-        site,
-        page_title(site, page),
+    return (
         f'<div class="head"><b>{escape(site.title)}</b> — {escape(site.tagline)} [{_menu(site, "] [")}]</div>\n'
         f'<div class="thread"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</div>\n'
-        f'<div class="rules">Be kind. Posts are the words of those who wrote them.</div>\n{_footer(site)}',
+        f'<div class="rules">Be kind. Posts are the words of those who wrote them.</div>\n{_footer(site)}'
     )
 
 
@@ -185,6 +157,16 @@ _LAYOUTS: dict[Layout, Callable[[Site, SamplePage], str]] = {
     "app": _app,
     "board": _board,
 }
+
+
+def _head(site: Site, page: SamplePage) -> str:
+    if site.layout == "news":
+        return f'<meta property="article:published_time" content="{page.published}">'
+    if site.layout != "shop" or page.path.count("/") < 2 or not (price := _PRICE.search(page.text)):
+        return ""
+    offer = {"price": price[2], "priceCurrency": _CODES[price[1]]}
+    product = {"@context": "https://schema.org", "@type": "Product", "name": page.title, "offers": offer}
+    return f'<script type="application/ld+json">{json.dumps(product, ensure_ascii=False)}</script>'
 
 
 def _document(site: Site, title: str, body: str, *, head: str = "") -> str:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from types import TracebackType
 from typing import Any, Self
 
 NAME = "recorded"
@@ -83,9 +82,7 @@ class RecordedModel:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -146,9 +145,7 @@ class GoogleSheets:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: Any) -> None:
         await self._client.aclose()
 
     async def create(self, title: str, sheets: Sequence[tuple[str, Sequence[Line]]], email: str) -> str:

@@ -66,12 +66,9 @@ class Source(Protocol):
         ...
 
 
-# ── several sources as one ──────────────────────────────────────────────────────────────────────────────────────────
-# Several places of evidence as one: the web and the user's own documents, searched side by side.
-
-
 class CombinedSource:
-    """What is found comes in the order of the places; one that fails is passed over while another answers."""
+    """The web and the user's own documents, searched side by side. What is found comes in the order of the places; one
+    that fails is passed over while another answers."""
 
     def __init__(self, *, web: Source, documents: Source, documents_first: bool) -> None:
         self._web = web

@@ -194,14 +194,12 @@ def is_lasting(refusal: Refusal) -> bool:
     return refusal.reason == "blocked" or 200 <= status < 300 or 400 <= status < 500
 
 
-# ── one request at a time ───────────────────────────────────────────────────────────────────────────────────────────
-# Those who want the same thing at once get it together: it is asked for once.
-
-
 T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
+    """Those who want the same thing at once get it together: it is asked for once."""
+
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Task[T]] = {}
 

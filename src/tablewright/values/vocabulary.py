@@ -72,9 +72,6 @@ _PREFIXED = re.compile(
 )
 
 
-# ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def text_stems(text: str) -> tuple[str, ...]:
     """Values come again and again; whole passages do not, and are not kept."""
     return _known_stems(text) if len(text) <= LONGEST_VALUE else _stems(text)

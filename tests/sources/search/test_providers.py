@@ -85,7 +85,7 @@ async def test_the_wait_may_be_a_date(server: Loopback, client: httpx2.AsyncClie
     assert error.retry_after == pytest.approx(90, abs=3)
 
 
-@pytest.mark.parametrize(("asked", "wait"), [("-5", 0.0), ("1.5", 1.5), ("soon", None), ("nan", None), ("", None)])
+@pytest.mark.parametrize(("asked", "wait"), [("-5", None), ("1.5", 1.5), ("soon", None), ("nan", None), ("", None)])
 async def test_odd_waits(server: Loopback, client: httpx2.AsyncClient, asked: str, wait: float | None) -> None:
     server.answers({}, 429, Retry_After=asked)
     assert (await failure(SHAPES[0], server, client)).retry_after == wait

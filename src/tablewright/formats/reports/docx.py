@@ -168,10 +168,6 @@ def _moment(iso: str) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment.year >= 1601 else ""
 
 
-# ── the package of a .docx ──────────────────────────────────────────────────────────────────────────────────────────
-# The parts of a Word document that are the same for every report: its types, its looks, its bullet.
-
-
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

@@ -190,14 +190,6 @@ def _styles() -> dict[str, Any]:
     return {each.name: each for each in styles}
 
 
-# ── fonts ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-# Which font writes which word of a PDF.
-#
-# Helvetica, which every viewer has, writes what western Europe writes. For other words a font of this computer is
-# taken that has their characters, and for Chinese, Japanese and Korean one that viewers bring. A character that none
-# has becomes a question mark.
-
-
 PLAIN = "Helvetica"
 _FOLDERS = (
     "/usr/share/fonts",
@@ -218,7 +210,9 @@ _WORDS = re.compile(r"\S+|\s+")
 
 
 def in_fonts(text: str) -> list[tuple[str, str]]:
-    """The text in stretches, each with the name of its font. A word is of one font."""
+    """Return the text in stretches, each with the name of its font. Helvetica, which every viewer has, writes what
+    western Europe writes. For other words a font of this computer is taken that has their characters, and for Chinese,
+    Japanese and Korean one that viewers bring. A character that none has becomes a question mark."""
     words = map(written, _WORDS.findall(text))
     return [(font, "".join(word for _, word in group)) for font, group in groupby(words, key=lambda each: each[0])]
 

@@ -155,14 +155,6 @@ def _opened(record: Sequence[str], last_line: int) -> int:
     return last_line - len(_LINE_END.findall(record[-1]))
 
 
-# ── how a file is written ───────────────────────────────────────────────────────────────────────────────────────────
-# How a delimited file is written: its separator and its quote character, found out from the first records.
-#
-# Each candidate reads the sample; the one whose records agree best on a number of columns, beginning with the header,
-# and whose values hold no other candidate's separator, wins. (csv.Sniffer guesses letters as separators and fails on
-# decimal commas.)
-
-
 SAMPLE_RECORDS = 200
 TSV_BONUS = 1.5  # for tabs, where the file's name promises them
 QUOTE_SAMPLE_CHARS = 64 * 1024
@@ -187,6 +179,9 @@ class Dialect:
 
 
 def sniff(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool = False) -> Dialect:
+    """Return how a file is written. Each candidate reads the sample; the one whose records agree best on a number of
+    columns, beginning with the header, and whose values hold no other candidate's separator, wins. (csv.Sniffer guesses
+    letters as separators and fails on decimal commas.)"""
     if delimiter is not None and (len(delimiter) != 1 or delimiter in "\r\n\"'\0"):
         raise BadFile(
             f"{delimiter!r} cannot separate columns.", advice="Use one character, such as , or ; or | or a tab."

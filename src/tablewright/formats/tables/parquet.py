@@ -75,14 +75,12 @@ def _in_microseconds(column: Any, wanted: Any) -> Any:
         return column.cast(arrow.string())
 
 
-# ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-# Parquet with typed columns. Dates may be partial ("2024-05") and money has a currency, so both are text.
-
-
 GROUP_ROWS = 20_000
 
 
 class ParquetWriter:
+    """Typed columns. Dates may be partial ("2024-05") and money has a currency, so both are text."""
+
     def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn]) -> None:
         self._arrow, parquet = import_pyarrow()
         self._columns = columns

@@ -159,11 +159,6 @@ class _Calamine:
         ) from error
 
 
-# ── number formats of currencies ────────────────────────────────────────────────────────────────────────────────────
-# Amounts in workbooks: the number is in the cell, the currency only in its format. calamine does not tell formats, so
-# they are read here, and only from workbooks that have a format with a currency in it.
-
-
 MAX_STYLES_BYTES = 16 * 1024**2
 # "GBP" or [$GBP] or [$£-809]; a dollar or yen sign alone does not say which.
 _CODE = re.compile(r'"\s*([A-Z]{3})\s*"|\[\$([A-Z]{3})(?:-[0-9A-Fa-f]+)?\]')
@@ -178,7 +173,8 @@ Place: TypeAlias = tuple[int, int]
 
 
 def money_cells(path: Path, member: str) -> dict[Place, MoneyFormat]:
-    """The cells of a sheet whose number is an amount of a stated currency; none in a workbook we cannot follow."""
+    """Return the cells of a sheet whose number is an amount of a stated currency; none in a workbook we cannot follow.
+    The currency is only in the format, which calamine does not tell."""
     try:
         with zipfile.ZipFile(path) as archive:
             styles = _money_styles(archive)
@@ -244,13 +240,6 @@ def _place(reference: str) -> Place:
     return int(found[2]) - 1, column - 1
 
 
-# ── errors in the cells of an .xls ──────────────────────────────────────────────────────────────────────────────────
-# How many cells of each sheet of an .xls hold an error such as #N/A. calamine gives them as if they were empty.
-#
-# An .xls is a file system in a file (a compound file); its stream "Workbook" is a row of records, the sheets after
-# each other. Whatever is not as it should be is no concern of ours: calamine has read the file already.
-
-
 _END_OF_CHAIN = 0xFFFFFFF0
 _FATS_IN_HEADER = 109
 _ENTRY = 128
@@ -260,7 +249,8 @@ _IS_ERROR = 2
 
 
 def errors_of_sheets(path: Path) -> list[int]:
-    """In the order of the sheets; empty where the file cannot be followed."""
+    """Return how many cells of each sheet of an .xls hold an error such as #N/A, which calamine gives as if they were
+    empty; nothing where the file cannot be followed, for calamine has read it already."""
     try:
         stream = _CompoundFile(path.read_bytes()).workbook()
         offsets = [struct.unpack_from("<I", body)[0] for kind, body in _records(stream, 0) if kind == _SHEET]
@@ -288,6 +278,8 @@ def _is_error(kind: int, body: bytes) -> bool:
 
 
 class _CompoundFile:
+    """A file system in a file, which an .xls is; its stream "Workbook" is a row of records, sheet after sheet."""
+
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._size = 1 << struct.unpack_from("<H", data, 30)[0]

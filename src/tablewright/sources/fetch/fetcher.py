@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from types import TracebackType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import httpcore2
 import httpx2
@@ -106,9 +105,7 @@ class Fetcher:
     async def __aenter__(self) -> Fetcher:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: Any) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -261,11 +258,6 @@ def judge(answer: FetchResponse, target: httpx2.URL, trip: Trip) -> Fetched | Re
     return trip.refusal("error", f"the site answered with an error ({status})", status)
 
 
-# ── politeness ──────────────────────────────────────────────────────────────────────────────────────────────────────
-# Politeness: each domain is asked by a few requests at once, and not too soon after the last. With `Slots`, the time
-# in between holds for all processes that share them; how many at once is for each process.
-
-
 MANY = 1_000
 
 
@@ -286,6 +278,9 @@ class DomainQueue:
 
 
 class Politeness:
+    """Each domain is asked by a few requests at once, and not too soon after the last. With `slots`, the time in
+    between holds for all processes that share them; how many at once is for each process."""
+
     def __init__(self, at_once: int, slots: Slots | None = None) -> None:
         self._at_once = at_once
         self._slots = slots

@@ -220,12 +220,8 @@ def _why_not_ipv6(address: IPv6Address) -> str:
     return "" if address in _IPV6_GIVEN_OUT else "a reserved address"
 
 
-# ── domains ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-# The registrable domain of a URL: who stands behind a page, as far as an address can tell.
-
-
 def registrable_domain(url: str) -> str:
-    """example.co.uk for https://www.example.co.uk/page.
+    """Return who stands behind a page: example.co.uk for https://www.example.co.uk/page.
 
     An IP address and a name without a domain stand for themselves, with their port: 127.0.0.1:8000. Names at a host of
     many (alice.github.io) belong to the host, github.io: rather one source too few than one too many. What is no web

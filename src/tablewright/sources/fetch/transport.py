@@ -9,7 +9,8 @@ verified for.) Proxies from the environment are not used: they look names up the
 from __future__ import annotations
 
 import codecs
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -159,14 +160,19 @@ class FetchResponse:
     @property
     def retry_after(self) -> float | None:
         """The seconds after which it may be asked again, if it says so."""
-        told = self.headers.get("retry-after", "").strip()
-        if told.isascii() and told.isdecimal():
-            return float(told)
-        try:
-            at = parsedate_to_datetime(told)
-            return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-        except (ValueError, OverflowError):
-            return None
+        return read_retry_after(self.headers)
+
+
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a Retry-After header asks for; it holds seconds or an HTTP date."""
+    asked = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", asked):
+        return float(asked)
+    try:
+        when = parsedate_to_datetime(asked)
+        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
+        return None
 
 
 async def read_start(response: httpx2.Response, most: int) -> FetchResponse:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.sources.search.http import JsonSearch, retry_after
+from tablewright.sources.fetch.transport import read_retry_after
+from tablewright.sources.search.http import JsonSearch
 from tablewright.sources.search.results import RawResult, query_text
 from tablewright.sources.source import Query
 
@@ -45,7 +46,7 @@ class Brave(JsonSearch):
 
         What counts is the longest wait among the limits that are used up.
         """
-        if (asked := retry_after(headers)) is not None:
+        if (asked := read_retry_after(headers)) is not None:
             return asked
         try:
             left = [int(number) for number in headers.get("x-ratelimit-remaining", "").split(",")]

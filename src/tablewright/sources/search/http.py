@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
 
 import httpx2
 
 from tablewright.errors import BadSetting, KeyWithheld, SearchError
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client
+from tablewright.sources.fetch.transport import read_retry_after
 from tablewright.sources.search.results import RawResult, clean_hits, plain_text, web_address
 from tablewright.sources.source import Hit, Query
 
@@ -26,20 +24,6 @@ LARGEST_ANSWER = 5_000_000
 _OUT_OF_CREDIT = {402, 432, 433}
 """Payment required; and Tavily's own two for a plan and a pay-as-you-go limit that is used up."""
 _ABOUT_THE_KEY = re.compile(r"\b(?:api[ _-]?key|token|unauthori[sz]ed)\b", re.IGNORECASE)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a Retry-After header asks for; it holds seconds or an HTTP date."""
-    asked = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(asked)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(asked)
-        except (ValueError, OverflowError):
-            return None
-        seconds = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +36,7 @@ class Endpoint:
     key: Key = field(default_factory=Key, repr=False)
     """The one among the headers."""
     advice_when_refused: str = "Set TABLEWRIGHT_SEARCH_API_KEY to a valid key for this provider."
-    wait_asked: Callable[[Mapping[str, str]], float | None] = retry_after
+    wait_asked: Callable[[Mapping[str, str]], float | None] = read_retry_after
     timeout: float = TIMEOUT
 
     def __post_init__(self) -> None:
@@ -218,7 +202,7 @@ class JsonSearch(ABC):
         return RawResult(*(result.get(key) for key in self.result_keys))
 
     def wait_asked(self, headers: Mapping[str, str]) -> float | None:
-        return retry_after(headers)
+        return read_retry_after(headers)
 
 
 def address(provider: str, argument: str) -> str:
