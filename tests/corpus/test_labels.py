@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.corpus.labels import fit
+from tablewright.corpus.field_values import fit
 from tablewright.values.vocabulary import holds, writings
 
 

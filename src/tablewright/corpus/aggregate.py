@@ -14,7 +14,7 @@ from decimal import Decimal
 from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
 from tablewright.domain.corpus import Aggregate, Completeness, Typed
 from tablewright.domain.model import Noun, Row, given
-from tablewright.domain.text import cell_text
+from tablewright.domain.text import cell_text, normalize_whitespace
 from tablewright.formats.tables.delimited import CsvWriter
 from tablewright.formats.tables.incoming import free_name
 from tablewright.formats.tables.sheet import ShownColumn
@@ -57,7 +57,7 @@ def annotations_aggregate(
     if group_by:
         for thing in found.matches:
             stated = thing.all_of(group_by)
-            name = " ".join(stated[0].value.raw.split()) if stated else ""
+            name = normalize_whitespace(stated[0].value.raw) if stated else ""
             groups.setdefault(name.casefold(), []).append(thing)
             names.setdefault(name.casefold(), name)
     missing: list[FoundItem] = []

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from tablewright.corpus.field_values import answer_of, blanks_of
 from tablewright.corpus.search import CorpusSearch
-from tablewright.corpus.source import DocumentSource
 from tablewright.domain.model import Field, Noun
-from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import NotFound
 from tablewright.extraction.candidate import Candidate
 from tablewright.models.embedder import Embedder
+from tablewright.sources.provenance import note_private
+from tablewright.sources.source import Hit, Query, Searched
+from tablewright.store.documents import Documents
+from tablewright.store.records import now
 from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
 
@@ -50,19 +55,38 @@ class Corpus:
             answered = [
                 (n, answer_of(field, page.text, facts[page.origin], blanks[page.origin], page.title)) for n, page in own
             ]
-            candidates = tuple(
-                Candidate(
-                    field=field.name,
-                    value=said.value,
-                    source=number,
-                    start=said.start,
-                    end=said.end,
-                    score=said.score,
-                    how="fact",
-                )
-                for number, answer in answered
-                if (said := answer.stated) is not None
-            )
+            candidates = tuple(structs.replace(each.stated, source=n) for n, each in answered if each.stated)
             blank = next((answer.blank for _, answer in answered if answer.blank), "")
             found[field.name] = Answers(candidates=candidates, blank="" if candidates else blank)
         return found
+
+
+class DocumentSource:
+    def __init__(self, documents: Documents, search: CorpusSearch) -> None:
+        self._documents = documents
+        self._search = search
+
+    async def search(self, query: Query) -> Searched:
+        """One hit a document, with the segment that fits best."""
+        found = await self._search.hybrid(query.text, limit=query.limit * 3)
+        best: dict[str, Hit] = {}
+        for hit in found.hits:
+            best.setdefault(hit.document.id, Hit(origin=hit.document.id, title=hit.document.title, snippet=hit.text))
+        if best:
+            note_private()
+        return Searched(hits=tuple(best.values())[: query.limit], queries=(query.text,), at=now())
+
+    async def open(self, origin: str) -> Retrieved | Refusal:
+        note_private()
+        try:
+            return await self._documents.retrieved(origin)
+        except NotFound as error:
+            return Refusal(origin=origin, reason="error", detail=error.what)
+
+    async def open_again(self, origin: str) -> Retrieved | Refusal:
+        """As it was read last: a file that changed is read again by `docs add`."""
+        return await self.open(origin)
+
+    async def keep(self, snippet: Retrieved) -> Retrieved:
+        """The document that it is a part of."""
+        return await self._documents.retrieved(snippet.origin)

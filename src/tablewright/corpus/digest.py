@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.corpus.annotate.annotate import annotate, categories_of, kind_of
-from tablewright.corpus.parse.file import parse_file, read_file
-from tablewright.corpus.parse.parser import Parser, parse
+from tablewright.corpus.parse.parser import Parser, parse, parse_file, read_file
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
 from tablewright.corpus.title_kinds import heading_of

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from tablewright.corpus.labels import fit, words_of
 from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Field, Noun
+from tablewright.domain.text import normalize_whitespace
+from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.layout.lines import TextLine, lines_in
 from tablewright.extraction.layout.pairs import LabelPair, blanks_in, starts_label
 from tablewright.store.snapshot import PropertyAt
+from tablewright.text.words import SMALL_WORDS, roots
 from tablewright.values.answers import is_not_found
 from tablewright.values.coerce import coerce
 from tablewright.values.typed import typed
@@ -28,19 +31,18 @@ DOUBTED = 0.7
 """What is left of the worth of a value that can be read in two ways."""
 
 
-class FieldValue(Noun, frozen=True):
-    """A value as the field takes it, and the passage that states it."""
-
-    value: str
-    start: int
-    end: int
-    score: float
+EXTRA = 0.15
+"""What each word costs that the label has beyond those asked for, or that only the heading above it has."""
+OWN = 0.05
+"""What such a word costs that says what the document is: an invoice's "Invoice date" is its date."""
+INITIALS = 0.95
+_APART = re.compile(r"\s?/\s?| & ")
 
 
 class FieldAnswer(Noun, frozen=True):
     """The best that a document states for a field, or the label under which its form says nothing."""
 
-    stated: FieldValue | None = None
+    stated: Candidate | None = None
     blank: str = ""
 
 
@@ -59,10 +61,14 @@ def answer_of(
             return FieldAnswer(blank=at.property.label)
         if coerce(value, field).value is not None and _unit_fits(field, at.property.value):
             worth = STATED * score * (DOUBTED if doubt else 1.0)
-            return FieldAnswer(stated=FieldValue(value=value, start=at.start, end=at.end, score=round(worth, 4)))
+            return FieldAnswer(stated=as_candidate(field, value, at.start, at.end, worth))
     if blank and to_beat >= LEAST:
         return FieldAnswer(blank=blank.label)
     return FieldAnswer(stated=_under_heading(field, text))
+
+
+def as_candidate(field: Field, value: str, start: int, end: int, score: float) -> Candidate:
+    return Candidate(field=field.name, value=value, source=0, start=start, end=end, score=round(score, 4), how="fact")
 
 
 def _ranked(asked: str, facts: Sequence[PropertyAt], titles: str) -> list[tuple[float, PropertyAt]]:
@@ -87,11 +93,8 @@ def _unit_fits(field: Field, value: Typed) -> bool:
 def blanks_of(text: str, facts: Sequence[PropertyAt]) -> list[LabelPair]:
     """The labels with nothing behind or below them, of a text that has enough others: elsewhere the value may only
     stand apart from its label."""
-    return blanks_in(text, list(lines_in(text, 0, len(text)))) if _labelled(facts) >= LABELLED else []
-
-
-def _labelled(facts: Sequence[PropertyAt]) -> int:
-    return sum(1 for at in facts if at.by in ("pairs", "table"))
+    labelled = sum(at.by in ("pairs", "table") for at in facts)
+    return blanks_in(text, list(lines_in(text, 0, len(text)))) if labelled >= LABELLED else []
 
 
 # ── the value as the field takes it ──────────────────────────────────────────────────────────────────────────────────
@@ -111,7 +114,7 @@ def value_of(field: Field, value: Typed) -> tuple[str, bool]:
         return value.currency, bool(value.ambiguity)
     if field.type == "text" and value.unit in _CALENDAR and value.number is not None:
         return f"{_shown(value.number)} {_CALENDAR[value.unit]}{'s' if value.number != 1 else ''}", False
-    return " ".join(value.raw.split()).lstrip("#№ ") if field.type == "text" else value.raw, False
+    return normalize_whitespace(value.raw).lstrip("#№ ") if field.type == "text" else value.raw, False
 
 
 _CALENDAR = {"yr": "year", "mo": "month"}
@@ -129,7 +132,7 @@ MOST_SECTION_LINES = 20
 _ENDS = re.compile(r"[.!?:;,)”\"]$")
 
 
-def _under_heading(field: Field, text: str) -> FieldValue | None:
+def _under_heading(field: Field, text: str) -> Candidate | None:
     """The paragraph below a line that says what is asked; the sentence that only announces it is left out."""
     if field.type != "text" or len(words_of(field.name)) < 2:
         return None
@@ -143,8 +146,7 @@ def _under_heading(field: Field, text: str) -> FieldValue | None:
             below = below[1:]
         if below and len(text[below[0].start : below[-1].end]) <= LONGEST_SECTION and _ENDS.search(below[-1].text):
             start, end = below[0].start, below[-1].end
-            value = " ".join(text[start:end].split())
-            return FieldValue(value=value, start=start, end=end, score=round(STATED * score, 4))
+            return as_candidate(field, normalize_whitespace(text[start:end]), start, end, STATED * score)
     return None
 
 
@@ -160,3 +162,48 @@ def _paragraph(lines: Sequence[TextLine]) -> Iterator[TextLine]:
             return
         yield line
         above = line.text
+
+
+# ── how well a label names what is asked ─────────────────────────────────────────────────────────────────────────────
+
+
+def fit(asked: str, label: str, heading: str = "", titles: str = "") -> float:
+    """Return how well a label names what is asked, from 0 to 1, by its own words without their endings: what is only
+    alike in meaning is another label. 0 if a word that is asked for is neither in the label nor in the heading above
+    it. Of a label such as "Model/Series" either part may be what is asked. `titles` say what the document is."""
+    return max(_fit(asked, part, heading, titles) for part in {label, *_APART.split(label)})
+
+
+def _fit(asked: str, label: str, heading: str, titles: str) -> float:
+    wanted, given = words_of(asked), words_of(label)
+    if not wanted or not given:
+        return 0.0
+    if are_initials(asked, label) or are_initials(label, asked):
+        return INITIALS
+    missing, extra = wanted - given, given - wanted
+    if missing == wanted or missing - words_of(heading) or (missing and extra):
+        return 0.0
+    own = extra & words_of(f"{titles} {heading}")
+    return max(0.0, 1 - EXTRA * (len(missing) + len(extra - own)) - OWN * len(own))
+
+
+@lru_cache(maxsize=1 << 14)
+def words_of(text: str) -> frozenset[str]:
+    text = _NUMBER_SIGN.sub(" number ", text)
+    return frozenset(roots(text, telling=True)) or frozenset(roots(text))
+
+
+_NUMBER_SIGN = re.compile(r"[#№]|\b(?:no|nr)\b\.?|\bn[°º]", re.IGNORECASE)
+
+
+def are_initials(short: str, whole: str) -> bool:
+    """ "DOB" is "date of birth", with or without its small words."""
+    if not (3 <= len(short) <= 6 and short.isalpha() and short.isupper()):
+        return False
+    return short.casefold() in initials_of(whole)
+
+
+def initials_of(text: str) -> Iterator[str]:
+    said = text.casefold().split()
+    yield "".join(word[0] for word in said)
+    yield "".join(word[0] for word in said if word not in SMALL_WORDS)

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from tablewright.domain.corpus import Segment
 from tablewright.domain.model import Noun
+from tablewright.domain.text import normalize_whitespace
 from tablewright.extraction.layout.draft import Parsed
 
 ENOUGH = 150
@@ -190,4 +191,4 @@ def count_fitting(text: str, words: list[tuple[int, int]]) -> int:
 
 
 def plain_heading(line: str) -> str:
-    return " ".join(line.strip().strip("#").split())[:200]
+    return normalize_whitespace(line.strip().strip("#"))[:200]

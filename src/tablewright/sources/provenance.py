@@ -5,7 +5,7 @@ So from the first private text on, a query may only have words of what was asked
 descriptions of columns, the row's key, the cells that a question names) and of public pages and search results of this
 run. An address may only be opened as a search, a public page or the user gave it.
 
-`Web` asks this before a query or a request leaves (`sources/web.py`); it and the user's documents (`corpus/source.py`)
+`Web` asks this before a query or a request leaves (`sources/web.py`); it and the user's documents (`corpus/corpus.py`)
 note what was read. Whoever begins a row or a run opens it with `telling`.
 """
 

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from tablewright.corpus.annotate.notation import day_first_in
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.labels import words_of
+from tablewright.corpus.field_values import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.read_document import ReadDocument

@@ -9,7 +9,7 @@ from io import BytesIO
 import openpyxl
 import pytest
 
-from tablewright.corpus.parse import ocr
+from tablewright.corpus.parse import image
 from tablewright.corpus.parse.parser import kind_of, parse
 from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed
@@ -155,7 +155,7 @@ def test_an_e_mail_shows_who_wrote_what_and_names_what_is_attached() -> None:
     assert "bill.pdf" in found.notes[0]
 
 
-@pytest.mark.skipif(ocr.is_installed(), reason="it would be read")
+@pytest.mark.skipif(image.can_read_images(), reason="it would be read")
 def test_an_image_says_how_to_read_it() -> None:
     with pytest.raises(Unreadable, match=r"is an image\. To read images, run `pip install 'tablewright\[ocr\]'`"):
         parse(b"\x89PNG\r\n\x1a\n" + bytes(100), "photo.png")

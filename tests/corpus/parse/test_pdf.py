@@ -7,7 +7,7 @@ from io import BytesIO
 import pypdfium2
 import pytest
 
-from tablewright.corpus.parse import ocr, pdf
+from tablewright.corpus.parse import image, pdf
 from tablewright.corpus.parse.parser import parse
 from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed
@@ -48,18 +48,18 @@ def test_a_page_that_cannot_be_opened_is_named_in_the_notes() -> None:
     assert found.notes == ("Page 2 has damage and could not be read.",)
 
 
-@pytest.mark.skipif(ocr.is_installed(), reason="it would be read")
+@pytest.mark.skipif(image.can_read_images(), reason="it would be read")
 def test_a_page_of_images_among_others_is_named_in_the_notes() -> None:
-    image = making.pdf_of_an_image()
+    picture = making.pdf_of_an_image()
     both = pypdfium2.PdfDocument(making.pdf([(72, 72, "A page with words on it")]))
-    scan = pypdfium2.PdfDocument(image)
+    scan = pypdfium2.PdfDocument(picture)
     both.import_pages(scan)
     stream = BytesIO()
     both.save(stream)
     both.close()
     scan.close()
     found = parse(stream.getvalue(), "half.pdf")
-    assert found.notes == (f"Page 2 has only images and could not be read. {ocr.HOW_TO_INSTALL}",)
+    assert found.notes == (f"Page 2 has only images and could not be read. {image.HOW_TO_INSTALL}",)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_what_is_filled_into_a_form_stands_beside_its_label() -> None:
     assert parse(written, "form.pdf").text == "Name of applicant: Ada Lovelace"
 
 
-@pytest.mark.skipif(ocr.is_installed(), reason="it would be read")
+@pytest.mark.skipif(image.can_read_images(), reason="it would be read")
 def test_a_pdf_of_images_says_how_to_read_it() -> None:
     with pytest.raises(Unreadable, match=r"PDF of images.*tablewright\[ocr\]"):
         parse(making.pdf_of_an_image(), "scan.pdf")

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from tablewright.corpus.annotate.facts import annotations_of, properties_of
-from tablewright.corpus.annotate.formats import formats_in
-from tablewright.corpus.annotate.notation import day_first_in, decimal_mark_in
+from tablewright.corpus.annotate.notation import day_first_in, decimal_mark_in, formats_in
+from tablewright.corpus.segment import pages, plain_heading
 from tablewright.domain.corpus import Annotation, Category, Property
 from tablewright.domain.model import Noun
 from tablewright.extraction.layout.draft import Parsed, ParsedTable
-from tablewright.extraction.layout.lines import LineCell, TextLine, aligned_tables, cell_at, lines_in
+from tablewright.extraction.layout.lines import TextLine, aligned_tables, cell_at, lines_in
 from tablewright.extraction.layout.pairs import pairs_in
 from tablewright.values.typed import typed
 
@@ -73,15 +73,15 @@ def is_sound(annotation: Annotation, text: str) -> bool:
 
 
 def _sheet(parsed: Parsed) -> Iterator[Annotation]:
-    day_first = day_first_in(parsed.text)
+    yield from _tables(parsed, [grid for grid in parsed.grids if grid.rows], "sheet", day_first_in(parsed.text))
+
+
+def _tables(parsed: Parsed, grids: Sequence[ParsedTable], by: str, day_first: bool | None) -> Iterator[Annotation]:
     headings = [place for place, _ in parsed.headings]
-    for number, grid in enumerate(parsed.grids, start=1):
-        if not grid.rows:
-            continue
+    for number, grid in enumerate(grids, start=1):
+        cells = [[cell_at(parsed.text, start, end) for start, end in row] for row in grid.rows if row]
         context = _heading_above(parsed, headings, grid)
-        yield from annotations_of(
-            _cells(parsed, grid), head=grid.head, table=number, by="sheet", context=context, day_first=day_first
-        )
+        yield from annotations_of(cells, head=grid.head, table=number, by=by, context=context, day_first=day_first)
 
 
 class _Reading(Noun, frozen=True):
@@ -96,24 +96,12 @@ def _document(parsed: Parsed) -> Iterator[Annotation]:
     day_first = day_first_in(parsed.text)
     grids = [grid for grid in parsed.grids if any(row for row in grid.rows)]
     spans = tuple(sorted((grid.start, grid.end) for grid in grids))
-    headings = [place for place, _ in parsed.headings]
-    tabled = [
-        each
-        for number, grid in enumerate(grids, start=1)
-        for each in annotations_of(
-            _cells(parsed, grid),
-            head=grid.head,
-            table=number,
-            by="table",
-            context=_heading_above(parsed, headings, grid),
-            day_first=day_first,
-        )
-    ]
+    tabled = list(_tables(parsed, grids, "table", day_first))
     yield from tabled
     reading = _Reading(parsed=parsed, spans=spans, day_first=day_first)
     tables = len(grids)
     labelled = {(prop.start, prop.end) for each in tabled for prop in each.properties}
-    for start, end in _pages(parsed):
+    for start, end in pages(parsed):
         for each in _page(reading, start, end, tables):
             tables = max(tables, each.table)
             labelled.update((prop.start, prop.end) for prop in each.properties)
@@ -126,21 +114,12 @@ def _is_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
     return before >= 0 and place < spans[before][1]
 
 
-def _pages(parsed: Parsed) -> Iterator[tuple[int, int]]:
-    starts = [0, *(start for start in parsed.page_starts if start > 0)]
-    yield from zip(starts, [*starts[1:], len(parsed.text)], strict=True)
-
-
-def _cells(parsed: Parsed, grid: ParsedTable) -> list[list[LineCell]]:
-    return [[cell_at(parsed.text, start, end) for start, end in row] for row in grid.rows if row]
-
-
 def _heading_above(parsed: Parsed, starts: list[int], grid: ParsedTable) -> str:
     above = bisect_right(starts, grid.start) - 1
     if above < 0:
         return ""
     start, end = parsed.headings[above]
-    return " ".join(parsed.text[start:end].split()).strip("# ")
+    return plain_heading(parsed.text[start:end])
 
 
 # ── a page ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,9 +8,12 @@ tables, and raises `Unreadable` for what it cannot read.
 from __future__ import annotations
 
 import io
+import os
 import re
+import stat
 import zipfile
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 from tablewright.errors import TablewrightError, Unreadable
@@ -160,3 +163,32 @@ def find_parser(kind: str) -> Parser:
         problem = f"{type(error).__name__}: {error}"
         raise Unreadable(f"The parser for {kind} files ({entry.value}) cannot be loaded: {problem}.") from error
     return parser
+
+
+def parse_file(path: str, size: int) -> Parsed:
+    """Parse a file of at most `size` bytes; this runs in a worker process."""
+    return parse(read_file(Path(path), size), Path(path).name)
+
+
+def read_file(path: Path, size: int) -> bytes:
+    """The whole file. Looked at before it is opened: opening a pipe would wait for somebody to write into it."""
+    try:
+        about = path.stat()
+        if stat.S_ISDIR(about.st_mode):
+            raise Unreadable(f"{path.name} is a folder.", advice="Name the files in it.")
+        if not stat.S_ISREG(about.st_mode):
+            raise Unreadable(f"{path.name} is no file but a pipe, a socket or a device.")
+        if about.st_size > size:
+            raise Unreadable(
+                f"{path.name} is too large: {about.st_size / 1e6:,.0f} MB of at most {size / 1e6:,.0f} MB.",
+                advice="Divide it, or save it without its images.",
+            )
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # nor may it become a pipe meanwhile
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(size)
+    except FileNotFoundError:
+        raise Unreadable(f"{path.name} is not there any more.", advice="Check where it was moved.") from None
+    except PermissionError:
+        raise Unreadable(f"{path.name} may not be read by you.", advice="Change its permissions.") from None
+    except OSError as error:
+        raise Unreadable(f"{path.name} cannot be read: {error.strerror or error}.") from None

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pypdfium2
 
-from tablewright.corpus.parse import ocr
+from tablewright.corpus.parse import image
 from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed, TextDraft
 from tablewright.extraction.layout.pdf import PASSWORD_NEEDED, open_pdf, write_pdf_page
@@ -27,7 +27,7 @@ def parse(content: bytes, name: str) -> Parsed:
             raise Unreadable(f"{name} is a PDF without pages.", advice="It may be damaged; save or download it again.")
         draft = TextDraft()
         gaps = _Gaps()
-        for_all, for_images = ParserDeadline(SECONDS), ParserDeadline(ocr.SECONDS)
+        for_all, for_images = ParserDeadline(SECONDS), ParserDeadline(image.SECONDS)
         for number in range(min(count, MAX_PAGES)):
             gap = write_pdf_page(draft, document, number, lambda page: () if for_images.is_over else _scanned(page))
             if gap:
@@ -49,8 +49,8 @@ class _Gaps:
         """Notes them; raises where nothing else is left."""
         if not draft.has_text:
             if self.images:
-                found = "no text was found" if ocr.is_installed() else "there is no text"
-                advice = "" if ocr.is_installed() else ocr.HOW_TO_INSTALL
+                found = "no text was found" if image.can_read_images() else "there is no text"
+                advice = "" if image.can_read_images() else image.HOW_TO_INSTALL
                 raise Unreadable(f"{name} is a PDF of images in which {found}.", advice=advice)
             what = "cannot be opened" if self.broken else "are empty"
             raise Unreadable(
@@ -59,7 +59,7 @@ class _Gaps:
         if read < count:
             draft.notes.append(f"Only the first {read:,} of its {count:,} pages were read.")
         if self.images:
-            draft.notes.append(f"{_pages(self.images)} only images and could not be read. {ocr.advice()}")
+            draft.notes.append(f"{_pages(self.images)} only images and could not be read. {image.image_advice()}")
         if self.broken:
             draft.notes.append(f"{_pages(self.broken)} damage and could not be read.")
 
@@ -84,10 +84,10 @@ def _opened(content: bytes, name: str) -> pypdfium2.PdfDocument:
 
 
 def _scanned(page: pypdfium2.PdfPage) -> Sequence[Word]:
-    if not ocr.is_installed():
+    if not image.can_read_images():
         return ()
     width, height = page.get_size()
     scale = min(SCAN_SCALE, (MAX_PIXELS / max(1.0, width * height)) ** 0.5)
     bitmap = page.render(scale=scale, rev_byteorder=False, prefer_bgrx=False)
     with closing(bitmap):
-        return ocr.words_in(bitmap.to_numpy())
+        return image.words_in(bitmap.to_numpy())

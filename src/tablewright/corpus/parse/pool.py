@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from typing_extensions import TypeVar
 
-from tablewright.corpus.parse.file import parse_file
+from tablewright.corpus.parse.parser import parse_file
 from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.sandbox.limits import SandboxLimits
