@@ -45,6 +45,7 @@ from models import add_model_options, column, model_settings
 from tablewright.app import Operation, Tablewright
 from tablewright.domain.model import Field, Value
 from tablewright.domain.reply import Citation, Reply
+from tablewright.operations.documents import AddDocuments, add_documents
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.values.dates import read_date
@@ -82,13 +83,13 @@ class Bench:
             paths = [write(folder / "files" / file, content) for file, content in files]
             settings = Settings(home=str(folder / "home"), sources="docs", **self.model)
             async with Tablewright.open(settings) as tablewright:
-                added = await tablewright.add_documents(paths)
+                added = await add_documents(tablewright, AddDocuments(paths=tuple(map(str, paths))))
                 print(
                     f"{added.added} documents, {added.pages} pages, {added.segments} segments, {added.facts} facts "
                     f"in {added.seconds:.0f} s; {len(added.unreadable)} not readable",
                     flush=True,
                 )
-                names = {document.id: Path(document.path).stem for document in await tablewright.documents()}
+                names = {document.id: Path(document.path).stem for document in await tablewright.store.documents.all()}
                 yield Library(bench=self, tablewright=tablewright, settings=settings, names=names)
 
     def wrong(self, *told: object) -> None:
@@ -148,7 +149,7 @@ class Library:
 
     async def passages(self, name: str, openings: Mapping[str, str]) -> Passages:
         identity = next(id for id, known in self.names.items() if known == name)
-        document = (await self.tablewright.document(identity)).document
+        document = await self.tablewright.store.documents.get(identity)
         return Passages(await self.tablewright.stored_text(document.text_hash) or "", openings)
 
     async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:

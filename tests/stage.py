@@ -19,6 +19,7 @@ from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
 from tablewright.sample import files
 from tablewright.settings import Settings
+from tests.operating import add_documents
 
 UNHURRIED = "36000"
 """Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
@@ -67,7 +68,7 @@ class Stage:
         (self.folder / "table.csv").write_text(table, encoding="utf-8")
         async with Tablewright.open(self.settings(sources=sources, attempts=attempts)) as tablewright:
             if papers:
-                await tablewright.add_documents(self._written(papers), workers=1)
+                await add_documents(tablewright, self._written(papers), workers=1)
             imported = await tablewright.import_file(self.folder / "table.csv")
             asked = [parse_field(text) for text in fields]
             run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
@@ -84,8 +85,8 @@ class Stage:
         """A conversation about sample documents: what is answered, how complete it is, and the quotes it stands on."""
         replies = []
         async with Tablewright.open(self.settings()) as tablewright:
-            await tablewright.add_documents(self._written(papers), workers=1)
-            asker = await tablewright._open_asker()
+            await add_documents(tablewright, self._written(papers), workers=1)
+            asker = await tablewright.open_asker()
             object.__setattr__(asker._context, "today", lambda: date(2026, 11, 17))
             conversation = ""
             for question in questions:

@@ -20,6 +20,7 @@ from tablewright.saved_settings import read_saved, write_saved
 from tablewright.settings import load_settings
 from tablewright.store.store import Store
 from tests.conftest import postgres_database
+from tests.operating import add_documents
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "operations.md"
 SAVED = {"model": "openai:somewhere", "model_api_key": "sk-kept", "webhook_secret": "whispered"}
@@ -61,8 +62,8 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
     (tmp_path / "companies.csv").write_text("Company,Staff\nKestrelworks,12\n")
     async with Tablewright.open(load_settings(environ=environ)) as tablewright:
         await tablewright.import_file(tmp_path / "companies.csv")
-        await tablewright.add_documents([upload], workers=1)
-        documents = await tablewright.documents()
+        await add_documents(tablewright, [upload], workers=1)
+        documents = await tablewright.store.documents.all()
         write_saved(home, SAVED)
         with closing(sqlite3.connect(home / "tablewright.db")) as busy:  # even while somebody writes
             busy.execute("BEGIN IMMEDIATE")
@@ -79,7 +80,7 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
     assert upload.read_text() == "The rent is 900 EUR a month.\n"
     async with Tablewright.open(load_settings(environ=environ)) as tablewright:
         assert (tablewright.settings.model_api_key, tablewright.settings.model) == ("sk-kept", SAVED["model"])
-        assert await tablewright.documents() == documents
+        assert await tablewright.store.documents.all() == documents
         exported = tmp_path / "out.csv"
         await tablewright.export_file("companies", exported)
         assert "Kestrelworks,12" in exported.read_text(encoding="utf-8-sig")

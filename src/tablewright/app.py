@@ -69,7 +69,6 @@ if TYPE_CHECKING:
 
     from tablewright.assembly import ProvidedObjects, Toolbox
     from tablewright.corpus.aggregate import Aggregated
-    from tablewright.corpus.ingest import Ingested
     from tablewright.corpus.parse.parser import Parser
     from tablewright.corpus.results import FoundItem, FoundItems
     from tablewright.corpus.search import CorpusHit, SearchHits
@@ -80,7 +79,6 @@ if TYPE_CHECKING:
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule
     from tablewright.journeys.ask.members import RowTable
-    from tablewright.journeys.documents import DocumentReport
     from tablewright.models.listing import LocalServer
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
     from tablewright.strategies.strategy import RowFunction
@@ -101,7 +99,6 @@ __all__ = [
     "Check",
     "Conversation",
     "CorpusHit",
-    "DocumentReport",
     "DurableFill",
     "Estimate",
     "Exported",
@@ -111,7 +108,6 @@ __all__ = [
     "FoundItem",
     "FoundItems",
     "Imported",
-    "Ingested",
     "Kind",
     "KnownFile",
     "LocalServer",

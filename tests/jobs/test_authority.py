@@ -19,6 +19,7 @@ from tablewright.jobs.schedules import Schedule
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tests.jobs.test_resumed_here import ended, serving
+from tests.operating import add_documents
 from tests.patience import PATIENCE
 
 DOUBLE = parse_field("Double:number={Price}*2")
@@ -153,8 +154,8 @@ async def test_files_that_were_handed_in_are_not_read_for_who_may_not_by_then(
     ann = await named(tablewright, "ann")
     await lose(tablewright, "demoted")
     with pytest.raises(AuthorityLost):
-        await ann.add_documents([paper], workers=1)
-    assert await tablewright.documents() == []
+        await add_documents(ann, [paper], workers=1)
+    assert await tablewright.store.documents.all() == []
     (run,) = [run for run in await tablewright.jobs.all() if run.kind == "ingest"]
     assert run.status == "paused"
 

@@ -20,6 +20,7 @@ from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.messages.catalogue import CATALOGUES, LANGUAGES
 from tablewright.sample.documents import files
 from tablewright.settings import Settings
+from tests.operating import add_documents
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import SmallWeb, small_web
@@ -117,8 +118,8 @@ def read(settings: Settings, folder: Path, content: dict[str, bytes]) -> None:
         async with Tablewright.open(settings) as tablewright:
             for name, kind in KINDS.items():
                 if (folder / name).is_dir():
-                    await tablewright.add_documents([folder / name], kind=kind)
-            await tablewright.add_documents([folder])
+                    await add_documents(tablewright, [folder / name], kind=kind)
+            await add_documents(tablewright, [folder])
 
     asyncio.run(work())
 

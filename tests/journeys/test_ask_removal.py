@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.errors import NotFound
+from tests.operating import add_documents, remove_documents
 
 from ..models.endpoint import Endpoint
 from .asking import (
@@ -35,7 +36,7 @@ async def test_a_removed_document_is_in_no_later_answer_result_or_conversation(l
         told = await asked_of(tablewright, CAPTAIN_OF.replace("Who was", "Tell me who was"), listed.conversation)
         assert told.citations
         assert "Ottoline" in dump(library)
-        gone = await tablewright.remove_documents(["story.txt", "r001.txt", "r054.txt"])
+        gone = await remove_documents(tablewright, ["story.txt", "r001.txt", "r054.txt"])
         assert len(gone) == 3
         assert (await asked_of(tablewright, CAPTAIN_OF)).citations == ()
         assert (await asked_of(tablewright, RECEIPTS)).count == 53
@@ -49,7 +50,7 @@ async def test_a_removed_document_is_in_no_later_answer_result_or_conversation(l
 
 async def test_a_document_named_twice_is_removed_once(library: Library) -> None:
     async with library.open() as tablewright:
-        gone = await tablewright.remove_documents(["story.txt", "story.txt", str(library.folder / "story.txt")])
+        gone = await remove_documents(tablewright, ["story.txt", "story.txt", str(library.folder / "story.txt")])
     assert [document.name for document in gone] == ["story.txt"]
 
 
@@ -61,7 +62,7 @@ async def test_a_document_that_is_removed_while_a_question_waits_leaves_no_trace
     async with library.with_model(endpoint).open() as tablewright:
         asking = asyncio.create_task(tablewright.ask(CAPTAIN_OF))
         await composing_begins(endpoint)
-        await tablewright.remove_documents(["story.txt"])
+        await remove_documents(tablewright, ["story.txt"])
         endpoint.open_gate.set()
         with suppress(NotFound):
             await asking
@@ -82,8 +83,8 @@ async def composing_begins(endpoint: Endpoint) -> None:
 async def test_of_several_to_remove_all_go_or_none(library: Library) -> None:
     async with library.open() as tablewright:
         with pytest.raises(NotFound):
-            await tablewright.remove_documents(["story.txt", "nobody.txt"])
-        assert "story.txt" in {document.name for document in await tablewright.documents()}
+            await remove_documents(tablewright, ["story.txt", "nobody.txt"])
+        assert "story.txt" in {document.name for document in await tablewright.store.documents.all()}
 
 
 async def test_a_models_answer_about_a_document_goes_with_the_document(library: Library, endpoint: Endpoint) -> None:
@@ -95,7 +96,7 @@ async def test_a_models_answer_about_a_document_goes_with_the_document(library: 
     await asking.ask(CAPTAIN_OF)
     assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == composed
     async with asking.open() as tablewright:
-        await tablewright.remove_documents(["story.txt", "r007.txt"])
+        await remove_documents(tablewright, ["story.txt", "r007.txt"])
     assert "Ottoline" not in answers_kept(library)
     held = dump(library)
     assert "r007" not in held
@@ -116,8 +117,8 @@ async def test_compared_names_and_rewritten_questions_go_with_the_document(
     only |= {"conditions": [condition("Item", "=", "zephyr tire")]}
     endpoint.otherwise = reader({"Which one?": plan("Which receipt is for the zephyr tire?", **only)})
     async with empty.with_model(endpoint).open() as tablewright:
-        await tablewright.add_documents([tmp_path / "a.txt", tmp_path / "zz.txt"], workers=1)
+        await add_documents(tablewright, [tmp_path / "a.txt", tmp_path / "zz.txt"], workers=1)
         assert (await asked_of(tablewright, "Which one?")).count == 1
         assert ["zephyr" in held for held in (dump(empty), answers_kept(empty))] == [True, True]
-        await tablewright.remove_documents(["zz.txt"])
+        await remove_documents(tablewright, ["zz.txt"])
     assert ["zephyr" in held for held in (dump(empty), answers_kept(empty))] == [False, False]

@@ -13,6 +13,8 @@ import pytest
 from tablewright.domain.form import form_of
 from tablewright.journeys.ask import ask
 from tablewright.messages.catalogue import figure
+from tablewright.operations.documents import AnnotateDocuments, ListFacts, annotate_documents, list_facts
+from tests.operating import add_documents, list_groups, remove_documents, set_kind
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent
@@ -81,13 +83,13 @@ async def test_a_model_says_what_new_documents_are_when_they_are_added(
     for number, note in enumerate(notes):
         note.write_text(f"RECEIPT No. {number}\nBell Tower\nTotal: EUR 4.00\n")
     async with library.with_model(endpoint).open() as tablewright:
-        await tablewright.set_document_kind(["pump.md"], "data sheet")
-        added = await tablewright.add_documents(notes, workers=1)
+        await set_kind(tablewright, ["pump.md"], "data sheet")
+        added = await add_documents(tablewright, notes, workers=1)
         assert (added.classified, len(endpoint.asked)) == (21 + 2, 2), "twenty in a call, and none that a person named"
-        kinds = {each.name: (each.kind, each.kind_by) for each in await tablewright.documents(readable=True)}
+        kinds = {each.name: (each.kind, each.kind_by) for each in await tablewright.store.documents.all(readable=True)}
         assert kinds["bell7.txt"] == ("receipt", "model")
         assert kinds["pump.md"] == ("data sheet", "person")
-        assert (await tablewright.add_documents(notes, workers=1)).classified == 0
+        assert (await add_documents(tablewright, notes, workers=1)).classified == 0
 
 
 async def test_documents_are_added_although_the_model_cannot_be_reached(
@@ -97,7 +99,7 @@ async def test_documents_are_added_although_the_model_cannot_be_reached(
     note = tmp_path / "bell.txt"
     note.write_text("RECEIPT No. 77\nBell Tower\nTotal: EUR 4.00\n")
     async with library.with_model(endpoint).open() as tablewright:
-        added = await tablewright.add_documents([note], workers=1)
+        added = await add_documents(tablewright, [note], workers=1)
     assert (added.added, added.classified) == (1, 0)
 
 
@@ -108,7 +110,7 @@ async def test_only_a_document_that_changed_is_read_again(library: Library, endp
         before = len(endpoint.asked)
         path = library.folder / "receipts/r001.txt"
         path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
-        await tablewright.add_documents([path], workers=1)
+        await add_documents(tablewright, [path], workers=1)
         assert (await asked_of(tablewright, RECEIPTS)).count == 54
     read = [prompt for prompt in prompts(endpoint)[before:] if READING in prompt]
     assert len(read) == 1
@@ -121,9 +123,9 @@ async def test_what_was_read_before_a_document_changed_decides_nothing(library: 
         await asked_of(tablewright, RECEIPTS)
         path = library.folder / "receipts/r002.txt"
         path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
-        await tablewright.add_documents([path], workers=1)
+        await add_documents(tablewright, [path], workers=1)
         reply = await tablewright.query_documents(form_of("kind = receipt and item contains tire"))
-        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "receipt"]
+        (group,) = [each for each in await list_groups(tablewright) if each.name == "receipt"]
         stale = [(cell.field, cell.row_id) for cell in await tablewright.stale(group.table_id)]
     (item,) = [each for each in group.columns if each.name == "Item"]
     assert str(item) == "Item (59, 1 stale)"
@@ -171,7 +173,7 @@ async def test_kinds_that_a_question_names_are_searched_first_and_the_reply_says
 async def test_a_document_that_the_plan_names_is_searched_alone(library: Library, endpoint: Endpoint) -> None:
     asked = "Who was the captain, according to the story?"
     async with library.with_model(endpoint).open() as tablewright:
-        story = next(each for each in await tablewright.documents() if each.name == "story.txt")
+        story = next(each for each in await tablewright.store.documents.all() if each.name == "story.txt")
         limited = plan(asked, queries=["captain of the schooner"], of=[story.name])
         endpoint.otherwise = reader({asked: limited}, who_the_captain_was)
         reply = await asked_of(tablewright, asked)
@@ -195,7 +197,7 @@ async def test_documents_that_contradict_each_other_are_shown_as_that(
 
     endpoint.otherwise = reader({}, composed)
     async with library.with_model(endpoint).open() as tablewright:
-        await tablewright.add_documents([label], workers=1)
+        await add_documents(tablewright, [label], workers=1)
         reply = await asked_of(tablewright, asked)
     assert reply.contradictions == (claim,)
     assert {cited.quote for cited in reply.citations} == set(PRESSURES)
@@ -312,7 +314,7 @@ async def test_a_search_that_finds_nothing_new_is_not_read_again(empty: Library,
     pump.write_text("# Pump P9\n\nPump pressure: 6 bar\n")
     endpoint.otherwise = reader({}, lambda prompt: {**nothing(), "queries": ["pump pressure", "bar"]})
     async with empty.with_model(endpoint).open() as tablewright:
-        await tablewright.add_documents([pump], workers=1)
+        await add_documents(tablewright, [pump], workers=1)
         reply = await asked_of(tablewright, "How heavy is the pump P9?")
     assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == 1
     assert [(tried.matches, tried.note) for tried in reply.attempts] == [(1, ""), (1, "0 new")]
@@ -370,9 +372,10 @@ async def test_a_model_adds_only_facts_that_stand_in_the_text(library: Library, 
     price = {"label": "Price", "value": "900 EUR", "quote": "It costs 900 EUR"}
     endpoint.otherwise = answer({"facts": [point, price]})
     async with library.with_model(endpoint).open() as tablewright:
-        assert await tablewright.annotate_documents(["pump.md"]) == 1
-        assert await tablewright.annotate_documents(["pump.md"]) == 0
-        facts = (await tablewright.document("pump.md")).facts
+        request = AnnotateDocuments(documents=("pump.md",))
+        assert (await annotate_documents(tablewright, request)).facts == 1
+        assert (await annotate_documents(tablewright, request)).facts == 0
+        facts = (await list_facts(tablewright, ListFacts(document="pump.md"))).facts
     (added,) = [fact for fact in facts if fact.by == "model"]
     assert (added.label, added.value) == ("Bleeding point", "upper valve")
     assert "bled through the upper valve" in added.quote
@@ -393,7 +396,7 @@ async def test_where_nothing_matches_the_texts_of_all_documents_are_read_too(
 
     endpoint.otherwise = reader(plans, composed)
     async with library.with_model(endpoint).open() as tablewright:
-        await tablewright.remove_documents(["broken.pdf"])
+        await remove_documents(tablewright, ["broken.pdf"])
         found = await asked_of(tablewright, sailed)
         empty = await asked_of(tablewright, dear)
     assert found.answer == "0 receipts match.\nOttoline Brask was the captain. [source 1]"
@@ -443,9 +446,9 @@ async def test_rows_of_tables_are_looked_up_with_what_their_documents_say(
     )  # fmt: skip
     endpoint.otherwise = reader({asked: planned})
     async with empty.with_model(endpoint).open() as tablewright:
-        await tablewright.add_documents([tmp_path / "r1.md", tmp_path / "r2.md"], workers=1)
+        await add_documents(tablewright, [tmp_path / "r1.md", tmp_path / "r2.md"], workers=1)
         reply = await asked_of(tablewright, asked)
-        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "receipt"]
+        (group,) = [each for each in await list_groups(tablewright) if each.name == "receipt"]
     assert reply.answer == "20 bolts were bought in 2025."
     assert [row.values for row in reply.rows] == [("bolt", "2025-05-01", "20")]
     assert (reply.completeness, str(reply.ledger)) == ("exact", "matched 1 of 4 rows")

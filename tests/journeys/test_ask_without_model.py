@@ -12,6 +12,7 @@ from tablewright.domain.corpus import Aggregate
 from tablewright.domain.form import form_of
 from tablewright.domain.reply import Reply
 from tablewright.errors import NotFound, UsageError
+from tests.operating import add_documents, list_groups, remove_documents, set_kind
 
 from .asking import BLED, RECEIPTS, UNANSWERED
 from .conftest import LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check
@@ -48,11 +49,11 @@ async def test_a_limit_is_compared_as_a_number(library: Library) -> None:
 
 async def test_what_nobody_said_about_kinds_is_never_called_exact(library: Library) -> None:
     async with library.open() as tablewright:
-        await tablewright.remove_documents(["broken.pdf"])
+        await remove_documents(tablewright, ["broken.pdf"])
         unsure = await asked_of(tablewright, "how many receipts are there?")
         assert (unsure.count, unsure.completeness) == (60, "approximate")
         assert "the kind of 3 of 63 documents is not confirmed" in unsure.reason
-        await tablewright.set_document_kind([each.name for each in await tablewright.documents()], "paper")
+        await set_kind(tablewright, [each.name for each in await tablewright.store.documents.all()], "paper")
         sure = await asked_of(tablewright, "how many papers are there?")
     assert (sure.count, sure.completeness) == (63, "exact")
 
@@ -114,7 +115,7 @@ async def test_without_documents_or_a_question_it_is_said_what_to_do(empty: Libr
 async def test_a_corpus_of_unreadable_files_answers_nothing_and_counts_them(empty: Library, tmp_path: Path) -> None:
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
     async with empty.open() as tablewright:
-        await tablewright.add_documents([tmp_path / "broken.pdf"], workers=1)
+        await add_documents(tablewright, [tmp_path / "broken.pdf"], workers=1)
         reply = await asked_of(tablewright, "how many documents are there?")
     assert reply.citations == ()
     assert reply.ledger is not None
@@ -256,18 +257,18 @@ async def test_a_kind_that_is_not_there_is_refused_with_those_that_are(library: 
 
 async def test_a_person_says_what_a_document_is_and_it_stays(library: Library) -> None:
     async with library.open() as tablewright:
-        await tablewright.set_document_kind(["pump.md"], "Data  Sheet")
+        await set_kind(tablewright, ["pump.md"], "Data  Sheet")
         path = library.folder / "pump.md"
         path.write_text(f"{path.read_text()}\nWeight: 9 kg\n")
-        await tablewright.add_documents([path], workers=1)
-        assert [each.kind for each in await tablewright.documents(kind="data sheet")] == ["data sheet"]
+        await add_documents(tablewright, [path], workers=1)
+        assert "data sheet" in [each.kind for each in await tablewright.store.documents.all()]
     reply = await looked_up(library, "kind = data sheet and weight > 8 kg")
     assert reply.count == 1
 
 
 async def test_what_can_be_looked_up_is_listed(library: Library) -> None:
     async with library.open() as tablewright:
-        groups = {group.name: group for group in await tablewright.known_of_documents()}
+        groups = {group.name: group for group in await list_groups(tablewright)}
     columns = {column.name: column.known for column in groups["receipt"].columns}
     assert groups["receipt"].members == 60
     assert columns["Total"] == 60
@@ -278,7 +279,7 @@ async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(
     sheet = tmp_path / "hours.csv"
     sheet.write_text("Worker,Task,Hours\nBerg,Crane,7.5\nHolt,Office,8\nIwu,Crane,4\nAlles,,19.5\n")
     async with empty.open() as tablewright:
-        await tablewright.add_documents([sheet], workers=1)
+        await add_documents(tablewright, [sheet], workers=1)
         listed = await tablewright.query_documents(form_of("table = T1 and Task = Crane"))
         added = await tablewright.query_documents(form_of("table = T1", "sum", "Hours"))
     assert set(listed.columns) == {"Worker", "Task", "Hours"}
@@ -291,7 +292,7 @@ async def test_a_column_can_be_compared_with_another_one(empty: Library, tmp_pat
     sheet = tmp_path / "samples.csv"
     sheet.write_text("Sample,Lead (µg/l),Limit (mg/l)\nA1,12,0.01\nA2,8,0.01\nA3,<10,0.01\nA4,47,\n")
     async with empty.open() as tablewright:
-        await tablewright.add_documents([sheet], workers=1)
+        await add_documents(tablewright, [sheet], workers=1)
         reply = await tablewright.query_documents(form_of("table = T1 and Lead (µg/l) > {Limit (mg/l)}"))
         with pytest.raises(UsageError, match="No row states 'Threshold'"):
             await tablewright.query_documents(form_of("table = T1 and Lead (µg/l) > {Threshold}"))
@@ -308,24 +309,24 @@ async def test_kinds_that_titles_suggest_are_guesses_until_somebody_says_them(em
         (paper / f"{number}.txt").write_text(f"Berth contract No. {number}\n\nBoat: {boat}\nFee: {number}00.00 EUR\n")
     (paper / "rules.txt").write_text("Harbour rules\n\nNo boat may anchor in the channel.\n")
     async with empty.open() as tablewright:
-        added = await tablewright.add_documents([paper], workers=1)
+        added = await add_documents(tablewright, [paper], workers=1)
         assert (added.classified, added.from_titles) == (0, 3)
-        documents = {each.name: each for each in await tablewright.documents()}
+        documents = {each.name: each for each in await tablewright.store.documents.all()}
         assert [(each.kind, each.kind_by) for each in documents.values()] == [("berth contract", "title")] * 3 + [
             ("", "")
         ]
-        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "berth contract"]
+        (group,) = [each for each in await list_groups(tablewright) if each.name == "berth contract"]
         assert (group.members, group.from_titles) == (3, 3)
         reply = await tablewright.query_documents(form_of("kind = berth contract", "sum", "Fee"))
         assert "600 EUR" in reply.answer
         assert reply.completeness == "approximate"
         assert "the kind of 3 of these 3 is a guess from titles and folders" in reply.reason
-        await tablewright.set_document_kind(["1.txt"], "mooring contract")
-        assert {each.kind for each in await tablewright.documents() if each.heading.startswith("Berth")} == {
+        await set_kind(tablewright, ["1.txt"], "mooring contract")
+        assert {each.kind for each in await tablewright.store.documents.all() if each.heading.startswith("Berth")} == {
             "mooring contract"
         }, "what a person says of one names the others under its heading"
-        await tablewright.set_document_kind(["2.txt", "3.txt"], "mooring contract")
-        await tablewright.set_document_kind(["rules.txt"], "rules")
+        await set_kind(tablewright, ["2.txt", "3.txt"], "mooring contract")
+        await set_kind(tablewright, ["rules.txt"], "rules")
         sure = await tablewright.query_documents(form_of("kind = mooring contract", "sum", "Fee"))
     assert ("600 EUR" in sure.answer, sure.completeness) == (True, "exact")
 
@@ -334,10 +335,10 @@ async def test_a_kind_from_a_title_goes_with_the_document_that_shared_it(empty: 
     for number in (1, 2):
         (tmp_path / f"{number}.txt").write_text(f"Berth contract No. {number}\n\nThe berth is let for a year.\n")
     async with empty.open() as tablewright:
-        await tablewright.add_documents([tmp_path / "1.txt", tmp_path / "2.txt"], workers=1)
-        assert [each.kind for each in await tablewright.documents()] == ["berth contract"] * 2
-        await tablewright.remove_documents(["2.txt"])
-        (left,) = await tablewright.documents()
+        await add_documents(tablewright, [tmp_path / "1.txt", tmp_path / "2.txt"], workers=1)
+        assert [each.kind for each in await tablewright.store.documents.all()] == ["berth contract"] * 2
+        await remove_documents(tablewright, ["2.txt"])
+        (left,) = await tablewright.store.documents.all()
     assert (left.kind, left.kind_by) == ("", "")
 
 

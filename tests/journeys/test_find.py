@@ -21,6 +21,7 @@ from tablewright.domain.text import cell_text
 from tablewright.errors import ModelError, NotFound, SearchError, UsageError
 from tablewright.journeys.find.things import cells_of, evidence_of, label_of, led_by, things_of
 from tablewright.settings import Settings
+from tests.operating import add_documents, remove_documents
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -554,11 +555,11 @@ async def test_lists_in_documents_are_found_too_and_forgotten_with_them(tmp_path
     given = Settings(home=str(tmp_path / "home"), sources="docs", search="sample")
     fields = [parse_field(text) for text in ("Name", "Floors:number")]
     async with Tablewright.open(given) as app:
-        await app.add_documents([tmp_path / "mills.md"], workers=1)
+        await add_documents(app, [tmp_path / "mills.md"], workers=1)
         result, mills = await found(app, "wind mills", fields=fields, where="Floors > 3", fill=False)
         assert names(mills) == ["Old Kate"]
         assert [each.name for each in result.aside] == ["Long Ann"]
-        await app.remove_documents(["mills.md"])
+        await remove_documents(app, ["mills.md"])
         after = await app.found_rows(result.table_id)
     assert after.read == ()
     assert after.aside == ()

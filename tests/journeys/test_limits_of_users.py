@@ -17,6 +17,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
 from tablewright.settings import Settings
+from tests.operating import add_documents
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import small_web
@@ -113,7 +114,7 @@ async def test_questions_side_by_side_keep_to_what_is_left(endpoint: Endpoint, t
     model = {"model": "openai:gpt-4o-mini", "model_base_url": endpoint.url, "model_api_key": "k"}
     async with limited(tmp_path, {"dollars": left}, **model) as (ann, person):
         (tmp_path / "pump.md").write_text("# Pump P9\n\nPump pressure: 6 bar\n", encoding="utf-8")
-        await ann.add_documents([tmp_path / "pump.md"], kind="manual")
+        await add_documents(ann, [tmp_path / "pump.md"], kind="manual")
 
         async def ask(number: int) -> Any:
             return await ann.ask(f"What is the pressure of the pump P{number}?")
@@ -130,8 +131,8 @@ async def test_documents_are_read_and_only_not_sorted_by_the_model_once_the_mone
     async with limited(tmp_path, {"dollars": 0.0001}, **model) as (ann, person):
         for number in range(5):
             (tmp_path / f"{number}.md").write_text(f"# Pump P{number}\n\nPump pressure: 6 bar\n", encoding="utf-8")
-        ingested = await ann.add_documents([tmp_path / f"{number}.md" for number in range(5)])
-        assert (len(await ann.documents()), ingested.classified) == (5, 0)
+        ingested = await add_documents(ann, [tmp_path / f"{number}.md" for number in range(5)])
+        assert (len(await ann.store.documents.all()), ingested.classified) == (5, 0)
         assert (await spent(ann, person), endpoint.asked) == (0, [])
 
 

@@ -14,6 +14,7 @@ from tablewright.app import Tablewright
 from tablewright.domain.model import Step
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.shortlist import CONFIRM
+from tests.operating import add_documents
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -53,7 +54,7 @@ async def test_a_search_for_further_rows_takes_no_words_of_a_document(endpoint: 
     async with small_web(PAGES) as web:
         settings = with_model(web, endpoint, tmp_path / "home", sources="web,docs")
         async with Tablewright.open(settings) as app:
-            await app.add_documents(written(tmp_path, "A list of wind mills of the coast is for sale."), kind="memo")
+            await add_documents(app, written(tmp_path, "A list of wind mills of the coast is for sale."), kind="memo")
             planned = await app.begin_find(MILLS, rows=9)
             found = await app.find_rows(planned.table_id, fill=False)
         assert leaked(web) == []
@@ -68,7 +69,7 @@ async def test_research_fills_gaps_with_no_words_of_a_document(endpoint: Endpoin
         settings = with_model(web, endpoint, tmp_path / "home", sources="web,docs")
         async with Tablewright.open(settings) as app:
             text = "The challenges of vertical farming, as our own farm meets them."
-            await app.add_documents(written(tmp_path, text), kind="memo")
+            await add_documents(app, written(tmp_path, text), kind="memo")
             begun = await app.begin_research(ResearchRequest(question=CHALLENGES))
             found = await app.run_research(begun.id)
         assert leaked(web) == []
@@ -83,7 +84,7 @@ async def test_an_adviser_looks_for_products_with_no_words_of_a_document(tmp_pat
     hijacked = asking_for(LEAK)
     async with scripted(tmp_path / "home", ZORBLERS, ProductsReply=hijacked) as (chat, web, _script):
         chat.app.settings = replace(chat.app.settings, sources="web,docs")
-        await chat.app.add_documents(written(tmp_path, "We want a zorbler."), kind="memo")
+        await add_documents(chat.app, written(tmp_path, "We want a zorbler."), kind="memo")
         await chat.say("/form product: zorbler")
         steps: list[Step] = []
         await chat.app.shortlist_turn(chat.state.id, CONFIRM, tell=steps.append)

@@ -13,6 +13,7 @@ from tablewright.errors import RunError, UsageError
 from tablewright.formats.reports import render
 from tablewright.formats.reports.wording import address
 from tablewright.settings import Settings
+from tests.operating import add_documents, remove_documents
 
 from ..pages import Page, SmallWeb, small_web
 from .researching import CHALLENGES, FARMS, researched
@@ -139,12 +140,12 @@ async def test_research_from_your_own_documents(tmp_path: Path) -> None:
     )
     settings = Settings(home=str(tmp_path / "home"), sources="docs", search="sample")
     async with Tablewright.open(settings) as app:
-        await app.add_documents([note])
+        await add_documents(app, [note])
         begun = await app.begin_research("What are the challenges of the amber trade?")
         found = await app.run_research(begun.id)
         assert found.report is not None
         assert "forgery" in str(found.report.sections[0])
         assert found.report.references[0].title
-        (document,) = await app.documents()
-        await app.remove_documents([document.id])
+        (document,) = await app.store.documents.all()
+        await remove_documents(app, [document.id])
         assert await app.researches() == []

@@ -15,7 +15,7 @@ from tablewright.operations.operation import OPERATIONS, Operation
 from tablewright.operations.tables import CreateTable, ListTables, create_table, list_tables
 from tablewright.settings import Settings
 
-WITHOUT_ROUTE: dict[str, str] = {}
+WITHOUT_ROUTE: dict[str, str] = {"annotate_documents": "asks a model for minutes, and is no run yet"}
 """Operations that the REST API lacks, each with the reason."""
 
 

@@ -15,6 +15,7 @@ from tablewright.domain.retrieved import is_document
 from tablewright.errors import BadSetting, UsageError
 from tablewright.sample.pdf import write_pdf
 from tablewright.settings import Settings
+from tests.operating import add_documents, remove_documents
 
 from ..answering import Answering, said
 from ..models.endpoint import Endpoint, running_endpoint
@@ -44,7 +45,7 @@ async def add(settings: Settings, folder: Path, papers: Mapping[str, bytes]) -> 
     for name, content in papers.items():
         (folder / name).write_bytes(content)
     async with Tablewright.open(settings) as tablewright:
-        await tablewright.add_documents([folder / name for name in papers], workers=1)
+        await add_documents(tablewright, [folder / name for name in papers], workers=1)
 
 
 async def test_a_row_that_is_called_like_a_file_is_answered_from_it_with_page_and_quote(
@@ -63,8 +64,8 @@ async def test_a_row_that_is_called_like_a_file_is_answered_from_it_with_page_an
         text = await tablewright.stored_text(evidence.content_hash)
         assert text is not None
         assert text[evidence.start : evidence.end] == evidence.quote
-        document = await tablewright.document("helio-300.pdf")
-        assert evidence.origin == document.document.id
+        document = await tablewright.store.documents.get("helio-300.pdf")
+        assert evidence.origin == document.id
     assert (cells["Colour"].value, cells["Colour"].reason) == (None, "not_found")
     of_broken = [operation.cell for operation in operations if operation.row_id == 2]
     assert {cell.value for cell in of_broken} == {None}
@@ -197,8 +198,8 @@ async def test_a_model_reads_documents_in_blocks_and_its_answer_is_forgotten_wit
         await fill(asking, tmp_path, table, FOUNDED, strategy="documents")
         assert calls(endpoint) == asked
         async with Tablewright.open(asking) as tablewright:
-            await tablewright.remove_documents(["acme.txt"])
-            await tablewright.add_documents([tmp_path / "acme.txt"], workers=1)
+            await remove_documents(tablewright, ["acme.txt"])
+            await add_documents(tablewright, [tmp_path / "acme.txt"], workers=1)
         await fill(asking, tmp_path, table, FOUNDED, strategy="documents")
         assert calls(endpoint) > asked
 

@@ -12,6 +12,7 @@ import pytest
 from tablewright.app import Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.settings import Settings
+from tests.operating import add_documents
 
 from ..answering import Answering, answers, call, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
@@ -88,7 +89,7 @@ async def fill(
     async with Tablewright.open(settings) as tablewright:
         if contract:
             (folder / "contract.txt").write_text(contract, encoding="utf-8")
-            await tablewright.add_documents([folder / "contract.txt"], workers=1, kind="contract")
+            await add_documents(tablewright, [folder / "contract.txt"], workers=1, kind="contract")
         imported = await tablewright.import_file(folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         filled = await (await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)).run()
@@ -184,7 +185,7 @@ async def test_what_was_found_in_a_document_is_no_word_of_later_queries(
     (tmp_path / "contract.txt").write_text(CONTRACT, encoding="utf-8")
     (tmp_path / "table.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
     async with Tablewright.open(settings) as tablewright:
-        await tablewright.add_documents([tmp_path / "contract.txt"], workers=1, kind="contract")
+        await add_documents(tablewright, [tmp_path / "contract.txt"], workers=1, kind="contract")
         table = (await tablewright.import_file(tmp_path / "table.csv")).table
         partner = parse_field("Partner=Who is the partner of {Company}?")
         filled = await (await tablewright.plan_enrich(table.id, [partner], "documents")).run()

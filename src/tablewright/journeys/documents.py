@@ -17,7 +17,7 @@ from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
 from tablewright.decisions.summarise_text import Summarise, SummariseText
 from tablewright.domain.corpus import Annotation, Document, Property
-from tablewright.domain.model import Field, Noun, Row, Table, column_key, given
+from tablewright.domain.model import Field, Row, Table, column_key, given
 from tablewright.errors import NotFound, UsageError
 from tablewright.formats.tables import Incoming, open_writer, target_format
 from tablewright.formats.tables.incoming import free_name
@@ -30,64 +30,12 @@ from tablewright.values.typed import typed
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
-QUOTED = 200
 FIELDS = (
     Field(name="File"),
     Field(name="Title"),
     Field(name="Kind"),
     Field(name="Pages", type="number"),
 )
-
-
-class FactShown(Noun, frozen=True):
-    """A labelled value, or one cell of a row (`row` counts them), with the passage that states it."""
-
-    label: str
-    value: str
-    page: int | None
-    by: str
-    quote: str
-    row: int = 0
-    si: float | None = None
-    base: str = ""
-    date: str = ""
-    currency: str = ""
-    ambiguity: str = ""
-
-
-class DocumentReport(Noun, frozen=True):
-    document: Document
-    facts: tuple[FactShown, ...]
-    summaries: tuple[str, ...]
-
-
-async def report(store: Store, name: str) -> DocumentReport:
-    document = await store.documents.get(name)
-    if document.problem:
-        return DocumentReport(document=document, facts=(), summaries=())
-    text = (await store.documents.retrieved(document.id)).text
-    facts = []
-    row = 0
-    for annotation in await store.documents.annotations(document.id):
-        row += annotation.shape == "row"
-        for each in annotation.properties:
-            facts.append(
-                FactShown(
-                    label=f"{each.context} › {each.label}" if each.context else each.label,
-                    value=each.value.raw,
-                    page=annotation.page,
-                    by=annotation.by,
-                    quote=" ".join(text[annotation.start : annotation.end].split())[:QUOTED],
-                    row=row if annotation.shape == "row" else 0,
-                    si=each.value.si,
-                    base=each.value.base,
-                    date=each.value.date,
-                    currency=each.value.currency,
-                    ambiguity=each.value.ambiguity,
-                )
-            )
-    summaries = tuple(each.summary.text for each in await store.documents.summaries_of(document.id))
-    return DocumentReport(document=document, facts=tuple(facts), summaries=summaries)
 
 
 async def annotate(

@@ -10,7 +10,8 @@ import re
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from inspect import getdoc
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
 
@@ -42,6 +43,8 @@ FieldNames = Annotated[tuple[Name, ...], msgspec.Meta(max_length=1_000, descript
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000, description="The most entries to return.")]
 After = Annotated[str, msgspec.Meta(max_length=400, description="Start after this: the `next` of the previous page.")]
 USUAL_LIMIT = 100
+NO_LIMIT = NUMBERS_UP_TO
+"""For interfaces that have no pages."""
 
 
 class Request(Noun, frozen=True, forbid_unknown_fields=True):
@@ -56,7 +59,8 @@ class Page(Noun, frozen=True):
 
 R = TypeVar("R", bound=Request)
 T = TypeVar("T")
-Verb: TypeAlias = "Callable[[Tablewright, R], Awaitable[T]]"
+Verb: TypeAlias = "Callable[Concatenate[Tablewright, R, ...], Awaitable[T]]"
+"""Beside the request it may take what only code of the same process can give, such as whom to tell the progress."""
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {}
 
@@ -73,17 +77,22 @@ class Operation(Generic[R, T]):
 
     @cached_property
     def request(self) -> type[R]:
-        found: type[R] = get_type_hints(self.function)["request"]
+        found: type[R] = self._type_of("request")
         return found
 
     @cached_property
     def reply(self) -> Any:
-        return get_type_hints(self.function)["return"]
+        return self._type_of("return")
 
-    async def __call__(self, tablewright: Tablewright, request: R) -> T:
+    def _type_of(self, name: str) -> Any:
+        # This one only: what else the function takes may have types that are imported for type checkers alone.
+        annotated = SimpleNamespace(__annotations__={name: self.function.__annotations__[name]})
+        return get_type_hints(annotated, self.function.__globals__)[name]
+
+    async def __call__(self, tablewright: Tablewright, request: R, **more: Any) -> T:
         if tablewright.person is not None:
             check_permission(tablewright.person, self.effect)
-        return await self.function(tablewright, request)
+        return await self.function(tablewright, request, **more)
 
 
 def operation(effect: Effect) -> Callable[[Verb[R, T]], Operation[R, T]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER, Person
-from tablewright.errors import PACKAGE
+from tablewright.errors import PACKAGE, NotFound
 from tablewright.extras import installed_from
 from tablewright.settings import Settings
 
@@ -31,3 +33,17 @@ def hider(settings: Settings) -> Callable[[str], str]:
 def hider_for(person: Person | None, settings: Settings) -> Callable[[str], str]:
     """The owner, who sits at the machine or has its token, sees all."""
     return str if person is None or person.id == OWNER.id else hider(settings)
+
+
+def shown_path(tablewright: Tablewright, path: str) -> str:
+    """Where a file lies, for who sits at the machine; its name for who comes through a server."""
+    return path if tablewright.person is None else Path(path).name
+
+
+@contextmanager
+def hidden_from_others(what: str) -> Iterator[None]:
+    """Say the same of what is somebody else's as of what never was."""
+    try:
+        yield
+    except NotFound:
+        raise NotFound(f"There is no {what}.") from None

@@ -61,7 +61,7 @@ def seeded(api: Api) -> dict[str, Any]:
         "proposal_id": run["proposal_id"],
         "row_id": 1,
         "field": "Country",
-        "document_id": answered.json()["documents"][0]["id"],
+        "document": answered.json()["documents"][0]["id"],
         "result_id": reply["result_id"],
         "research_id": researched(api),
         "shortlist_id": api.post("/shortlists", {}, 201)["id"],

@@ -14,6 +14,7 @@ from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import create_server, http_app, server_for
 from tablewright.settings import Settings
 from tests.doors.server.test_two_people import SECRET, everything, one_of_each, person
+from tests.operating import add_documents
 from tests.patience import PATIENCE
 
 from .talking import SAMPLE, listening, over_http
@@ -59,7 +60,7 @@ async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: T
     bob = await person(tablewright, "bob")
     barn = tmp_path / "barn.txt"
     barn.write_text("Lease\n\nTenant: Barnacle Ltd\nEnds: 4 June 2027\n")
-    await tablewright.acting("bob", bob).add_documents([barn])
+    await add_documents(tablewright.acting("bob", bob), [barn])
     server = server_for(bob, tablewright)
     async with Client(server, mode="auto") as client:
         tools = (await client.list_tools()).tools

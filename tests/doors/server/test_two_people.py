@@ -19,12 +19,15 @@ from tablewright.domain.access import Person
 from tablewright.domain.model import Field
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
+from tests.operating import add_documents
 
 SECRET = "Quietwater"
 THINGS = (
+    "table",
     "table_id",
     "run_id",
     "proposal_id",
+    "document",
     "document_id",
     "conversation_id",
     "result_id",
@@ -90,16 +93,18 @@ async def one_of_each(tablewright: Tablewright, folder: Path) -> dict[str, str]:
     table = (await ann.import_file(rows, FileOptions(name=SECRET))).table
     fill = await ann.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
     run = await fill.run()
-    await ann.add_documents([lease])
+    await add_documents(ann, [lease])
     reply = await ann.ask("Which leases end in 2027?")
     research = await ann.begin_research(f"Which towns are near {SECRET}?")
     shortlist = await ann.begin_shortlist()
     await ann.shortlist_turn(shortlist.id, f"A kettle for {SECRET}", exports=folder)
     return {
+        "table": table.id,
         "table_id": table.id,
         "run_id": run.run_id,
         "proposal_id": run.proposal_id,
-        "document_id": (await ann.documents())[0].id,
+        "document": (document := (await ann.store.documents.all())[0].id),
+        "document_id": document,
         "conversation_id": reply.conversation,
         "result_id": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
         "research_id": research.id,
@@ -122,7 +127,7 @@ async def everything(tablewright: Tablewright) -> list[Any]:
         [await ann.load(each.id) for each in tables],
         await ann.proposals(),
         await ann.jobs.all(),
-        await ann.documents(),
+        await ann.store.documents.all(),
         [await ann.conversation(each.id) for each in await ann.conversations()],
         [await ann.research(each.id) for each in await ann.researches()],
         await ann.shortlists(),

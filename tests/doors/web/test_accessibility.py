@@ -14,6 +14,7 @@ from axe_playwright_python.async_playwright import Axe
 from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.sample.documents import files
+from tests.operating import add_documents
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -77,8 +78,8 @@ async def add_document(tablewright: Tablewright, folder: Path) -> str:
     sample = next(each for each in files() if each.name.endswith(".pdf"))
     path = folder / Path(sample.name).name
     path.write_bytes(sample.content)
-    await tablewright.add_documents([path])
-    return (await tablewright.documents())[0].id
+    await add_documents(tablewright, [path])
+    return (await tablewright.store.documents.all())[0].id
 
 
 async def find_kettles(tablewright: Tablewright) -> str:

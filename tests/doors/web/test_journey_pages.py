@@ -15,6 +15,7 @@ from tablewright.domain.model import Field
 from tablewright.errors import NotFound
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
+from tests.operating import add_documents
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -118,7 +119,7 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
         await expect(page.get_by_role("link", name="broken.pdf")).to_have_count(0)
     async with place.open() as tablewright:
         with pytest.raises(NotFound):
-            await tablewright.document("broken.pdf")
+            await tablewright.store.documents.get("broken.pdf")
     assert not list((place.home / "uploads").rglob("broken.pdf"))
 
 
@@ -148,7 +149,7 @@ async def test_an_earlier_conversation_is_opened_again(place: Site, browser: New
 async def with_a_document(tablewright: Tablewright, folder: Path) -> None:
     path = folder / "note.txt"
     path.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
-    await tablewright.add_documents([path])
+    await add_documents(tablewright, [path])
 
 
 # ── finding rows ─────────────────────────────────────────────────────────────────────────────────────────────────────

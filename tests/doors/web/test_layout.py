@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.operating import add_documents
+
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import cell, filled_table, open_table
 
@@ -37,7 +39,7 @@ async def test_history_can_be_read_on_a_phone(site: Site, browser: NewPage, tmp_
 async def test_the_form_over_documents_fits_on_a_phone(site: Site, browser: NewPage, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("RECEIPT\nTotal: EUR 12.00\n")
     async with site.open() as tablewright:
-        await tablewright.add_documents([tmp_path / "note.txt"], kind="receipt", workers=1)
+        await add_documents(tablewright, [tmp_path / "note.txt"], kind="receipt", workers=1)
     async with browser(PHONE, 844) as page:
         await page.goto(f"{site.url}/lookup")
         await page.wait_for_function("window.did_handshake === true")

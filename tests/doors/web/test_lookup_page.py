@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.operating import add_documents
+
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
 expect = playwright.expect
@@ -27,7 +29,7 @@ async def add_receipts(place: Site, folder: Path) -> None:
             f"Total: EUR {number}.00\n"
         )
     async with place.open() as tablewright:
-        await tablewright.add_documents([folder], kind="receipt", workers=1)
+        await add_documents(tablewright, [folder], kind="receipt", workers=1)
 
 
 async def choose(page: playwright.Page, label: str, option: str, nth: int = 0) -> None:
@@ -70,5 +72,5 @@ async def test_documents_are_looked_up_by_a_form_and_their_kind_is_corrected(
         await page.get_by_role("button", name="Save kind").click()
         await expect(page.get_by_text("is now of kind “delivery note”")).to_be_visible()
     async with place.open() as tablewright:
-        (note,) = await tablewright.documents(kind="delivery note")
+        (note,) = [each for each in await tablewright.store.documents.all() if each.kind == "delivery note"]
         assert (note.name, note.kind_by) == ("r02.txt", "person")

@@ -17,6 +17,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame
 from tablewright.errors import RunError
 from tests.doors.server.serving import TOKEN, Served, served
+from tests.operating import add_documents
 
 from .conftest import PATIENCE, NewPage, playwright
 
@@ -152,9 +153,9 @@ async def test_documents_and_conversations_are_shared_with_people_or_with_everyo
     async def bring(tablewright: Tablewright) -> tuple[str, str]:
         uma = next(person for person in await tablewright.users.all() if person.name == "uma")
         own = tablewright.acting("uma", uma)
-        await own.add_documents([tmp_path])
+        await add_documents(own, [tmp_path])
         reply = await own.ask("rent of the tenant")
-        return (await own.documents())[0].id, reply.conversation
+        return (await own.store.documents.all())[0].id, reply.conversation
 
     document, conversation = server.do(bring)
     places = (f"/documents/{document}", f"/ask?conversation={conversation}")
@@ -288,7 +289,7 @@ async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
     monkeypatch.setattr(Tablewright, "ask", gate.through())
     note = tmp_path / "note.txt"
     note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
-    server.do(lambda tablewright: tablewright.add_documents([note]))
+    server.do(lambda tablewright: add_documents(tablewright, [note]))
     server.do(lambda tablewright: tablewright.share("document", "note.txt", everyone=True))
     token = server.add_user("ann", "editor")
     async with browser() as page:

@@ -8,15 +8,16 @@ import re
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, File, Form, Path, Query, UploadFile
 from fastapi.responses import Response
 
 from tablewright.doors.api.answers import Json, in_pieces
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.schemas import described, input_model, input_type
+from tablewright.doors.api.schemas import default_of, described, entry_type, input_model, input_type
+from tablewright.doors.api.uploads import folder_of, keep_files
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.wording import REST, in_words_of
-from tablewright.operations.operation import Operation
+from tablewright.operations.operation import Operation, check_permission
 
 IN_A_THREAD = 50
 """A reply with a longer list is encoded in a thread: a thousand rows with their sources take a second, in which the
@@ -24,25 +25,37 @@ server would answer no other request."""
 
 
 def add_operation(
-    router: APIRouter, route: str, operation: Operation[Any, Any], *, status: int = 200, once: bool = False
+    router: APIRouter,
+    route: str,
+    operation: Operation[Any, Any],
+    *,
+    status: int = 200,
+    once: bool = False,
+    files: str = "",
 ) -> None:
     """`route` is a method and a path, such as "GET /tables/{table}". What the path does not name comes from the query
-    of a GET and the JSON body of others. With `once` a client may send an idempotency key."""
+    of a GET and the JSON body of others. With `once` a client may send an idempotency key. `files` is the field of the
+    request that has the paths of the uploaded files; the others then come with the form."""
     method, _, path = route.partition(" ")
     request_type: Any = operation.request
     fields = {field.name: field for field in msgspec.structs.fields(request_type)}
     in_path = re.findall(r"{(\w+)", path)
-    others = [name for name in fields if name not in in_path]
+    one_of = {f"{name}s": name for name in in_path if name not in fields}  # `{document}`: one of `documents`
+    others = [name for name in fields if name not in (*in_path, *one_of, files)]
     parameters = [parameter("visit", Visiting)]
     for name in in_path:
-        kind, limits = input_type(fields[name])
+        kind, limits = input_type(fields[name].type if name in fields else entry_type(fields[f"{name}s"].type))
         parameters.append(parameter(name, Annotated[kind, Path(pattern=pattern_of(name, kind, path), **limits)]))
-    if others and method != "GET":
+    if others and method != "GET" and not files:
         parameters.append(parameter("body", input_model(request_type, tuple(others))))
     elif others:
         for name in others:
-            kind, limits = input_type(fields[name])
-            parameters.append(parameter(name, Annotated[kind, Query(**limits)], default=fields[name].default))
+            kind, limits = input_type(fields[name].type)
+            source = (Form if files else Query)(**limits)
+            parameters.append(parameter(name, Annotated[kind, source], default=default_of(fields[name])))
+    if files:
+        limits = input_type(fields[files].type)[1]
+        parameters.append(parameter("files", Annotated[list[UploadFile], File(**limits)]))
     if once:
         parameters.append(parameter("once", OnlyOnce))
 
@@ -50,6 +63,12 @@ def add_operation(
         body, idempotency = values.pop("body", None), values.pop("once", None)
         if body is not None:
             values |= body.model_dump(exclude_unset=True)
+        for several, one in one_of.items():
+            values[several] = [values.pop(one)]
+        if files:
+            if visit.tablewright.person is not None:
+                check_permission(visit.tablewright.person, operation.effect)  # before anything is kept
+            values[files] = await keep_files(values.pop("files"), folder_of(visit))
         request = msgspec.convert(values, request_type)
 
         async def answer() -> Json:
@@ -70,8 +89,8 @@ def add_operation(
     )
 
 
-def parameter(name: str, annotation: Any, default: Any = msgspec.NODEFAULT) -> inspect.Parameter:
-    found = inspect.Parameter.empty if default is msgspec.NODEFAULT else default
+def parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Parameter:
+    found = inspect.Parameter.empty if default is ... else default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=found)
 
 

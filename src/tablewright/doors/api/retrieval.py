@@ -13,8 +13,8 @@ from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Limit, resource
 from tablewright.doors.api.schemas import described
-from tablewright.doors.api.visible import seen_document
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.operations.documents import find_document
 
 if TYPE_CHECKING:
     from tablewright.app import SearchHits
@@ -206,7 +206,7 @@ async def export_annotations_csv(visit: Visiting, where: WhereText = "", show: C
 
 
 async def visible(visit: Visit, documents: list[str] | None) -> list[str]:
-    return [(await seen_document(visit, each)).document.id for each in documents or ()]
+    return [(await find_document(visit.tablewright, each)).id for each in documents or ()]
 
 
 def passages(found: SearchHits) -> Passages:

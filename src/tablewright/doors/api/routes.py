@@ -13,7 +13,6 @@ from fastapi.security import HTTPBearer
 from tablewright.doors.api import (
     asking,
     auditing,
-    documents,
     events,
     files,
     finding,
@@ -32,12 +31,13 @@ from tablewright.doors.api import (
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import rows, tables
+from tablewright.operations import documents, rows, tables
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
 
 TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
+DOCUMENT = "/documents/{document}"
 
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
@@ -68,9 +68,22 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"GET {TABLE}/history": tables.list_changes,
         f"POST {TABLE}/rollback": tables.undo,
     },
+    "documents": {
+        "GET /documents": documents.list_documents,
+        "POST /documents": documents.add_documents,
+        "POST /documents/table": documents.create_document_table,
+        "GET /documents/tables": documents.list_document_tables,
+        f"GET {DOCUMENT}": documents.get_document,
+        f"GET {DOCUMENT}/facts": documents.list_facts,
+        f"GET {DOCUMENT}/text": documents.get_document_text,
+        f"PUT {DOCUMENT}/kind": documents.set_kind,
+        f"DELETE {DOCUMENT}": documents.remove_documents,
+    },
 }
-CREATES = frozenset({"create_table", "add_field", "add_rows"})
+CREATES = frozenset({"create_table", "add_field", "add_rows", "add_documents", "create_document_table"})
 """Operations that are answered with status 201."""
+FILES = {"add_documents": "paths"}
+"""Of operations that take uploaded files, the field of the request that has their paths."""
 
 router = APIRouter(responses=ERRORS)
 router.include_router(health.open_to_all)
@@ -82,7 +95,6 @@ for module in (
     events,
     refresh,
     proposals,
-    documents,
     asking,
     retrieval,
     finding,
@@ -97,5 +109,11 @@ for module in (
 for tag, routes in OPERATIONS.items():
     served = resource(tag)
     for route, operation in routes.items():
-        add_operation(served, route, operation, status=201 if operation.name in CREATES else 200)
+        add_operation(
+            served,
+            route,
+            operation,
+            status=201 if operation.name in CREATES else 200,
+            files=FILES.get(operation.name, ""),
+        )
     router.include_router(served, dependencies=[Depends(TOKEN)])

@@ -122,7 +122,7 @@ def input_model(request: type[Any], names: tuple[str, ...] = ()) -> type[BaseMod
     keys: dict[str, Any] = {}
     for field in msgspec.structs.fields(request):
         if not names or field.name in names:
-            kind, limits = input_type(field)
+            kind, limits = input_type(field.type)
             keys[field.name] = (kind, Value(default_of(field), **limits))
     config = ConfigDict(extra="forbid", allow_inf_nan=False)
     model: type[BaseModel] = create_model(
@@ -139,12 +139,17 @@ def default_of(field: msgspec.structs.FieldInfo) -> Any:
     return list(field.default) if isinstance(field.default, tuple) else field.default
 
 
-def input_type(field: msgspec.structs.FieldInfo) -> tuple[Any, dict[str, Any]]:
+def input_type(annotation: Any) -> tuple[Any, dict[str, Any]]:
     """The type that pydantic checks, and the limits and the description that belong to it."""
-    if get_origin(field.type) is not Annotated:
-        return checked(field.type), {}
-    inner, *metas = get_args(field.type)
+    if get_origin(annotation) is not Annotated:
+        return checked(annotation), {}
+    inner, *metas = get_args(annotation)
     return checked(inner), {key: value for meta in metas for key, value in limits_of(meta).items()}
+
+
+def entry_type(annotation: Any) -> Any:
+    """The type of one entry of an annotated tuple."""
+    return get_args(get_args(annotation)[0])[0]
 
 
 def limits_of(meta: msgspec.Meta) -> dict[str, Any]:

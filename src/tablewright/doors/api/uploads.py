@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import UploadFile
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER
-from tablewright.domain.corpus import Document
 from tablewright.domain.naming import check_name
 from tablewright.doors.server.context import Visit
 from tablewright.errors import UsageError
+from tablewright.operations.documents import UPLOADS
+from tablewright.temporary import INCOMING, temporary_folder
 
-FOLDER = "uploads"
-"""In the home folder: the files that were handed in, each in a folder of its person and its content."""
 LONGEST = 120
 
 
@@ -39,18 +38,40 @@ def safe_name(given: str | None, instead: str) -> str:
 
 def folder_of(visit: Visit) -> Path:
     """Each person has their own: who hands in what somebody else has is told nothing of theirs."""
-    folder = visit.tablewright.settings.home_folder / FOLDER
+    folder = visit.tablewright.settings.home_folder / UPLOADS
     return folder if visit.person.id == OWNER.id else folder / visit.person.id
 
 
-async def forget(tablewright: Tablewright, documents: Sequence[Document]) -> None:
-    """Removes documents from the collection, and the files that were handed in with them."""
-    await tablewright.remove_documents([each.id for each in documents])
-    folder = (tablewright.settings.home_folder / FOLDER).absolute()
-    for each in documents:
-        place = Path(each.path).parent
-        if place != folder and place.is_relative_to(folder):
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+async def keep_files(files: Sequence[UploadFile], folder: Path) -> list[str]:
+    """Keep all files or none: where one does not fit on the disk, those that came with it go again."""
+    found: list[tuple[Path, bool]] = []
+    try:
+        for file in files:
+            found.append(await keep_file(file, folder))
+    except OSError:
+        for path in (path for path, is_new in found if is_new):
+            await asyncio.to_thread(shutil.rmtree, path.parent, ignore_errors=True)
+        raise
+    return [str(path) for path, _ in found]
+
+
+async def keep_file(file: UploadFile, folder: Path) -> tuple[Path, bool]:
+    """Keep a file in a folder named by its content, so that nobody's takes the place of another of the same name.
+    Return where it is, and whether it is new there."""
+    name = safe_name(file.filename, "document")
+    folder.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(INCOMING, folder) as incoming:
+        arrived = incoming / "file"
+        await save(file, arrived)
+        place = folder / (await asyncio.to_thread(digest, arrived))[:16]
+        is_new = not await asyncio.to_thread(place.exists)
+        place.mkdir(exist_ok=True)
+        return arrived.replace(place / name).absolute(), is_new
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 async def save(upload: UploadFile, path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import Path
 from pydantic import Field as Value
@@ -20,9 +20,6 @@ from tablewright.doors.api.inputs import Body, Name, an_id, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
-
-if TYPE_CHECKING:
-    from tablewright.app import DocumentReport
 
 
 async def seen_table(visit: Visit, table_id: str) -> Table:
@@ -50,15 +47,6 @@ async def seen_research(visit: Visit, research_id: str) -> Research:
 async def seen_shortlist(visit: Visit, shortlist_id: str) -> ShortlistState:
     with not_there(f"shortlist {shortlist_id!r}"):
         return await visit.tablewright.shortlist(shortlist_id)
-
-
-async def seen_document(visit: Visit, document_id: str) -> DocumentReport:
-    """By its id only: whoever names one of several of the same name would be told where they lie on the server."""
-    with not_there(f"document {document_id!r}"):
-        report = await visit.tablewright.document(document_id)
-        if report.document.id != document_id:
-            raise NotFound("")
-        return report
 
 
 @contextmanager

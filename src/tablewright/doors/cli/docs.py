@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tablewright.domain.form import form_of
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
-from tablewright.errors import UsageError
+from tablewright.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Ingested, Tablewright
-    from tablewright.domain.corpus import Document
+    from tablewright.app import Tablewright
+    from tablewright.operations.documents import (
+        DocumentDetail,
+        DocumentsAdded,
+        DocumentShown,
+        FactPage,
+        FactsFound,
+        KindSet,
+        Unread,
+    )
 
 docs = typer.Typer(
     no_args_is_help=True, help="Your own documents: add, list, show, kind, tables, remove, annotate, table."
@@ -44,14 +53,13 @@ def add(
     --kind or `docs kind`, so that `ask --where "kind = …"` finds them all.
     """
 
-    async def work(tablewright: Tablewright) -> Ingested:
+    from tablewright.operations.documents import AddDocuments, add_documents
+
+    request = AddDocuments(paths=tuple(map(str, paths)), kind=kind)
+
+    async def work(tablewright: Tablewright) -> DocumentsAdded:
         with output.Bar("Reading") as bar:
-            return await tablewright.add_documents(
-                paths,
-                kind=kind,
-                workers=workers,
-                watch=bar.follow,
-            )
+            return await add_documents(tablewright, request, workers=workers, watch=bar.follow)
 
     done = with_app(work)
     if json:
@@ -77,14 +85,14 @@ def add(
         output.say(
             f"The kind of {documents} is a guess from titles and folders: `docs list` shows it, `docs kind` sets it."
         )
-    for path, other in done.same[:SHOWN_PROBLEMS]:
-        output.say(f"  {path}: the same content as {other}")
+    for same in done.same[:SHOWN_PROBLEMS]:
+        output.say(f"  {same.name}: the same content as {same.same_as}")
     print_unreadable(done.unreadable)
 
 
-def print_unreadable(unreadable: tuple[tuple[str, str], ...]) -> None:
+def print_unreadable(unreadable: tuple[Unread, ...]) -> None:
     if unreadable:
-        lines = [[path, reason] for path, reason in unreadable[:SHOWN_PROBLEMS]]
+        lines = [[each.name, each.reason] for each in unreadable[:SHOWN_PROBLEMS]]
         output.stdout().print(output.grid("Not read", ["File", "Why"], lines))
     if len(unreadable) > SHOWN_PROBLEMS:
         output.say(f"… and {len(unreadable) - SHOWN_PROBLEMS:,} more; `tablewright docs list --unreadable` has all.")
@@ -96,10 +104,11 @@ def list_tables(json: Json = False) -> None:
 
     A kind that something was asked of has a table of its own, which `tablewright tables show` shows and you can edit.
     """
+    from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 
-    groups = with_app(lambda tablewright: tablewright.known_of_documents())
+    found = with_app(lambda tablewright: list_document_tables(tablewright, ListDocumentGroups()))
     if json:
-        output.print_json(groups)
+        output.print_json(found)
         return
     lines = [
         [
@@ -110,7 +119,7 @@ def list_tables(json: Json = False) -> None:
             + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),
             group.table_id,
         ]
-        for group in groups
+        for group in found.tables
     ]
     output.stdout().print(output.grid("", ["What", "How many", "Columns", "Table"], lines))
 
@@ -129,13 +138,22 @@ def set_kind(
     if bool(names) == bool(where.strip()):
         raise UsageError("Name documents, or say with --where which ones are meant.")
 
-    async def work(tablewright: Tablewright) -> int:
-        ids = names or await tablewright.documents_where(where)
-        await tablewright.set_document_kind(ids, kind)
-        return len(ids)
+    from tablewright.operations.documents import SetKind, set_kind
 
-    count = with_app(work)
-    output.print_result(json, {"kind": kind, "documents": count}, f"{count_noun(count, 'document')}: {kind}.")
+    async def work(tablewright: Tablewright) -> KindSet:
+        ids = names or await documents_where(tablewright, where)
+        return await set_kind(tablewright, SetKind(documents=tuple(ids), kind=kind))
+
+    done = with_app(work)
+    output.print_result(json, done, f"{count_noun(done.documents, 'document')}: {done.kind}.")
+
+
+async def documents_where(tablewright: Tablewright, where: str) -> list[str]:
+    """Return the ids of all documents that meet the conditions, without those that do not say."""
+    found = await tablewright.retrieval.annotations_search(form_of(where))
+    if not found.matches:
+        raise NotFound(f"No document meets “{where}”.", advice="`tablewright docs tables` lists what is known.")
+    return list(dict.fromkeys(each.document_id for each in found.matches))
 
 
 @docs.command("list")
@@ -145,8 +163,11 @@ def list_documents(
     json: Json = False,
 ) -> None:
     """List the documents in the collection."""
+    from tablewright.operations.documents import ListDocuments, list_documents
+    from tablewright.operations.operation import NO_LIMIT
 
-    known = with_app(lambda tablewright: tablewright.documents(kind=kind, readable=False if unreadable else None))
+    request = ListDocuments(limit=NO_LIMIT, kind=kind, readable=False if unreadable else None)
+    known = with_app(lambda tablewright: list_documents(tablewright, request)).documents
     empty = "There are none." if unreadable or kind else "There are none yet: `tablewright docs add PATH`."
     lines = [
         [each.id, each.name, shown_kind(each), str(each.pages or ""), each.problem or each.title] for each in known
@@ -156,7 +177,7 @@ def list_documents(
         output.say("A kind with “?” is a guess from its title or folder; `tablewright docs kind` sets one.")
 
 
-def shown_kind(document: Document) -> str:
+def shown_kind(document: DocumentShown) -> str:
     """With "?" where it is a guess from its title or folder."""
     return f"{document.kind}?" if document.kind_by == "title" else document.kind
 
@@ -164,21 +185,27 @@ def shown_kind(document: Document) -> str:
 @docs.command()
 def show(document: DocumentName, json: Json = False) -> None:
     """Show a document and the facts that were read from it."""
+    from tablewright.operations.documents import DocumentRequest, ListFacts, get_document, list_facts
+    from tablewright.operations.operation import NO_LIMIT
 
-    report = with_app(lambda tablewright: tablewright.document(document))
+    async def work(tablewright: Tablewright) -> tuple[DocumentDetail, FactPage]:
+        detail = await get_document(tablewright, DocumentRequest(document=document))
+        return detail, await list_facts(tablewright, ListFacts(document=detail.document.id, limit=NO_LIMIT))
+
+    detail, found = with_app(work)
     if json:
-        output.print_json(report)
+        output.print_json({"document": detail.document, "facts": found.facts, "summaries": detail.summaries})
         return
-    known = report.document
+    known, facts = detail.document, found.facts
     guess = f"{known.kind} (a guess from its title or folder)" if known.kind_by == "title" else ""
     about = [guess or known.kind or "no kind", *known.categories, known.media, count_noun(known.pages, "page")]
     output.say(f"{known.name} ({known.id}): {known.title}")
     output.say(known.problem or f"{', '.join(filter(None, about))}; {known.characters:,} characters; {known.path}")
-    lines = [[each.label, each.value, str(each.page or ""), each.by, each.quote] for each in report.facts[:SHOWN_FACTS]]
+    lines = [[each.label, each.value, str(each.page or ""), each.by, each.quote] for each in facts[:SHOWN_FACTS]]
     if lines:
         output.stdout().print(output.grid("Facts", ["Label", "Value", "Page", "By", "Quote"], lines))
-    if len(report.facts) > SHOWN_FACTS:
-        output.say(f"… and {len(report.facts) - SHOWN_FACTS:,} more; --json has all.")
+    if len(facts) > SHOWN_FACTS:
+        output.say(f"… and {len(facts) - SHOWN_FACTS:,} more; --json has all.")
 
 
 @docs.command()
@@ -187,13 +214,12 @@ def remove(
     json: Json = False,
 ) -> None:
     """Forget documents: their texts, vectors, summaries, facts, and what was answered from them. The files stay."""
+    from tablewright.operations.documents import RemoveDocuments, remove_documents
 
-    gone = with_app(lambda tablewright: tablewright.remove_documents(documents))
-    output.print_result(
-        json,
-        {"removed": gone},
-        f"Removed {count_noun(len(gone), 'document')}: {', '.join(each.name for each in gone[:10])}.",
-    )
+    request = RemoveDocuments(documents=tuple(documents))
+    done = with_app(lambda tablewright: remove_documents(tablewright, request))
+    names = ", ".join(each.name for each in done.removed[:10])
+    output.print_result(json, done, f"Removed {count_noun(len(done.removed), 'document')}: {names}.")
 
 
 @docs.command()
@@ -205,15 +231,16 @@ def annotate(
 ) -> None:
     """Let the model find facts that the rules missed and summarise long documents; code checks both."""
 
-    async def work(tablewright: Tablewright) -> int:
+    from tablewright.operations.documents import AnnotateDocuments, annotate_documents
+
+    request = AnnotateDocuments(documents=tuple(documents or ()))
+
+    async def work(tablewright: Tablewright) -> FactsFound:
         with output.Bar("Annotating") as bar:
-            return await tablewright.annotate_documents(
-                documents or [],
-                watch=bar.follow,
-            )
+            return await annotate_documents(tablewright, request, watch=bar.follow)
 
     found = with_app(work, {"model": model, "budget": budget})
-    output.print_result(json, {"facts": found}, f"{count_noun(found, 'further fact')} found.")
+    output.print_result(json, found, f"{count_noun(found.facts, 'further fact')} found.")
 
 
 @docs.command()
@@ -223,11 +250,13 @@ def table(
     json: Json = False,
 ) -> None:
     """Make a table with a row for each document, for `tablewright enrich NAME --strategy documents`."""
+    from tablewright.operations.documents import CreateDocumentTable, create_document_table
 
-    made = with_app(lambda tablewright: tablewright.table_of_documents(name, kind=kind))
+    request = CreateDocumentTable(name=name, kind=kind)
+    made = with_app(lambda tablewright: create_document_table(tablewright, request))
     output.print_result(
         json,
-        {"table_id": made.table.id, "rows": made.rows},
-        f"Table {made.table.id}: {count_noun(made.rows, 'row')}. Fill it: `tablewright enrich {made.table.id} "
+        made,
+        f"Table {made.table_id}: {count_noun(made.rows, 'row')}. Fill it: `tablewright enrich {made.table_id} "
         f'--strategy documents --field "Total:money"`.',
     )

@@ -28,6 +28,7 @@ from tablewright.doors.library.fields import Fields, fields_from
 from tablewright.doors.library.results import AskResult, ResearchResult, TableResult
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
+from tablewright.operations.documents import AddDocuments, add_documents
 from tablewright.settings import plain
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) 
     async with opened(documents_first(options, paths), extract) as session:
         await read_documents(session, paths)
         imported = await session.tablewright.table_of_documents("Documents", within=paths, update=session.keeps)
-        unread = await session.tablewright.documents(readable=False)
+        unread = await session.tablewright.store.documents.all(readable=False)
         notes = [each.problem if each.name in each.problem else f"{each.name}: {each.problem}" for each in unread]
         return await fill(session, imported, fields_from(fields), None, "documents", notes=notes)
 
@@ -288,7 +289,8 @@ async def read_documents(session: Session, documents: Paths, kind: str = "") -> 
     if missing:
         raise UsageError(f"There is no file or folder {missing[0]}.")
     with session.bar.drawn("Reading documents"):
-        await session.tablewright.add_documents(paths, kind=kind, watch=session.bar.watch)
+        request = AddDocuments(paths=tuple(map(str, paths)), kind=kind)
+        await add_documents(session.tablewright, request, watch=session.bar.watch)
 
 
 def documents_first(options: Options, documents: Paths) -> Options:

@@ -123,7 +123,7 @@ class Session:
             by_id = {row.id: row for row in table.rows}
             table = msgspec.structs.replace(table, rows=tuple(by_id[row_id] for row_id in row_ids))
         cited = {each.origin for row in table.rows for cell in row.cells.values() for each in cell.evidence}
-        documents = await self.tablewright.documents() if any(map(is_document, cited)) else ()
+        documents = await self.tablewright.store.documents.all() if any(map(is_document, cited)) else ()
         paths = {each.id: each.path for each in documents}
         return TableResult(table=name_files(table, paths), report=name_files(report or {}, paths), **more)
 

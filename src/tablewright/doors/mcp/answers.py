@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from inspect import getdoc
-from typing import Any, ParamSpec, TypeAlias
+from inspect import Parameter, Signature, getdoc, signature
+from typing import Annotated, Any, TypeAlias
 
+import msgspec
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field as Key
 
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Evidence, RowId
+from tablewright.doors.api.schemas import default_of, input_type
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import TablewrightError
 
-P = ParamSpec("P")
 Answer: TypeAlias = dict[str, Any]
 
 NOTICE = (
@@ -121,7 +123,8 @@ def add_tool(
     function: Callable[..., Awaitable[Answer]],
     annotations: ToolAnnotations,
 ) -> None:
-    """Under the function's own name; its docstring is what assistants read. Who may only look is offered no more."""
+    """Under the function's own name; its docstring is what assistants read. A parameter `request` stands for the fields
+    of the request, with their limits and help texts. Who may only look is offered no more."""
     if not (getattr(server, "may_change", True) or annotations.read_only_hint):
         return
     described = " ".join((getdoc(function) or "").split())
@@ -130,14 +133,39 @@ def add_tool(
     )
 
 
-def answering(function: Callable[P, Awaitable[Answer]], context: ToolContext) -> Callable[P, Awaitable[CallToolResult]]:
+def answering(
+    function: Callable[..., Awaitable[Answer]], context: ToolContext
+) -> Callable[..., Awaitable[CallToolResult]]:
+    own = signature(function, eval_str=True).parameters
+    request_type = own["request"].annotation if "request" in own else None
+    fields = {each.name: each for each in msgspec.structs.fields(request_type)} if request_type else {}
+
     @wraps(function)
-    async def call(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
+    async def call(**values: Any) -> CallToolResult:
         try:
-            return tool_result(await function(*args, **kwargs))
+            if request_type is not None:
+                said = {name: values.pop(name) for name in fields}
+                values["request"] = msgspec.convert(said, request_type)
+            return tool_result(await function(**values))
         except TablewrightError as error:
             return refused(error, context.hide)
 
+    parameters = [each for each in own.values() if each.name != "request"]
+    for name, field in fields.items():
+        kind, limits = input_type(field.type)
+        default = default_of(field)
+        parameters.append(
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                annotation=Annotated[kind, Key(**limits)],
+                default=Parameter.empty if default is ... else default,
+            )
+        )
+    # By keyword, whatever has a default: tools are called by the names of their arguments.
+    keywords = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
+    call.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in keywords}
     return call
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
@@ -17,6 +18,7 @@ from tablewright.domain.reply import Reply
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, step_by_step
 from tablewright.errors import UsageError
+from tablewright.operations.documents import AddDocuments, DocumentRef, SetKind, add_documents, set_kind
 
 if TYPE_CHECKING:
     from tablewright.app import SearchHits
@@ -35,6 +37,17 @@ WhereText = Annotated[
 ]
 
 
+class DocumentsToAdd(AddDocuments, frozen=True):
+    paths: Annotated[tuple[str, ...], msgspec.Meta(max_length=100, description="Files or folders.")] = ()
+    documents: Annotated[
+        tuple[DocumentRef, ...],
+        msgspec.Meta(
+            max_length=100,
+            description="Instead of paths: documents already added, by id or name, to correct their kind.",
+        ),
+    ] = ()
+
+
 class DocumentTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
@@ -49,29 +62,21 @@ class DocumentTools:
     async def add_documents(
         self,
         call: Call,
-        paths: Annotated[list[str] | None, Key(max_length=100, description="Files or folders.")] = None,
-        kind: Annotated[str, Key(max_length=60, description="What they all are, such as receipt.")] = "",
-        documents: Annotated[
-            list[str] | None,
-            Key(
-                max_length=100,
-                description="Instead of paths: documents already added, by id or name, to correct their kind.",
-            ),
-        ] = None,
+        request: DocumentsToAdd,
     ) -> Answer:
         """Add files from folders that the owner allows to the user's collection: PDF, DOCX, XLSX, CSV, HTML, text,
         e-mail. Only what is new or has changed is read."""
-        if bool(paths) == bool(documents) or (documents and not kind.strip()):
+        named, kind = request.documents, request.kind
+        if bool(request.paths) == bool(named) or (named and not kind.strip()):
             raise UsageError("Give `paths` to add, or `documents` with their `kind`.")
-        if documents:
-            await self._tablewright.set_document_kind(documents, kind)
-            return {"documents": documents, "kind": kind}
-        found = [await asyncio.to_thread(self._context.folders.find, path) for path in paths or ()]
+        if named:
+            return dict(document(await set_kind(self._tablewright, SetKind(documents=named, kind=kind))))
+        found = [await asyncio.to_thread(self._context.folders.find, path) for path in request.paths]
         done = await self._context.telling(
             call,
-            lambda watch: self._tablewright.add_documents(
-                found,
-                kind=kind,
+            lambda watch: add_documents(
+                self._tablewright,
+                AddDocuments(paths=tuple(map(str, found)), kind=kind),
                 watch=lambda news: watch(
                     Progress(stage="working", done=news.done, total=news.total, label=news.path.rpartition("/")[2])
                 ),

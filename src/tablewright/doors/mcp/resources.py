@@ -18,6 +18,7 @@ from tablewright.doors.mcp.answers import NOTICE, in_sentences
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.formats.reports import render
+from tablewright.operations.documents import DocumentRequest, get_document_text
 
 P = ParamSpec("P")
 
@@ -70,7 +71,7 @@ class Resources:
 
     async def document_text(self, document: str) -> str:
         """The whole text of one of the user's documents, by its id or file name."""
-        return await self._tablewright.document_text(document)
+        return (await get_document_text(self._tablewright, DocumentRequest(document=document))).text
 
     async def conversation_text(self, conversation: str) -> str:
         """What was asked and answered in a conversation about documents, by its id."""
@@ -81,7 +82,7 @@ class Resources:
         """The newest of each kind; the tools list them all."""
         tables = await self._tablewright.tables()
         reports = [each for each in await self._tablewright.researches() if each.status in ("done", "partial")]
-        documents = await self._tablewright.documents(readable=True)
+        documents = await self._tablewright.store.documents.all(readable=True)
         return [
             *(listed("tables", each.id, each.name, "text/csv") for each in tables[:MOST_LISTED]),
             *(listed("research", each.id, each.brief.question, "text/markdown") for each in reports[:MOST_LISTED]),

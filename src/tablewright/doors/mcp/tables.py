@@ -17,6 +17,7 @@ from tablewright.doors.mcp.answers import Answer, add_tool, grid, hints, note_on
 from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
+from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 from tablewright.temporary import temporary_folder
 
 MOST_ROWS = 200
@@ -66,10 +67,10 @@ class TableTools:
                 found = [
                     {"id": each.id, "name": each.name, "kind": each.kind, "kind_by": each.kind_by, "pages": each.pages}
                     | ({"problem": each.problem} if each.problem else {})
-                    for each in await self._tablewright.documents()
+                    for each in await self._tablewright.store.documents.all()
                 ]
             case "document_kinds":
-                found = await self._tablewright.known_of_documents()
+                found = list((await list_document_tables(self._tablewright, ListDocumentGroups())).tables)
             case "conversations":
                 found = [
                     {"conversation": each.id, "started_at": each.started_at, "title": each.title}

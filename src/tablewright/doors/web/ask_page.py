@@ -98,7 +98,7 @@ async def ask_page(conversation: str = "") -> None:
             talk.earlier = tuple((turn.question, turn.answer) for turn in told.turns)
     with journey(t("Ask your documents"), here="/documents"):
         tabs("/ask")
-        if not await seen.tablewright.documents(readable=True):
+        if not await seen.tablewright.store.documents.all(readable=True):
             with empty_state(t("No documents to ask about yet"), "question_answer"):
                 ui.label(t("Add documents first, then ask about them."))
                 ui.link(t("Add documents"), "/documents")

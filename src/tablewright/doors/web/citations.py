@@ -22,6 +22,7 @@ from tablewright.doors.web.elements import chip, icon_button, inline, outside, p
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound
+from tablewright.operations.documents import find_document
 
 AROUND = 900
 """Characters before and after a quote, where a text has no pages."""
@@ -58,7 +59,7 @@ def number_button(number: int, open_number: Callable[[int], object]) -> None:
 
 async def open_citation(cited: Citation) -> None:
     visit = await visit_now()
-    document = (await visit.tablewright.document(cited.document_id)).document
+    document = await find_document(visit.tablewright, cited.document_id)
     await open_document(visit, document, cited.start, cited.end, cited.content_hash)
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
 
 from nicegui import events, ui
 
 from tablewright.citations.quotes import locate_quote
 from tablewright.domain.corpus import Document
-from tablewright.doors.api.uploads import forget
 from tablewright.doors.web.ask_page import tabs
 from tablewright.doors.web.citations import open_document, pages_of
 from tablewright.doors.web.elements import (
@@ -34,9 +32,16 @@ from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.doors.web.words import t
 from tablewright.messages.catalogue import PageText
-
-if TYPE_CHECKING:
-    from tablewright.app import DocumentReport, Ingested
+from tablewright.operations.documents import (
+    DocumentsAdded,
+    Fact,
+    RemoveDocuments,
+    SetKind,
+    find_document,
+    read_facts,
+    remove_documents,
+    set_kind,
+)
 
 AT_ONCE = 50
 LARGEST = 150 * 1024 * 1024
@@ -136,7 +141,7 @@ def reading(then: Callable[[], Awaitable[None]]) -> None:
     ui.timer(0.7, look)
 
 
-def came_to(results: Sequence[Ingested]) -> None:
+def came_to(results: Sequence[DocumentsAdded]) -> None:
     amounts = (
         sum(each.added for each in results),
         sum(each.changed for each in results),
@@ -149,9 +154,8 @@ def came_to(results: Sequence[Ingested]) -> None:
     pages = sum(each.pages for each in results)
     paragraph(f"{', '.join(counts) or t('Nothing new')}: {many(pages, 'page')}, {many(facts, 'fact')}.")
     for result in results:
-        for path, problem in result.unreadable:
-            name = path.rpartition("/")[2]
-            quiet(problem if name in problem else f"{name}: {problem}")
+        for unread in result.unreadable:
+            quiet(unread.reason if unread.name in unread.reason else f"{unread.name}: {unread.reason}")
 
 
 # ── the collection ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,8 +163,8 @@ def came_to(results: Sequence[Ingested]) -> None:
 
 async def collection() -> None:
     tablewright = (await visit_now()).tablewright
-    documents = sorted(await tablewright.documents(), key=lambda each: each.name.casefold())
-    facts = await tablewright.document_facts()
+    documents = sorted(await tablewright.store.documents.all(), key=lambda each: each.name.casefold())
+    facts = await tablewright.store.documents.facts()
     if not documents:
         with empty_state(t("No documents yet"), "description"):
             ui.label(t("Drop receipts, contracts, data sheets or manuals above, then ask about anything in them."))
@@ -246,8 +250,7 @@ def line(document: Document, facts: int) -> list[Shown]:
 @or_missing
 async def document_page(document_id: str) -> None:
     seen = visit()
-    report = await seen.tablewright.document(document_id)
-    document = report.document
+    document = await find_document(seen.tablewright, document_id)
     with journey(document.title or document.name, here="/documents"):
         with row():
             ui.link(t("← All documents"), "/documents")
@@ -274,7 +277,7 @@ async def document_page(document_id: str) -> None:
         )
         if seen.person.may_change:
             kind_line(document)
-        show_facts(report)
+        show_facts(document, await read_facts(seen.tablewright, document))
         text = await seen.tablewright.stored_text(document.text_hash)
         with card(t("Text")):
             heading(t("Text"))
@@ -286,7 +289,7 @@ def kind_line(document: Document) -> None:
 
     async def save() -> None:
         now = await visit_to_change()
-        await now.tablewright.set_document_kind([document.id], str(kind.value or ""))
+        await set_kind(now.tablewright, SetKind(documents=(document.id,), kind=str(kind.value or "")))
         say(t("{name} is now of kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
 
     if document.kind_by == "title":
@@ -301,14 +304,13 @@ def kind_line(document: Document) -> None:
         ui.button(t("Save kind"), on_click=save).props("flat")
 
 
-def show_facts(report: DocumentReport) -> None:
+def show_facts(document: Document, facts: Sequence[Fact]) -> None:
     """Every fact that was read, as a table; a click on its place opens the page."""
-    facts = report.facts
     shown = {"count": AT_ONCE}
 
     @ui.refreshable
     def listed() -> None:
-        lines = [fact_line(report, number) for number in range(min(len(facts), shown["count"]))]
+        lines = [fact_line(document, fact) for fact in facts[: shown["count"]]]
         grid([t("What"), t("Value"), t("Page"), t("Source")], lines, t("Facts"))
         if shown["count"] < len(facts):
             ui.button(t("Show all {facts}", facts=len(facts)), on_click=all_of_them).props("flat")
@@ -325,9 +327,7 @@ def show_facts(report: DocumentReport) -> None:
         listed()
 
 
-def fact_line(report: DocumentReport, number: int) -> list[Shown]:
-    fact = report.facts[number]
-
+def fact_line(document: Document, fact: Fact) -> list[Shown]:
     def place() -> None:
         with row().classes("no-wrap"):
             icon_button("find_in_page", t("Show {label} in the text", label=safe(fact.label, 60)), show)
@@ -335,9 +335,9 @@ def fact_line(report: DocumentReport, number: int) -> list[Shown]:
 
     async def show() -> None:
         now = await visit_now()
-        text = await now.tablewright.stored_text(report.document.text_hash) or ""
+        text = await now.tablewright.stored_text(document.text_hash) or ""
         at = locate_quote(fact.quote, text) or (0, 0)
-        await open_document(now, report.document, *at)
+        await open_document(now, document, *at)
 
     def value() -> None:
         inline(fact.value)
@@ -350,7 +350,7 @@ def fact_line(report: DocumentReport, number: int) -> list[Shown]:
 def ask_to_remove(document: Document) -> None:
     async def remove() -> None:
         window.close()
-        await forget((await visit_to_change()).tablewright, [document])
+        await remove_documents((await visit_to_change()).tablewright, RemoveDocuments(documents=(document.id,)))
         ui.navigate.to("/documents")
 
     with ui.dialog(value=True) as window, ui.card().classes("tw-window"):

@@ -3,7 +3,7 @@ tables of all kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from tablewright.doors.web.frame import empty_state, heading, or_missing, visit,
 from tablewright.doors.web.live import download
 from tablewright.doors.web.words import t, translated
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 
 COMPARISONS: PageText[dict[str, str]] = {**OPERATORS, "known": "is stated", "unknown": "is not stated"}
 FIGURES: PageText[dict[Aggregate, str]] = {
@@ -49,7 +50,7 @@ class ConditionLine:
 class LookupForm:
     """The form as it stands."""
 
-    groups: list[KnownGroup]
+    groups: Sequence[KnownGroup]
     group: str = ""
     lines: list[ConditionLine] = field(default_factory=lambda: [ConditionLine()])
     figure: Aggregate = ""
@@ -82,7 +83,7 @@ class LookupForm:
         )
 
 
-def filled_with(groups: list[KnownGroup], where: str) -> LookupForm:
+def filled_with(groups: Sequence[KnownGroup], where: str) -> LookupForm:
     """As the conditions of an address say, such as those that a question was understood as."""
     filled = LookupForm(groups=groups)
     form = form_of(where)
@@ -102,11 +103,11 @@ async def lookup_page(where: str = "") -> None:
     seen = visit()
     with journey(t("Look up documents"), here="/documents"):
         tabs("/lookup")
-        if not await seen.tablewright.documents(readable=True):
+        if not await seen.tablewright.store.documents.all(readable=True):
             with empty_state(t("Nothing to look up yet"), "search"):
                 ui.link(t("Add documents"), "/documents")
             return
-        groups = await seen.tablewright.known_of_documents()
+        groups = (await list_document_tables(seen.tablewright, ListDocumentGroups())).tables
         if seen.person.may_change:
             LookUp(filled_with(groups, where)).show()
         kinds(groups)
@@ -223,7 +224,7 @@ class LookUp:
 # ── the tables of kinds ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def kinds(groups: list[KnownGroup]) -> None:
+def kinds(groups: Sequence[KnownGroup]) -> None:
     with card(t("Kinds and tables")):
         heading(t("Kinds and tables"))
         quiet(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -10,10 +11,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.background import BackgroundTask
 
+from tablewright.corpus.page_image import page_image
 from tablewright.doors.server.context import Visiting
 from tablewright.doors.web.grid_rows import RowOrders, RowQuery, block, wanted_of
 from tablewright.doors.web.table_cells import Picked, markdown_of, text_of
 from tablewright.errors import NotFound, UsageError
+from tablewright.operations.documents import find_document
 from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
 router = APIRouter(prefix="/page-data", include_in_schema=False)
@@ -83,7 +86,11 @@ async def file(
 @router.get("/documents/{document_id}/pages/{number}")
 async def document_page(visit: Visiting, document_id: str, number: int, quote: str = "") -> Response:
     """A page of a PDF as a picture, with the quote marked."""
-    picture = await visit.tablewright.document_page(document_id, number, quote[:LONGEST_QUOTE])
+    document = await find_document(visit.tablewright, document_id)
+    path = Path(document.path)
+    if document.media != "pdf" or not await asyncio.to_thread(path.is_file):
+        raise NotFound(f"There is no picture of the pages of {document.name}.")
+    picture = await page_image(path, number, quote[:LONGEST_QUOTE])
     return Response(picture, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 

@@ -343,7 +343,7 @@ def not_arrived(status: int) -> UsageError:
 
 async def ask_documents() -> None:
     visit = await visit_to_change()
-    documents = await visit.tablewright.documents(readable=True)
+    documents = await visit.tablewright.store.documents.all(readable=True)
     if not documents:
         raise UsageError(
             t("There are no documents yet."), advice=t("Add some under Documents. Each can then become a row.")

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from nicegui import events, ui
@@ -19,10 +19,8 @@ from tablewright.doors.web.elements import inline
 from tablewright.doors.web.frame import say
 from tablewright.doors.web.live import Undertaking, undertakings
 from tablewright.doors.web.words import t
+from tablewright.operations.documents import AddDocuments, DocumentsAdded, add_documents
 from tablewright.temporary import INCOMING, temporary_folder
-
-if TYPE_CHECKING:
-    from tablewright.app import Ingested
 
 NO_SPACE, TOO_LARGE = 507, 413
 """The status of an upload that ran into a full disk, and of one that is larger than the server takes."""
@@ -98,8 +96,8 @@ async def receive(visit: Visit, file: FileUpload, kind: str = "") -> Undertaking
     waiting = _waiting.setdefault(visit.server, {}).setdefault(visit.person.id, [])
     waiting.append((await keep(folder_of(visit), file), kind.strip()))
 
-    async def read(undertaking: Undertaking) -> list[Ingested]:
-        results: list[Ingested] = []
+    async def read(undertaking: Undertaking) -> list[DocumentsAdded]:
+        results: list[DocumentsAdded] = []
         while waiting:
             first = waiting[0][1]
             paths = [path for path, kind in waiting if kind == first]
@@ -109,7 +107,8 @@ async def receive(visit: Visit, file: FileUpload, kind: str = "") -> Undertaking
                 undertaking.done, undertaking.total = news.done, news.total
                 undertaking.said = f"Reading {Path(news.path).name}" if news.path else "Reading"
 
-            results.append(await visit.tablewright.add_documents(paths, kind=first, watch=watch))
+            request = AddDocuments(paths=tuple(map(str, paths)), kind=first)
+            results.append(await add_documents(visit.tablewright, request, watch=watch))
         return results
 
     return undertakings(visit).begin(reading_key(visit), "Reading", read)

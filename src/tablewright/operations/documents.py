@@ -1,0 +1,391 @@
+"""Documents: add, list, show, sort by kind, remove; what is known of them, and a table of them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from tablewright.app import Tablewright
+from tablewright.background_jobs import ingest_spec
+from tablewright.domain.corpus import Category, Document, KindBy
+from tablewright.domain.form import KnownGroup
+from tablewright.domain.model import Noun
+from tablewright.domain.naming import check_name
+from tablewright.errors import NotFound, UsageError
+from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
+from tablewright.operations.paging import by_number, oldest_first
+from tablewright.operations.paths import hidden_from_others, shown_path
+from tablewright.operations.tables import TableImported, describe_import
+
+if TYPE_CHECKING:
+    from tablewright.corpus.ingest import IngestProgress
+
+UPLOADS = "uploads"
+"""In the home folder: the files that were handed in, each in a folder of its person and its content."""
+LONGEST_KIND = 40
+MOST_DOCUMENTS = 500
+"""That are added, or named, at once."""
+QUOTED = 200
+
+DocumentRef = Annotated[str, msgspec.Meta(min_length=1, max_length=300, description="The document's id or file name.")]
+DocumentRefs = Annotated[
+    tuple[DocumentRef, ...], msgspec.Meta(max_length=MOST_DOCUMENTS, description="Documents by their ids or names.")
+]
+OfKind = Annotated[str, msgspec.Meta(max_length=100, description="Only of this kind, e.g. receipt.")]
+
+
+class DocumentShown(Noun, frozen=True):
+    """`problem` says why it could not be read, `kind` what it seems to be, such as `invoice`. `kind_by` is who said
+    that: `person`, `model`, or `title` for a guess from a title that another document has too. `path` is where the file
+    lies, for who sits at the machine; through a server it is the file's name."""
+
+    id: str
+    path: str
+    name: str
+    title: str
+    media: str
+    kind: str
+    kind_by: KindBy
+    categories: tuple[Category, ...]
+    size: int
+    pages: int
+    characters: int
+    added_at: str
+    problem: str
+
+
+class DocumentPage(Page, frozen=True):
+    documents: tuple[DocumentShown, ...]
+
+
+class Unread(Noun, frozen=True):
+    name: str
+    reason: str
+
+
+class SameContent(Noun, frozen=True):
+    """A file whose content is in the collection already, as the document `same_as`."""
+
+    name: str
+    same_as: str
+
+
+class DocumentsAdded(Noun, frozen=True):
+    """`classified` is of how many documents the model said what they are, `from_titles` how many have a new kind that
+    is a guess from their titles. `documents` are those of the named files; folders are listed by `/documents`."""
+
+    added: int
+    changed: int
+    unchanged: int
+    same: tuple[SameContent, ...]
+    unreadable: tuple[Unread, ...]
+    pages: int
+    segments: int
+    facts: int
+    classified: int
+    from_titles: int
+    seconds: float
+    documents: tuple[DocumentShown, ...]
+
+
+class DocumentDetail(Noun, frozen=True):
+    """`facts` is how many were read; `/documents/{document}/facts` has them."""
+
+    document: DocumentShown
+    facts: int
+    summaries: tuple[str, ...]
+
+
+class Fact(Noun, frozen=True):
+    """A labelled value, or one cell of a row (`row` counts them), with the passage that states it. `si` is the number
+    in the base unit `base`, `date` is ISO."""
+
+    label: str
+    value: str
+    page: int | None
+    by: str
+    quote: str
+    row: int = 0
+    si: float | None = None
+    base: str = ""
+    date: str = ""
+    currency: str = ""
+    ambiguity: str = ""
+
+
+class FactPage(Page, frozen=True):
+    facts: tuple[Fact, ...]
+
+
+class DocumentText(Noun, frozen=True):
+    text: str
+
+
+class DocumentGroups(Noun, frozen=True):
+    tables: tuple[KnownGroup, ...]
+
+
+class DocumentsRemoved(Noun, frozen=True):
+    removed: tuple[DocumentShown, ...]
+
+
+class KindSet(Noun, frozen=True):
+    """`documents` is how many are of the kind now."""
+
+    kind: str
+    documents: int
+
+
+class FactsFound(Noun, frozen=True):
+    """`facts` is how many are new."""
+
+    facts: int
+
+
+def show_document(tablewright: Tablewright, document: Document) -> DocumentShown:
+    found = {name: getattr(document, name) for name in DocumentShown.__struct_fields__}
+    return DocumentShown(**found | {"path": shown_path(tablewright, document.path)})
+
+
+async def find_document(tablewright: Tablewright, name: str) -> Document:
+    """Find it by its id or name; who sits at the machine may also give its path. To others documents of one name are
+    not told apart by where they lie."""
+    if tablewright.person is None:
+        return await tablewright.store.documents.get(name)
+    with hidden_from_others(f"document {name!r}"):
+        found = await tablewright.store.documents.get(name)
+        if name not in (found.id, found.name):
+            raise NotFound("")
+    return found
+
+
+class ListDocuments(Request, frozen=True):
+    limit: Limit = USUAL_LIMIT
+    after: After = ""
+    kind: OfKind = ""
+    readable: Annotated[bool | None, msgspec.Meta(description="Only what could, or could not, be read.")] = None
+
+
+@operation("read")
+async def list_documents(tablewright: Tablewright, request: ListDocuments) -> DocumentPage:
+    """The documents in the collection, oldest first."""
+    found = [
+        each
+        for each in await tablewright.store.documents.all(readable=request.readable)
+        if not request.kind or each.kind == request.kind
+    ]
+    some, more = oldest_first(found, request.after, request.limit, lambda each: (each.added_at, each.id))
+    return DocumentPage(documents=tuple(show_document(tablewright, each) for each in some), next=more)
+
+
+class AddDocuments(Request, frozen=True):
+    paths: Annotated[
+        tuple[str, ...],
+        msgspec.Meta(
+            min_length=1,
+            max_length=MOST_DOCUMENTS,
+            description="PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images.",
+        ),
+    ]
+    kind: Annotated[
+        str, msgspec.Meta(max_length=60, description="What all of them are, in one or two words, e.g. receipt.")
+    ] = ""
+
+
+@operation("write")
+async def add_documents(
+    tablewright: Tablewright,
+    request: AddDocuments,
+    *,
+    workers: int = 0,
+    watch: Callable[[IngestProgress], None] = lambda _: None,
+) -> DocumentsAdded:
+    """Reads files into the collection: only what is new or has changed. One that cannot be read is listed with the
+    reason and stops nothing."""
+    files = [Path(path) for path in request.paths]
+    await tablewright.charge_files(files)
+    spec = ingest_spec(files, workers, clean_kind(request.kind) if request.kind else "")
+    done = await tablewright.jobs.perform("ingest", "", spec, partial(tablewright.background.ingest, watch=watch))
+    places = {str(path.absolute()) for path in files}
+    named = [each for each in await tablewright.store.documents.all() if each.path in places]
+    shown = partial(shown_path, tablewright)
+    return DocumentsAdded(
+        added=done.added,
+        changed=done.changed,
+        unchanged=done.unchanged,
+        same=tuple(SameContent(name=shown(path), same_as=shown(other)) for path, other in done.same),
+        unreadable=tuple(Unread(name=shown(path), reason=reason) for path, reason in done.unreadable),
+        pages=done.pages,
+        segments=done.segments,
+        facts=done.facts,
+        classified=done.classified,
+        from_titles=done.from_titles,
+        seconds=done.seconds,
+        documents=tuple(show_document(tablewright, each) for each in named),
+    )
+
+
+def clean_kind(text: str) -> str:
+    kind = " ".join(text.lower().split())
+    if not kind or len(kind) > LONGEST_KIND:
+        raise UsageError(f"A kind has 1 to {LONGEST_KIND} characters.", advice="One or two words: lab report.")
+    return kind
+
+
+# ── one document ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class DocumentRequest(Request, frozen=True):
+    document: DocumentRef
+
+
+@operation("read")
+async def get_document(tablewright: Tablewright, request: DocumentRequest) -> DocumentDetail:
+    """A document and the summaries of its parts."""
+    document = await find_document(tablewright, request.document)
+    summaries = await tablewright.store.documents.summaries_of(document.id)
+    return DocumentDetail(
+        document=show_document(tablewright, document),
+        facts=len(await read_facts(tablewright, document)),
+        summaries=tuple(each.summary.text for each in summaries),
+    )
+
+
+class ListFacts(DocumentRequest, frozen=True):
+    limit: Limit = USUAL_LIMIT
+    after: After = ""
+
+
+@operation("read")
+async def list_facts(tablewright: Tablewright, request: ListFacts) -> FactPage:
+    """What was read from it: labelled values and rows, each with the passage that states it."""
+    facts = await read_facts(tablewright, await find_document(tablewright, request.document))
+    some, more = by_number(enumerate(facts, start=1), request.after, request.limit, lambda each: each[0])
+    return FactPage(facts=tuple(fact for _, fact in some), next=more)
+
+
+async def read_facts(tablewright: Tablewright, document: Document) -> list[Fact]:
+    if document.problem:
+        return []
+    text = (await tablewright.store.documents.retrieved(document.id)).text
+    facts: list[Fact] = []
+    row = 0
+    for annotation in await tablewright.store.documents.annotations(document.id):
+        row += annotation.shape == "row"
+        facts += [
+            Fact(
+                label=f"{each.context} › {each.label}" if each.context else each.label,
+                value=each.value.raw,
+                page=annotation.page,
+                by=annotation.by,
+                quote=" ".join(text[annotation.start : annotation.end].split())[:QUOTED],
+                row=row if annotation.shape == "row" else 0,
+                si=each.value.si,
+                base=each.value.base,
+                date=each.value.date,
+                currency=each.value.currency,
+                ambiguity=each.value.ambiguity,
+            )
+            for each in annotation.properties
+        ]
+    return facts
+
+
+@operation("read")
+async def get_document_text(tablewright: Tablewright, request: DocumentRequest) -> DocumentText:
+    """The whole text of a document, as it was read; evidence points into it."""
+    document = await find_document(tablewright, request.document)
+    return DocumentText(text=(await tablewright.store.documents.retrieved(document.id)).text)
+
+
+# ── several documents ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class RemoveDocuments(Request, frozen=True):
+    documents: DocumentRefs
+
+
+@operation("write")
+async def remove_documents(tablewright: Tablewright, request: RemoveDocuments) -> DocumentsRemoved:
+    """Deletes documents with everything derived from them, and their uploaded files: all of them or, where one is not
+    there, none."""
+    from tablewright.journeys.ask.kinds import guess_kinds
+
+    named = [await find_document(tablewright, name) for name in request.documents]
+    found = {document.id: document for document in named}
+    await tablewright.store.documents.remove(list(found))
+    await guess_kinds(tablewright.store)
+    folder = (tablewright.settings.home_folder / UPLOADS).absolute()
+    for document in found.values():
+        place = Path(document.path).parent
+        if place != folder and place.is_relative_to(folder):
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    return DocumentsRemoved(removed=tuple(show_document(tablewright, each) for each in found.values()))
+
+
+class SetKind(Request, frozen=True):
+    documents: DocumentRefs
+    kind: Annotated[
+        str, msgspec.Meta(max_length=300, description="One word or two, such as lab report.", examples=["lab report"])
+    ]
+
+
+@operation("write")
+async def set_kind(tablewright: Tablewright, request: SetKind) -> KindSet:
+    """Sets the kind of documents. It is kept when they are read again."""
+    from tablewright.journeys.ask.kinds import guess_kinds
+
+    kind = clean_kind(request.kind)
+    ids = [(await find_document(tablewright, name)).id for name in dict.fromkeys(request.documents)]
+    await tablewright.store.kinds.set_kinds(dict.fromkeys(ids, kind), "person")
+    await guess_kinds(tablewright.store)
+    return KindSet(kind=kind, documents=len(ids))
+
+
+class AnnotateDocuments(Request, frozen=True):
+    documents: DocumentRefs = ()
+
+
+@operation("run")
+async def annotate_documents(
+    tablewright: Tablewright, request: AnnotateDocuments, *, watch: Callable[[IngestProgress], None] = lambda _: None
+) -> FactsFound:
+    """Finds facts with the model that the rules missed, and summarises long documents; code checks both."""
+    from tablewright.journeys.documents import annotate
+
+    store = tablewright.store
+    corpus, model = await tablewright.toolbox.open_corpus(store), await tablewright.toolbox.open_model()
+    async with tablewright.spending():
+        return FactsFound(facts=await annotate(store, corpus, model, request.documents, watch))
+
+
+class ListDocumentGroups(Request, frozen=True):
+    pass
+
+
+@operation("read")
+async def list_document_tables(tablewright: Tablewright, request: ListDocumentGroups) -> DocumentGroups:
+    """What `where` can look up: the kinds of documents, and the tables inside them, with the columns known of each. A
+    kind that something was asked of has a table of its own, which you can edit."""
+    return DocumentGroups(tables=tuple(await (await tablewright.open_asker()).known()))
+
+
+class CreateDocumentTable(Request, frozen=True):
+    """A table with a row for each document, to be filled by the strategy `documents`."""
+
+    name: Annotated[str, msgspec.Meta(max_length=300)] = "documents"
+    kind: OfKind = ""
+
+
+@operation("write")
+async def create_document_table(tablewright: Tablewright, request: CreateDocumentTable) -> TableImported:
+    """Creates a table with a row for each readable document."""
+    check_name(request.name, "a table")
+    made = await tablewright.table_of_documents(request.name.strip() or "documents", kind=request.kind)
+    return describe_import(made)
