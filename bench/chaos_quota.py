@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 from tests.jobs.spender import A_CALL, READ, WRITTEN, paying  # noqa: E402
 from tests.models.endpoint import answer, running_endpoint  # noqa: E402
 
-from tablewright.app import Tablewright  # noqa: E402
+from tablewright.services import Services  # noqa: E402
 from tablewright.settings import Settings  # noqa: E402
 
 LEFT = 0.05
@@ -42,7 +42,7 @@ async def race(title: str, url: str, rows: int) -> bool:
             written = {"Kind": {"value": "a thing", "used": ["Note"]}}
             model.otherwise = lambda asked: answer(written, read=READ, written=WRITTEN)
             settings = paying(model.url, home, url)
-            async with Tablewright.open(Settings(**settings)) as app:
+            async with Services.open(Settings(**settings)) as app:
                 person, _ = await app.users.add("ann", "editor")
                 await app.limit_user("ann", {"dollars": LEFT})
                 told = await asyncio.gather(

@@ -17,11 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.operations.documents import AddDocuments, add_documents
 from tablewright.sample.pdf import write_pdf
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 HOLD = 100
@@ -61,8 +61,8 @@ async def parse_only(folder: Path, workers: int) -> tuple[int, float, float]:
 
 async def ingest(folder: Path, home: Path, workers: int) -> tuple[int, float, float]:
     started, used = time.monotonic(), cpu()
-    async with Tablewright.open(Settings(home=str(home))) as tablewright:
-        done = await add_documents(tablewright, AddDocuments(paths=(str(folder),)), workers=workers)
+    async with Services.open(Settings(home=str(home))) as services:
+        done = await add_documents(services, AddDocuments(paths=(str(folder),)), workers=workers)
     return done.pages, cpu() - used, time.monotonic() - started
 
 

@@ -34,8 +34,8 @@ import httpx2
 from playwright.async_api import Browser, Page, async_playwright
 
 from serve import serving
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.model import Field
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
 HOLD_PAINT = 2_000
@@ -100,10 +100,10 @@ def companies(path: Path, rows: int) -> Path:
 
 async def make_tables(home: Path, sizes: Sequence[int]) -> list[str]:
     made = []
-    async with Tablewright.open(Settings(home=str(home), search="sample"), actor="bench") as tablewright:
+    async with Services.open(Settings(home=str(home), search="sample"), actor="bench") as services:
         for size in sizes:
             path = companies(home / f"firms-{size}.csv", size)
-            made.append((await tablewright.import_file(path, FileOptions(name=f"Firms {size}"))).table.id)
+            made.append((await services.import_file(path, FileOptions(name=f"Firms {size}"))).table.id)
     return made
 
 
@@ -211,9 +211,9 @@ async def measure_formula(chromium: Browser, url: str, rows: int) -> bool:
 async def library_rate(rows: int) -> float:
     with tempfile.TemporaryDirectory(prefix="tablewright-bench-") as folder:
         (table_id,) = await make_tables(Path(folder), [rows])
-        async with Tablewright.open(Settings(home=folder), actor="bench") as tablewright:
+        async with Services.open(Settings(home=folder), actor="bench") as services:
             begun = time.monotonic()
-            await (await tablewright.plan_enrich(table_id, [Field(name="Double", question=FORMULA)])).run()
+            await (await services.plan_enrich(table_id, [Field(name="Double", question=FORMULA)])).run()
             return rows / (time.monotonic() - begun)
 
 

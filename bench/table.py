@@ -21,8 +21,8 @@ import time
 from operator import itemgetter
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 STEPS = ("csv", "import", "export", "export_xlsx", "compute")
@@ -61,27 +61,27 @@ async def do(step: str, file: Path, settings: Settings) -> dict[str, float]:
     started = time.perf_counter()
     if step == "csv":
         return {"read": read_with_csv(file), "write": write_with_csv(file)}
-    async with Tablewright.open(settings) as tablewright:
+    async with Services.open(settings) as services:
         opened = time.perf_counter()
         if step == "import":
-            await tablewright.import_file(file)
+            await services.import_file(file)
         elif step == "export":
-            await tablewright.export_file("bench", file.with_name("out.csv"))
+            await services.export_file("bench", file.with_name("out.csv"))
         elif step == "export_xlsx":
-            await tablewright.export_file("bench", file.with_name("out.xlsx"))
+            await services.export_file("bench", file.with_name("out.xlsx"))
         elif step == "compute":
-            return min([await compute(tablewright) for _ in range(3)], key=itemgetter("seconds"))
+            return min([await compute(services) for _ in range(3)], key=itemgetter("seconds"))
         return {"seconds": time.perf_counter() - opened, "opening": opened - started}
 
 
-async def compute(tablewright: Tablewright) -> dict[str, float]:
+async def compute(services: Services) -> dict[str, float]:
     """A new column, computed, proposed, applied and committed; then undone, for the next round."""
     started = time.perf_counter()
-    run = await tablewright.plan_enrich("bench", [parse_field(f"Total:number={FORMULA}")], "computation")
+    run = await services.plan_enrich("bench", [parse_field(f"Total:number={FORMULA}")], "computation")
     filled = await run.run()
-    applied = await tablewright.changes.apply(filled.proposal_id)
+    applied = await services.changes.apply(filled.proposal_id)
     seconds = time.perf_counter() - started
-    await tablewright.changes.undo_run("bench", filled.run_id)
+    await services.changes.undo_run("bench", filled.run_id)
     return {"seconds": seconds, "cells": applied.cells, "cells_a_second": applied.cells / seconds}
 
 

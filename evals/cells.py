@@ -33,12 +33,12 @@ from typing import Any
 from msgspec import convert
 
 from models import add_model_options, column, model_settings
-from tablewright.app import Operation, Tablewright
 from tablewright.domain.document import document
 from tablewright.domain.model import Field
 from tablewright.domain.usage import Usage
 from tablewright.sample.site import read_topic
 from tablewright.sample.world import RegisterEntry
+from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from web import ROOT, Case, companies, judge, planned, records, tablefill, write
 from webs import served
@@ -180,14 +180,14 @@ async def fill(cases: list[Case], address: str, args: argparse.Namespace) -> tup
             **model_settings(args),
         )
         at_once = asyncio.Semaphore(args.tables)
-        async with Tablewright.open(settings) as tablewright:
+        async with Services.open(settings) as services:
 
             async def table(number: int, case: Case) -> tuple[list[dict[str, Any]], Usage]:
                 async with at_once:
                     write(path := Path(folder) / f"{number}.csv", case)
-                    run = await planned(tablewright, path, case, case.fields, args)
+                    run = await planned(services, path, case, case.fields, args)
                     filled = await run.run()
-                    operations = await tablewright.operations(filled.proposal_id)
+                    operations = await services.operations(filled.proposal_id)
                     print(f"{case.name}: {filled.usage.llm_calls} calls", file=sys.stderr, flush=True)
                     return [seen(case, operation) for operation in operations], filled.usage
 

@@ -28,9 +28,9 @@ from urllib.parse import urlsplit
 
 from baseline import settle
 from models import add_model_options, column, model_settings
-from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.text import show
+from tablewright.services import FileOptions, Operation, Services
 from tablewright.settings import Settings
 from tablewright.values.measures import read_measures
 
@@ -99,12 +99,12 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
             fetch_allow=urlsplit(args.web).netloc,
             **model_settings(args),
         )
-        async with Tablewright.open(settings) as tablewright:
-            imported = await tablewright.import_file(path, FileOptions(key_field="Name", header=True))
+        async with Services.open(settings) as services:
+            imported = await services.import_file(path, FileOptions(key_field="Name", header=True))
             params = {"thoroughness": args.thoroughness} if args.strategy == "research" else {}
-            run = await tablewright.plan_enrich(imported.table.id, list(fields.values()), args.strategy, params=params)
+            run = await services.plan_enrich(imported.table.id, list(fields.values()), args.strategy, params=params)
             filled = await run.run()
-            operations = await tablewright.operations(filled.proposal_id)
+            operations = await services.operations(filled.proposal_id)
     for operation in operations:
         gold_name = next(name for name, field in fields.items() if field.name == operation.field)
         gold = entities[operation.row_id - 1]["gold"].get(gold_name)

@@ -42,10 +42,10 @@ from typing import Any, TypeAlias
 
 from baseline import settle
 from models import add_model_options, column, model_settings
-from tablewright.app import Operation, Tablewright
 from tablewright.domain.model import Field, Value
 from tablewright.domain.reply import Citation, Reply
 from tablewright.operations.documents import AddDocuments, add_documents
+from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.values.dates import read_date
@@ -82,15 +82,15 @@ class Bench:
             folder = Path(name)
             paths = [write(folder / "files" / file, content) for file, content in files]
             settings = Settings(home=str(folder / "home"), sources="docs", **self.model)
-            async with Tablewright.open(settings) as tablewright:
-                added = await add_documents(tablewright, AddDocuments(paths=tuple(map(str, paths))))
+            async with Services.open(settings) as services:
+                added = await add_documents(services, AddDocuments(paths=tuple(map(str, paths))))
                 print(
                     f"{added.added} documents, {added.pages} pages, {added.segments} segments, {added.facts} facts "
                     f"in {added.seconds:.0f} s; {len(added.unreadable)} not readable",
                     flush=True,
                 )
-                names = {document.id: Path(document.path).stem for document in await tablewright.store.documents.all()}
-                yield Library(bench=self, tablewright=tablewright, settings=settings, names=names)
+                names = {document.id: Path(document.path).stem for document in await services.store.documents.all()}
+                yield Library(bench=self, services=services, settings=settings, names=names)
 
     def wrong(self, *told: object) -> None:
         if self.show:
@@ -102,12 +102,12 @@ class Library:
     """The documents of one part; `names` are their file names without the ending."""
 
     bench: Bench
-    tablewright: Tablewright
+    services: Services
     settings: Settings
     names: Mapping[str, str]
 
     async def ask(self, question: str) -> Reply:
-        reply = await self.tablewright.ask(question, agreed=True)
+        reply = await self.services.ask(question, agreed=True)
         await self._check(reply)
         return reply
 
@@ -119,7 +119,7 @@ class Library:
         problems = [f"[source {number}] is not there" for number in sorted(cited_in_text - sources.keys())]
         problems += [f"[source {row.source}] of a row is not there" for row in reply.rows if row.source not in sources]
         for cited in reply.citations:
-            text = await self.tablewright.stored_text(cited.content_hash) or ""
+            text = await self.services.stored_text(cited.content_hash) or ""
             if not stands_there(cited, text):
                 problems.append(f"[source {cited.number}] does not stand at {cited.start}:{cited.end}")
         for problem in problems:
@@ -130,7 +130,7 @@ class Library:
         if not reply.result_id:
             return set()
         path = self.settings.home_folder / "result.csv"
-        await self.tablewright.export_result(reply.result_id, path)
+        await self.services.export_result(reply.result_id, path)
         with path.open(newline="", encoding="utf-8-sig") as file:
             return {self.names[row["id"]] for row in csv.DictReader(file)}
 
@@ -149,16 +149,16 @@ class Library:
 
     async def passages(self, name: str, openings: Mapping[str, str]) -> Passages:
         identity = next(id for id, known in self.names.items() if known == name)
-        document = await self.tablewright.store.documents.get(identity)
-        return Passages(await self.tablewright.stored_text(document.text_hash) or "", openings)
+        document = await self.services.store.documents.get(identity)
+        return Passages(await self.services.stored_text(document.text_hash) or "", openings)
 
     async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:
         """A table of the documents, filled: the proposed cells by name of the document and field."""
-        table = (await self.tablewright.table_of_documents("documents")).table
-        fill = await self.tablewright.plan_enrich(table.id, fields, "documents")
+        table = (await self.services.table_of_documents("documents")).table
+        fill = await self.services.plan_enrich(table.id, fields, "documents")
         filled = await fill.run()
-        rows = {row.id: Path(str(row.cell("File").value)).stem for row in (await self.tablewright.load(table.id)).rows}
-        operations = await self.tablewright.operations(filled.proposal_id, limit=100_000)
+        rows = {row.id: Path(str(row.cell("File").value)).stem for row in (await self.services.load(table.id)).rows}
+        operations = await self.services.operations(filled.proposal_id, limit=100_000)
         return {(rows[each.row_id], each.field): each for each in operations}
 
 

@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from models import add_model_options, model_settings
-from tablewright.app import Tablewright
 from tablewright.domain.listing import FoundRows
 from tablewright.domain.model import Field, Row
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
+from tablewright.services import Services
 from tablewright.settings import Settings
 from webs import served
 
@@ -117,7 +117,7 @@ async def searched(each: dict[str, Any], address: str, args: argparse.Namespace)
             attempts="1",
             **model_settings(args),
         )
-        async with Tablewright.open(settings) as app:
+        async with Services.open(settings) as app:
             fields = [Field(name=name) for name in (each["key"], *each["columns"])]
             planned = await app.begin_find(question_of(each), fields=fields, rows=ROWS)
             found = await app.find_rows(planned.table_id, fill=not args.no_fill)

@@ -31,8 +31,8 @@ from pathlib import Path
 from baseline import settle
 from models import add_model_options, column, model_settings
 from reading import judge
-from tablewright.app import Tablewright
 from tablewright.domain.research import ResearchRequest
+from tablewright.services import Services
 from tablewright.settings import Settings
 from webs import served
 
@@ -57,7 +57,7 @@ class Reply:
     tasks: int = 1
 
 
-async def research(app: Tablewright, question: str) -> Reply:
+async def research(app: Services, question: str) -> Reply:
     begun = await app.begin_research(ResearchRequest(question=question, report_type="answer"))
     found = await app.run_research(begun.id)
     report = found.report
@@ -148,7 +148,7 @@ def merged(row: Counter[str]) -> Counter[str]:
 
 
 @asynccontextmanager
-async def opened(address: str, args: argparse.Namespace) -> AsyncIterator[Tablewright]:
+async def opened(address: str, args: argparse.Namespace) -> AsyncIterator[Services]:
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as folder:
         settings = Settings(
             home=folder,
@@ -157,7 +157,7 @@ async def opened(address: str, args: argparse.Namespace) -> AsyncIterator[Tablew
             fetch_delay="0",
             **model_settings(args),
         )
-        async with Tablewright.open(settings) as app:
+        async with Services.open(settings) as app:
             yield app
 
 

@@ -24,10 +24,10 @@ from pathlib import Path
 
 from models import add_model_options, model_settings
 from multihop import DATA, Case, cases_of
-from tablewright.app import Tablewright
 from tablewright.domain.research import Report, Research
 from tablewright.domain.retrieved import Refusal
 from tablewright.errors import RunError
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
 from webs import served
@@ -131,7 +131,7 @@ def asked_of(cases: Sequence[Case], most: int) -> list[str]:
 async def run_all(
     settings: Settings, questions: Sequence[str], recorder: Recorder, tally: Tally, *, show: bool
 ) -> None:
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         for question in questions:
             begun = await app.begin_research(question)
             try:
@@ -147,7 +147,7 @@ async def run_all(
                 print(found.status, question, answer, len(found.report.references), sep=" | ", flush=True)
 
 
-async def audit(app: Tablewright, found: Research, report: Report, recorder: Recorder, tally: Tally) -> None:
+async def audit(app: Services, found: Research, report: Report, recorder: Recorder, tally: Tally) -> None:
     tally.runs += 1
     tally.found += found.status == "done"
     tally.statuses.update(source.status for source in report.sources)

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from models import add_model_options, column, model_settings
-from tablewright.app import Tablewright
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Money, Row, Table
 from tablewright.domain.shortlist import BUTTONS, KEY, PAGE, ChatReply
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Usage, metered
 from tablewright.journeys.shortlist.wording import pressed
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.values.typed import typed
 
@@ -86,21 +86,21 @@ async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, ar
             shortlist_seconds="3600",
             **model_settings(args),
         )
-        async with Tablewright.open(settings) as tablewright:
-            state = await tablewright.begin_shortlist()
+        async with Services.open(settings) as services:
+            state = await services.begin_shortlist()
             for turn in dialogue["turns"]:
                 message = turn["say"].strip("[]")
                 if message in BUTTONS and message not in map(pressed, state.buttons):
                     tally.pressed_in_vain += 1
                     turns.append({"say": turn["say"], "skipped": "the button is not there"})
                     continue
-                state, reply = await tablewright.shortlist_turn(state.id, message, exports=Path(home))
+                state, reply = await services.shortlist_turn(state.id, message, exports=Path(home))
                 tally.turns += 1
                 compare_top_five(dialogue["id"], reply, turn["expect"].get("products", []), tally)
                 turns.append({"say": turn["say"], "expect": turn["expect"], "reply": document(reply)})
                 print(f"{dialogue['id']} › {turn['say']}\n{reply.text}\n", flush=True)
             if state.table_id:
-                compare_table(dialogue["category"], await tablewright.load(state.table_id), truth, tally)
+                compare_table(dialogue["category"], await services.load(state.table_id), truth, tally)
     usage = meter.usage
     OUT.mkdir(exist_ok=True)
     kept = {"id": dialogue["id"], "turns": turns, "state": document(state), "usage": document(usage)}

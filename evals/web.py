@@ -28,14 +28,14 @@ from urllib.parse import urlsplit
 
 from baseline import settle
 from models import add_model_options, column, model_settings
-from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.domain.model import Field
 from tablewright.domain.rowkey import fold, tokenize
+from tablewright.services import FileOptions, Operation, Services
 from tablewright.settings import Settings
 from tablewright.values.dates import read_date
 
 if TYPE_CHECKING:
-    from tablewright.app import Estimate, Fill
+    from tablewright.services import Estimate, Fill
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.03
@@ -172,15 +172,15 @@ async def run(
         )
         usage = None
         asked = [(case, fields) for case in cases for fields in parts(case, field_by_field=field_by_field)]
-        async with Tablewright.open(replace(local, **settings)) as tablewright:
+        async with Services.open(replace(local, **settings)) as services:
             for number, (case, fields) in enumerate(asked):
                 write(path := Path(folder) / f"{number}.csv", case)
-                run = await planned(tablewright, path, case, fields, args, params)
+                run = await planned(services, path, case, fields, args, params)
                 if estimates is not None:
                     estimates.append(await run.estimate())
                 filled = await run.run()
                 usage = filled.usage if usage is None else usage + filled.usage
-                for operation in await tablewright.operations(filled.proposal_id):
+                for operation in await services.operations(filled.proposal_id):
                     gold = case.gold[operation.row_id - 1]
                     if operation.field in gold:
                         verdict = judge(operation.cell.value, gold[operation.field])
@@ -195,7 +195,7 @@ async def run(
 
 
 async def planned(
-    tablewright: Tablewright,
+    services: Services,
     path: Path,
     case: Case,
     fields: Sequence[Field],
@@ -203,8 +203,8 @@ async def planned(
     params: Mapping[str, str] | None = None,
 ) -> Fill:
     """A run over the table that was written to `path`."""
-    imported = await tablewright.import_file(path, FileOptions(key_field=case.key, header=True))
-    return await tablewright.plan_enrich(
+    imported = await services.import_file(path, FileOptions(key_field=case.key, header=True))
+    return await services.plan_enrich(
         imported.table.id, fields, args.strategy, params=params, concurrency=args.concurrency
     )
 

@@ -99,20 +99,20 @@ def layers() -> dict[str, int]:
 
 
 async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
-    from tablewright.app import Tablewright
     from tablewright.domain.fieldspec import parse_field
+    from tablewright.services import Services
     from tablewright.settings import Settings
 
     table = folder / "companies.csv"
     table.write_text(COMPANIES)
     settings = Settings(home=str(folder / "home"), search="sample", model="builtin")
-    async with Tablewright.open(settings) as tablewright:
-        table_id = (await tablewright.import_file(table)).table.id
+    async with Services.open(settings) as services:
+        table_id = (await services.import_file(table)).table.id
         with recorder.recording():
-            run = await tablewright.plan_enrich(table_id, [parse_field(QUESTION)])
-            filled = await (await tablewright.durable(run)).run()
-            await tablewright.changes.apply(filled.proposal_id)
-        return [row.cell("Founded").value for row in (await tablewright.load(table_id)).rows]
+            run = await services.plan_enrich(table_id, [parse_field(QUESTION)])
+            filled = await (await services.durable(run)).run()
+            await services.changes.apply(filled.proposal_id)
+        return [row.cell("Founded").value for row in (await services.load(table_id)).rows]
 
 
 def main() -> int:

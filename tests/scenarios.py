@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tablewright.app import Tablewright
 from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
 from tablewright.decisions.judge_values import (
     AnsweredField,
@@ -46,6 +45,7 @@ from tablewright.health import try_model
 from tablewright.sample import files
 from tablewright.sample.site import address
 from tablewright.sample.world import world
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.assistant import assist
 from tests.stage import Stage, fields, shown
@@ -229,10 +229,10 @@ async def plan_columns(stage: Stage) -> Any:
     (stage.folder / "table.csv").write_text(
         "Kettle,Maker\nCascade 1.7,Pellworm\nEmber Go,Tidewater\n", encoding="utf-8"
     )
-    async with Tablewright.open(stage.settings()) as tablewright:
-        table_id = (await tablewright.import_file(stage.folder / "table.csv")).table.id
+    async with Services.open(stage.settings()) as services:
+        table_id = (await services.import_file(stage.folder / "table.csv")).table.id
         words = "how much it weighs in kg, the price in pounds, and is it cordless or not"
-        return [document(field) for field in await tablewright.plan_columns(table_id, words)]
+        return [document(field) for field in await services.plan_columns(table_id, words)]
 
 
 @scenario
@@ -260,12 +260,12 @@ async def first_table(stage: Stage) -> Any:
     settings = stage.settings(attempts=Settings().attempts)
     (stage.folder / "List.tsv").write_text(FIRST_TABLE, encoding="utf-8")
     trial = await try_model(settings)
-    async with Tablewright.open(settings) as tablewright:
-        table_id = (await tablewright.import_file(stage.folder / "List.tsv")).table.id
-        asked = await tablewright.plan_columns(table_id, WANTED)
-        run = await tablewright.plan_enrich(table_id, asked)
+    async with Services.open(settings) as services:
+        table_id = (await services.import_file(stage.folder / "List.tsv")).table.id
+        asked = await services.plan_columns(table_id, WANTED)
+        run = await services.plan_enrich(table_id, asked)
         filled = await run.run()
-        cells = [shown(operation.cell) for operation in await tablewright.operations(filled.proposal_id)]
+        cells = [shown(operation.cell) for operation in await services.operations(filled.proposal_id)]
     return {"test": trial.right, "columns": [document(field) for field in asked], "cells": cells}
 
 

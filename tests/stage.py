@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.app import Tablewright
 from tablewright.decisions.decision import Decision, decide
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
@@ -18,6 +17,7 @@ from tablewright.domain.model import Cell, Field
 from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
 from tablewright.sample import files
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
 
@@ -66,17 +66,17 @@ class Stage:
     ) -> Any:
         """The cells of each row by its first column; `papers` are sample documents whose names begin so."""
         (self.folder / "table.csv").write_text(table, encoding="utf-8")
-        async with Tablewright.open(self.settings(sources=sources, attempts=attempts)) as tablewright:
+        async with Services.open(self.settings(sources=sources, attempts=attempts)) as services:
             if papers:
-                await add_documents(tablewright, self._written(papers), workers=1)
-            imported = await tablewright.import_file(self.folder / "table.csv")
+                await add_documents(services, self._written(papers), workers=1)
+            imported = await services.import_file(self.folder / "table.csv")
             asked = [parse_field(text) for text in fields]
-            run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
+            run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
             filled = await run.run()
-            rows = [row async for row in tablewright.rows(imported.table.id)]
+            rows = [row async for row in services.rows(imported.table.id)]
             names = {row.id: str(next(iter(row.cells.values())).value) for row in rows}
             found: dict[str, Any] = {}
-            for operation in await tablewright.operations(filled.proposal_id):
+            for operation in await services.operations(filled.proposal_id):
                 cells = found.setdefault(names[operation.row_id], {})
                 cells[operation.field] = shown(operation.cell)
         return found
@@ -84,9 +84,9 @@ class Stage:
     async def ask(self, *questions: str, papers: tuple[str, ...]) -> Any:
         """A conversation about sample documents: what is answered, how complete it is, and the quotes it stands on."""
         replies = []
-        async with Tablewright.open(self.settings()) as tablewright:
-            await add_documents(tablewright, self._written(papers), workers=1)
-            asker = await tablewright.open_asker()
+        async with Services.open(self.settings()) as services:
+            await add_documents(services, self._written(papers), workers=1)
+            asker = await services.open_asker()
             object.__setattr__(asker._context, "today", lambda: date(2026, 11, 17))
             conversation = ""
             for question in questions:
@@ -106,12 +106,12 @@ class Stage:
 
     async def find(self, question: str, *columns: str, rows: int) -> Any:
         """A table from a description: its rows, what was set aside, and how complete it is said to be."""
-        async with Tablewright.open(self.settings()) as tablewright:
-            finder = await tablewright._finder()
+        async with Services.open(self.settings()) as services:
+            finder = await services._finder()
             object.__setattr__(finder, "today", lambda: date(2026, 11, 17))
             listing = await finder.begin(question, fields=fields(*columns), rows=rows)
-            found = await tablewright.find_rows(listing.table_id)
-            table = await tablewright.load(listing.table_id)
+            found = await services.find_rows(listing.table_id)
+            table = await services.load(listing.table_id)
         return {
             "rows": [{name: shown(cell) for name, cell in row.cells.items()} for row in table.rows],
             "aside": [[each.name, each.reason] for each in found.aside],
@@ -123,24 +123,24 @@ class Stage:
 
     async def research(self, question: str) -> Any:
         """A whole piece of research on the sample web: what was noted, searched, checked and written."""
-        async with Tablewright.open(self.settings(fetch_delay="0")) as tablewright:
-            begun = await self.begin_research(tablewright, question)
-            return researched(await tablewright.run_research(begun.id))
+        async with Services.open(self.settings(fetch_delay="0")) as services:
+            begun = await self.begin_research(services, question)
+            return researched(await services.run_research(begun.id))
 
-    async def begin_research(self, tablewright: Tablewright, question: str) -> Research:
-        researcher = await tablewright._researcher()
+    async def begin_research(self, services: Services, question: str) -> Research:
+        researcher = await services._researcher()
         researcher._today = lambda: date(2026, 11, 17)
         request = ResearchRequest(question=question)
-        return await tablewright.begin_research(request, brief=await researcher.brief(request))
+        return await services.begin_research(request, brief=await researcher.brief(request))
 
     async def shortlist(self, *messages: str, products: str = "8") -> Any:
         """A conversation with the adviser: what it says and proposes, and what the state is in the end."""
         turns = []
         limits = {"shortlist_products": products, "shortlist_queries": "10", "shortlist_seconds": UNHURRIED}
-        async with Tablewright.open(self.settings(**limits)) as tablewright:
-            state = await tablewright.begin_shortlist()
+        async with Services.open(self.settings(**limits)) as services:
+            state = await services.begin_shortlist()
             for message in messages:
-                state, reply = await tablewright.shortlist_turn(state.id, message, exports=self.folder)
+                state, reply = await services.shortlist_turn(state.id, message, exports=self.folder)
                 turns.append(
                     {
                         "message": message,

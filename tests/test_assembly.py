@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from sqlalchemy import select
 
 from tablewright import assembly
-from tablewright.app import Tablewright
 from tablewright.assembly import Toolbox, open_web
 from tablewright.errors import BadSetting
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetcher
 from tablewright.sources.source import Query
@@ -72,9 +72,9 @@ async def test_searches_a_second_must_be_a_number(store: Store, tmp_path: Path) 
 
 
 async def test_a_run_that_goes_on_elsewhere_is_as_strict_as_it_was_begun(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright, AsyncExitStack() as stack:
+    async with Services.open(Settings(home=str(tmp_path))) as services, AsyncExitStack() as stack:
         for evidence, strict in (("judged", False), ("strict", True)):
-            tools = await (await tablewright._open_run({"evidence": evidence}, stack)).open(("documents",))
+            tools = await (await services._open_run({"evidence": evidence}, stack)).open(("documents",))
             assert tools.strict is strict
         with pytest.raises(BadSetting, match="strict or judged"):
-            await tablewright._open_run({"evidence": "lax"}, stack)
+            await services._open_run({"evidence": "lax"}, stack)

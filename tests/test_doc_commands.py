@@ -25,9 +25,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import typer
 
-from tablewright.app import Tablewright
 from tablewright.doors.cli.root import app
 from tablewright.sample import files
+from tablewright.services import Services
 from tests.doors.conftest import Shell
 from tests.homes import new_home
 from tests.models.endpoint import refusal, running_endpoint
@@ -213,4 +213,4 @@ def test_every_program_of_a_page_can_be_read_and_names_what_there_is(page: Path)
             if isinstance(node, ast.Import | ast.ImportFrom):
                 exec(compile(ast.Module([node], []), page.name, "exec"), {})
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "tablewright":
-                assert hasattr(Tablewright, node.attr) or node.attr == "changes", f"tablewright.{node.attr}"
+                assert hasattr(Services, node.attr) or node.attr == "changes", f"tablewright.{node.attr}"

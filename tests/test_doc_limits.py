@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import app, logs, threads
+from tablewright import logs, services, threads
 from tablewright.application import notifying
 from tablewright.doors.api import row_pages
 from tablewright.doors.server import authentication, connections, guard, limits, oidc
@@ -62,7 +62,7 @@ SERVER = (
     f" {limits.BURST_OF_ALL:,} and {limits.PER_SECOND_OF_ALL:.0f}",
     f"cut at {logs.LONGEST:,} characters",
     "again after {:.0f}, {:.0f} and {:.0f} seconds".format(*notifying.PAUSES),
-    f"within {app.READY_SECONDS:.0f} s",
+    f"within {services.READY_SECONDS:.0f} s",
     f"client_max_body_size {USUAL.upload // MEGABYTE}m",
 )
 OF_STORE = database.READERS + database.STREAMERS + database.POSTGRES_WRITERS + 2  # one asks whether it is up, one beats
@@ -78,7 +78,7 @@ OPERATIONS = (
     f"{'nine' if pace.FILLED == 0.9 else '?'} tenths of the limit",
     f"or by {ROWS_AT_ONCE} if that is not set",
     f"after {workers.SILENCE:.0f} s without a sign of life",
-    f"commands for {app.PATIENCE / 60:.0f} minutes",
+    f"commands for {services.PATIENCE / 60:.0f} minutes",
     f"first after {USUAL.database_seconds:.0f} s",
     f"repeated up to {database.MOST_ATTEMPTS} times",
     f"tried up to {'four' if retry.TRIES == 4 else '?'} times, waiting as long as the provider asks,"

@@ -15,13 +15,13 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from tablewright.app import list_models
 from tablewright.application.notifying import send
 from tablewright.doors.server.oidc import OidcLogin
 from tablewright.errors import TablewrightError
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
 from tablewright.saved_settings import write_saved
+from tablewright.services import list_models
 from tablewright.settings import Settings, load_settings
 from tablewright.sources.google_sheets import GoogleSheets, read_key
 from tablewright.sources.search.provider import find_provider

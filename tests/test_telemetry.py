@@ -182,7 +182,7 @@ async def test_telemetry_that_cannot_be_is_said(setting: str, port: int | None, 
 def test_without_the_setting_nothing_of_it_is_imported() -> None:
     program = (
         "import asyncio, sys\n"
-        "from tablewright.app import Tablewright\n"
+        "from tablewright.services import Services\n"
         "from tablewright.settings import Settings\n"
         "from tablewright.telemetry import telemetry\n"
         "async def main():\n"

@@ -11,13 +11,13 @@ from pathlib import Path
 from pydantic import BaseModel
 from task import QUESTION, Job, Measured
 
-from tablewright.app import Tablewright
 from tablewright.citations.evidence import follows
 from tablewright.citations.quotes import cite_span, locate_quote
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Finding, Row, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import cell_text
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
@@ -81,17 +81,17 @@ def install_strategy(folder: Path) -> None:
 async def main(job: Job) -> None:
     install_strategy(job.folder)
     measured = Measured()
-    async with Tablewright.open(settings_for(job)) as tablewright:
+    async with Services.open(settings_for(job)) as services:
         for file in job.files():
-            table = (await tablewright.import_file(file)).table
+            table = (await services.import_file(file)).table
             field = parse_field(f"Founded:number={QUESTION}")
-            fill = await tablewright.plan_enrich(table.id, [field], FromText.name, concurrency=job.concurrency)
+            fill = await services.plan_enrich(table.id, [field], FromText.name, concurrency=job.concurrency)
             gc.collect()
             gc.freeze()  # as the command line does
             with measured.timed():
                 filled = await fill.run()
-        operations = await tablewright.operations(filled.proposal_id, limit=job.rows + 1)
-        names = {row.id: cell_text(row.cell("Company")) for row in await tablewright.page(table.id, limit=job.rows)}
+        operations = await services.operations(filled.proposal_id, limit=job.rows + 1)
+        names = {row.id: cell_text(row.cell("Company")) for row in await services.page(table.id, limit=job.rows)}
     measured.report(job, {names[one.row_id]: one.cell.value for one in operations if one.cell.evidence})
 
 

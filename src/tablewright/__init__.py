@@ -7,7 +7,7 @@
     table.evidence()
 
 Verbs: `enrich`, `find`, `ask`, `research`, `extract`, `transform`; the same to be awaited in `tablewright.aio`.
-Underneath is `Tablewright.open()`, which keeps tables, runs and history.
+Underneath is `Services.open()`, which keeps tables, runs and history.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
     from tablewright.domain.fieldspec import parse_field
     from tablewright.domain.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
     from tablewright.doors.library import aio
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from tablewright.extraction.layout.draft import Parsed
+    from tablewright.services import Services
     from tablewright.settings import Settings, load_settings
     from tablewright.sources.search.provider import SearchProvider
     from tablewright.sources.source import Hit, Query
@@ -64,7 +64,7 @@ ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused Ru
 StoreError Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
-    "tablewright.app": "Tablewright",
+    "tablewright.services": "Services",
     "tablewright.extraction.layout.draft": "Parsed",
     "tablewright.doors.library": "aio",
     "tablewright.doors.library.aio": "Stopped TablewrightWarning",
@@ -121,6 +121,7 @@ __all__ = [
     "RunError",
     "SearchError",
     "SearchProvider",
+    "Services",
     "Settings",
     "Step",
     "Stopped",
@@ -129,7 +130,6 @@ __all__ = [
     "Superseded",
     "Table",
     "TableResult",
-    "Tablewright",
     "TablewrightError",
     "TablewrightWarning",
     "Task",

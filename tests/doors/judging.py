@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tablewright.app import FileOptions, Fill, Filled, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Finding, Row
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.candidate import Candidate
+from tablewright.services import FileOptions, Fill, Filled, Services
 from tablewright.strategies.findings import checked, resolve_value
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Tools
@@ -67,19 +67,19 @@ class Converting(Strategy):
         return answer
 
 
-async def judged_table(tablewright: Tablewright, folder: Path, name: str = "Judged") -> tuple[str, Filled]:
-    return await filled_table(tablewright, folder, name, SEGMENT, Judging())
+async def judged_table(services: Services, folder: Path, name: str = "Judged") -> tuple[str, Filled]:
+    return await filled_table(services, folder, name, SEGMENT, Judging())
 
 
-async def converted_table(tablewright: Tablewright, folder: Path, name: str = "Converted") -> tuple[str, Filled]:
-    return await filled_table(tablewright, folder, name, COUNTRY, Converting())
+async def converted_table(services: Services, folder: Path, name: str = "Converted") -> tuple[str, Filled]:
+    return await filled_table(services, folder, name, COUNTRY, Converting())
 
 
 async def filled_table(
-    tablewright: Tablewright, folder: Path, name: str, asked: str, strategy: Strategy
+    services: Services, folder: Path, name: str, asked: str, strategy: Strategy
 ) -> tuple[str, Filled]:
     path = folder / "firms.csv"
     path.write_text("Company\nAcme\n", encoding="utf-8")
-    table = (await tablewright.import_file(path, FileOptions(name=name))).table
-    filled = await Fill(tablewright.store, table, [parse_field(asked)], strategy).run()
+    table = (await services.import_file(path, FileOptions(name=name))).table
+    filled = await Fill(services.store, table, [parse_field(asked)], strategy).run()
     return table.id, filled

@@ -18,13 +18,13 @@ import rich.progress
 import rich.table
 import typer.main
 
-import tablewright.app
 import tablewright.assembly
 import tablewright.doors.server.app
 import tablewright.doors.web.pages
 import tablewright.engine.estimate
 import tablewright.engine.recheck
 import tablewright.engine.retry
+import tablewright.services
 import tablewright.strategies.pipeline
 from tablewright.doors.cli import main
 from tablewright.doors.cli.root import app

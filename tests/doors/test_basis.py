@@ -7,8 +7,8 @@ from pathlib import Path
 
 from openpyxl import load_workbook
 
-from tablewright.app import Tablewright
 from tablewright.doors.web.evidence_panel import why
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.doors.api.using import Api, served_api
 from tests.doors.conftest import Shell
@@ -18,10 +18,10 @@ from tests.doors.mcp.talking import within
 
 async def filled(home: Path, folder: Path) -> tuple[str, str]:
     """A table with a judged value that is in it, and the proposal that brought it."""
-    async with Tablewright.open(Settings(home=str(home))) as tablewright:
-        table_id, run = await judged_table(tablewright, folder)
-        await tablewright.changes.apply(run.proposal_id)
-        await tablewright.changes.write_values(table_id, {}, [{"Company": "Bolt", "Segment": "B2C"}])
+    async with Services.open(Settings(home=str(home))) as services:
+        table_id, run = await judged_table(services, folder)
+        await services.changes.apply(run.proposal_id)
+        await services.changes.write_values(table_id, {}, [{"Company": "Bolt", "Segment": "B2C"}])
     return table_id, run.proposal_id
 
 
@@ -71,9 +71,9 @@ RULE = "country and nationality"
 
 async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_export(shell: Shell) -> None:
     home = shell.folder / "home"
-    async with Tablewright.open(Settings(home=str(home))) as tablewright:
-        table_id, run = await converted_table(tablewright, shell.folder)
-        await tablewright.changes.apply(run.proposal_id)
+    async with Services.open(Settings(home=str(home))) as services:
+        table_id, run = await converted_table(services, shell.folder)
+        await services.changes.apply(run.proposal_id)
     cell = shell("table", "show", table_id, "--row", "1", "--field", "Country").stdout
     assert f"Converted from what the source states: {RULE}" in cell
     assert "Danish" in cell
@@ -87,9 +87,9 @@ async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_expor
     book = load_workbook(BytesIO((shell.folder / "firms.xlsx").read_bytes()))
     assert book["Evidence"]["H2"].value == f"converted: {RULE}"
     assert RULE in book["Table"]["B2"].comment.text
-    async with Tablewright.open(Settings(home=str(home))) as tablewright:
+    async with Services.open(Settings(home=str(home))) as services:
         assert f"Converted from what the source states: {RULE}." in why(
-            (await tablewright.load(table_id)).rows[0].cell("Country")
+            (await services.load(table_id)).rows[0].cell("Country")
         )
     with served_api(home) as api:
         shown = api.get(f"/tables/{table_id}/rows/1/cells/Country")["cell"]
@@ -101,9 +101,9 @@ async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_expor
 
 
 async def test_what_comes_back_from_an_export_still_names_its_rule(shell: Shell) -> None:
-    async with Tablewright.open(Settings(home=str(shell.folder / "home"))) as tablewright:
-        table_id, run = await converted_table(tablewright, shell.folder)
-        await tablewright.changes.apply(run.proposal_id)
+    async with Services.open(Settings(home=str(shell.folder / "home"))) as services:
+        table_id, run = await converted_table(services, shell.folder)
+        await services.changes.apply(run.proposal_id)
     shell("table", "export", table_id, str(shell.folder / "back.json"))
     back = shell.json("table", "import", str(shell.folder / "back.json"))["table_id"]
     assert shell.json("table", "show", back, "--row", "1", "--field", "Country")["cell"]["converted_by"] == RULE

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..replaying import essence
@@ -71,8 +71,8 @@ def test_a_run_keeps_how_strict_it_was_asked_to_be(shell: Shell) -> None:
     report = shell.json("enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--evidence", "strict")
 
     async def kept() -> str:
-        async with Tablewright.open(Settings(home=str(shell.folder / "home"))) as tablewright:
-            return str((await tablewright.jobs.get(report["run_id"])).spec["settings"]["evidence"])
+        async with Services.open(Settings(home=str(shell.folder / "home"))) as services:
+            return str((await services.jobs.get(report["run_id"])).spec["settings"]["evidence"])
 
     assert asyncio.run(kept()) == "strict"
     refused = shell("enrich", "companies.csv", "--field", FOUNDED, "--evidence", "--yes", code=2)

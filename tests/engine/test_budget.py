@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Filled, Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.services import Filled, Operation, Services
 from tablewright.settings import Settings
 
 from ..answering import columns, row_texts
@@ -23,19 +23,19 @@ STOPPED = "before this row"
 
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:
     (folder / "works.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        return (await tablewright.import_file(folder / "works.csv")).table.id
+    async with Services.open(settings) as services:
+        return (await services.import_file(folder / "works.csv")).table.id
 
 
 async def fill(
     settings: Settings, table_id: str, strategy: str = "lookup", *, apply: bool = False
 ) -> tuple[Filled, list[Operation]]:
-    async with Tablewright.open(settings) as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(FOUNDED)], strategy)
+    async with Services.open(settings) as services:
+        run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], strategy)
         filled = await run.run()
-        operations = await tablewright.operations(filled.proposal_id)
+        operations = await services.operations(filled.proposal_id)
         if apply:
-            await tablewright.changes.apply(filled.proposal_id)
+            await services.changes.apply(filled.proposal_id)
         return filled, operations
 
 
@@ -52,11 +52,11 @@ async def test_a_cap_that_is_reached_in_the_middle_stops_there_and_keeps_what_wa
     settings = thinking(web.settings(tmp_path), model, budget=str(CAP))
     params = {"rows_a_call": "1"} if strategy == "pipeline" else {}
     table_id = await imported(settings, tmp_path)
-    async with Tablewright.open(settings) as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(FOUNDED)], strategy, params=params)
+    async with Services.open(settings) as services:
+        run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], strategy, params=params)
         filled = await run.run()
-        operations = await tablewright.operations(filled.proposal_id)
-        stored = await tablewright.proposal(filled.proposal_id)
+        operations = await services.operations(filled.proposal_id)
+        stored = await services.proposal(filled.proposal_id)
     left = never_begun(operations)
     assert filled.status == "over_budget"
     assert len(operations) == 30, "every row is there"
@@ -80,8 +80,8 @@ async def test_what_is_left_says_which_cap_and_needs_work(web: SmallWeb, model: 
     assert cell.needs_work
     assert not Cell(status="FAILED", reason="not_found").needs_work
     assert filled.cap == "$0.001"
-    async with Tablewright.open(settings) as tablewright:
-        assert await tablewright.cost("works") == pytest.approx(filled.usage.cost_usd)
+    async with Services.open(settings) as services:
+        assert await services.cost("works") == pytest.approx(filled.usage.cost_usd)
 
 
 @pytest.mark.parametrize("applied", [True, False], ids=["applied", "not applied"])
@@ -102,8 +102,8 @@ async def test_the_next_run_pays_only_for_the_rest_and_fills_all(
     assert len(rows_read) == len(set(rows_read)), "no reading is bought twice"
     if applied:
         assert {each.row_id for each in operations}.isdisjoint(done)
-    async with Tablewright.open(settings) as tablewright:
-        rows = (await tablewright.load(table_id)).rows
+    async with Services.open(settings) as services:
+        rows = (await services.load(table_id)).rows
     assert {row.cell("Company").value: row.cell("Founded").value for row in rows} == YEARS
 
 
@@ -113,16 +113,16 @@ async def test_a_doubted_cell_that_was_not_come_to_keeps_its_value(
     settings = thinking(web.settings(tmp_path), model)
     table_id = await imported(settings, tmp_path)
     await fill(settings, table_id, apply=True)
-    async with Tablewright.open(settings) as tablewright:
+    async with Services.open(settings) as services:
         for row in range(1, 31):
-            await tablewright.changes.flag(table_id, row, "Founded")
+            await services.changes.flag(table_id, row, "Founded")
     model.asked.clear()
     question = "Founded:number=In which year did {Company} begin?"
-    async with Tablewright.open(replace(settings, budget="0.0004")) as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(question)], "lookup")
+    async with Services.open(replace(settings, budget="0.0004")) as services:
+        run = await services.plan_enrich(table_id, [parse_field(question)], "lookup")
         filled = await run.run()
-        await tablewright.changes.apply(filled.proposal_id)
-        rows = (await tablewright.load(table_id)).rows
+        await services.changes.apply(filled.proposal_id)
+        rows = (await services.load(table_id)).rows
     cell = rows[-1].cell("Founded")
     assert [row.cell("Founded").value for row in rows] == list(YEARS.values())
     assert (filled.status, filled.found + filled.left) == ("over_budget", 30)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Filled, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Table, given
 from tablewright.engine.estimate import Estimate, Job, estimate
@@ -17,6 +16,7 @@ from tablewright.engine.fill import Fill, Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.text_budget import ROWS_A_CALL
+from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.strategies import estimates
@@ -36,13 +36,13 @@ SEAT = "Seat=Where is {Company} based?"
 class Desk:
     """An app with the thirty works in it."""
 
-    def __init__(self, tablewright: Tablewright, table_id: str) -> None:
-        self.tablewright = tablewright
+    def __init__(self, services: Services, table_id: str) -> None:
+        self.services = services
         self.table_id = table_id
 
     async def plan(self, *fields: str, strategy: str = "lookup", **more: Any) -> Fill:
         asked = [parse_field(text) for text in fields or (FOUNDED,)]
-        return await self.tablewright.plan_enrich(self.table_id, asked, strategy, **more)
+        return await self.services.plan_enrich(self.table_id, asked, strategy, **more)
 
     async def estimate(self, *fields: str, strategy: str = "lookup", **more: Any) -> Estimate:
         return await (await self.plan(*fields, strategy=strategy, **more)).estimate()
@@ -51,18 +51,18 @@ class Desk:
         return await (await self.plan(*fields, strategy=strategy, **more)).run()
 
 
-async def desk(tablewright: Tablewright, folder: Path, table: str = TABLE) -> Desk:
+async def desk(services: Services, folder: Path, table: str = TABLE) -> Desk:
     (folder / "works.csv").write_text(table, encoding="utf-8")
-    return Desk(tablewright, (await tablewright.import_file(folder / "works.csv")).table.id)
+    return Desk(services, (await services.import_file(folder / "works.csv")).table.id)
 
 
 # ── what is to be done ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_an_estimate_asks_nobody_and_leaves_no_run(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        likely = await (await desk(tablewright, tmp_path)).estimate(FOUNDED, SEAT)
-        assert await tablewright.proposals() == []
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        likely = await (await desk(services, tmp_path)).estimate(FOUNDED, SEAT)
+        assert await services.proposals() == []
     assert (likely.rows, likely.cells, likely.model) == (30, 60, "openai:gpt-4o-mini")
     assert likely.calls.low < likely.calls.likely < likely.calls.high
     assert likely.cost_usd is not None
@@ -73,15 +73,15 @@ async def test_an_estimate_asks_nobody_and_leaves_no_run(web: SmallWeb, model: E
 
 
 async def test_only_what_needs_work_is_counted(web: SmallWeb, tmp_path: Path) -> None:
-    async with Tablewright.open(web.settings(tmp_path)) as tablewright:
-        works = await desk(tablewright, tmp_path, "Company,Town\nBardane Works,\nBarmont Works,Bath\n,Leeds\n")
+    async with Services.open(web.settings(tmp_path)) as services:
+        works = await desk(services, tmp_path, "Company,Town\nBardane Works,\nBarmont Works,Bath\n,Leeds\n")
         assert [(each.rows, each.cells) for each in [await works.estimate(FOUNDED, "Town=Where is {Company}?")]] == [
             (2, 3)
         ]
         filled = await works.fill()
-        await tablewright.changes.apply(filled.proposal_id)
+        await services.changes.apply(filled.proposal_id)
         assert ((await works.estimate()).rows, (await works.estimate()).searches) == (0, 0)
-        await tablewright.changes.flag(works.table_id, 2, "Founded")
+        await services.changes.flag(works.table_id, 2, "Founded")
         assert (await works.estimate()).rows == 1
         assert (await works.estimate(SEAT, max_rows=1)).rows == 1
         assert (await works.estimate(SEAT, row_ids=[2, 3])).rows == 1
@@ -101,8 +101,8 @@ async def test_only_what_needs_work_is_counted(web: SmallWeb, tmp_path: Path) ->
 async def test_the_strategys_own_word_is_near_what_a_run_takes(
     web: SmallWeb, model: Endpoint, tmp_path: Path, strategy: str, params: Mapping[str, str], least: float
 ) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        works = await desk(tablewright, tmp_path)
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        works = await desk(services, tmp_path)
         likely = await works.estimate(strategy=strategy, params=params)
         used = (await works.fill(strategy=strategy, params=params)).usage
     assert likely.from_rows == 0
@@ -111,8 +111,8 @@ async def test_the_strategys_own_word_is_near_what_a_run_takes(
 
 
 async def test_earlier_runs_of_the_same_shape_correct_it(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        works = await desk(tablewright, tmp_path)
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        works = await desk(services, tmp_path)
         used = (await works.fill(max_rows=10)).usage
         likely = await works.estimate()
         other_shape = await works.estimate(FOUNDED, SEAT)
@@ -129,8 +129,8 @@ async def test_earlier_runs_of_the_same_shape_correct_it(web: SmallWeb, model: E
 
 
 async def test_four_rows_are_too_few_to_learn_from(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        works = await desk(tablewright, tmp_path)
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        works = await desk(services, tmp_path)
         await works.fill(max_rows=4)
         assert (await works.estimate()).from_rows == 0
 
@@ -138,8 +138,8 @@ async def test_four_rows_are_too_few_to_learn_from(web: SmallWeb, model: Endpoin
 async def test_a_run_that_was_played_again_tells_nothing_of_the_price(
     web: SmallWeb, model: Endpoint, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        works = await desk(tablewright, tmp_path)
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        works = await desk(services, tmp_path)
         first = await works.fill(max_rows=10)
         again = await works.fill(max_rows=10)
         likely = await works.estimate()
@@ -149,8 +149,8 @@ async def test_a_run_that_was_played_again_tells_nothing_of_the_price(
 
 
 async def test_the_newest_run_weighs_more(web: SmallWeb, tmp_path: Path) -> None:
-    async with Tablewright.open(web.settings(tmp_path)) as tablewright:
-        works = await desk(tablewright, tmp_path)
+    async with Services.open(web.settings(tmp_path)) as services:
+        works = await desk(services, tmp_path)
         web.pages, known = {}, web.pages
         await works.fill(row_ids=list(range(1, 11)))
         web.pages = known
@@ -165,15 +165,15 @@ async def test_the_newest_run_weighs_more(web: SmallWeb, tmp_path: Path) -> None
 
 async def test_without_a_known_price_it_says_so(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
     settings = thinking(web.settings(tmp_path), model, model="openai:somebody-elses")
-    async with Tablewright.open(settings) as tablewright:
-        run = await (await desk(tablewright, tmp_path)).plan()
+    async with Services.open(settings) as services:
+        run = await (await desk(services, tmp_path)).plan()
         assert not run.costs_money
         assert (await run.estimate()).cost_usd is None
 
 
 async def test_searches_have_their_price(web: SmallWeb, tmp_path: Path) -> None:
-    async with Tablewright.open(replace(web.settings(tmp_path), search_price="0.01")) as tablewright:
-        run = await (await desk(tablewright, tmp_path)).plan()
+    async with Services.open(replace(web.settings(tmp_path), search_price="0.01")) as services:
+        run = await (await desk(services, tmp_path)).plan()
         likely = await run.estimate()
     assert run.costs_money
     assert (likely.model, likely.calls.high) == ("", 0)
@@ -182,15 +182,15 @@ async def test_searches_have_their_price(web: SmallWeb, tmp_path: Path) -> None:
 
 
 async def test_what_is_played_offline_takes_nothing(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model, offline="yes")) as tablewright:
-        likely = await (await desk(tablewright, tmp_path)).estimate()
+    async with Services.open(thinking(web.settings(tmp_path), model, offline="yes")) as services:
+        likely = await (await desk(services, tmp_path)).estimate()
     assert (likely.rows, likely.calls.high, likely.searches) == (30, 0, 0)
 
 
 async def test_a_local_model_is_not_loaded_for_it(web: SmallWeb, tmp_path: Path) -> None:
     file = write_tiny_model(tmp_path / "tiny.gguf")
-    async with Tablewright.open(replace(web.settings(tmp_path), model=f"local:{file}")) as tablewright:
-        run = await (await desk(tablewright, tmp_path)).plan()
+    async with Services.open(replace(web.settings(tmp_path), model=f"local:{file}")) as services:
+        run = await (await desk(services, tmp_path)).plan()
         likely = await run.estimate()
         assert not run.costs_money
     assert likely.cost_usd is not None
@@ -202,8 +202,8 @@ async def test_a_local_model_is_not_loaded_for_it(web: SmallWeb, tmp_path: Path)
 async def test_with_cascade_it_is_less(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
     calls = []
     for cascade in ("no", "yes"):
-        async with Tablewright.open(thinking(web.settings(tmp_path), model, cascade=cascade)) as tablewright:
-            calls.append((await (await desk(tablewright, tmp_path)).estimate()).calls.likely)
+        async with Services.open(thinking(web.settings(tmp_path), model, cascade=cascade)) as services:
+            calls.append((await (await desk(services, tmp_path)).estimate()).calls.likely)
     assert calls[1] < calls[0]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import SetCell, flag
 from tablewright.domain.fieldspec import parse_field
@@ -20,6 +19,7 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import cells_to_fill
+from tablewright.services import Services
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
@@ -320,14 +320,14 @@ async def test_a_value_that_its_column_cannot_hold_is_tried_again_and_gives_way(
 # ── the whole way, on a small web ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def filled_once(tablewright: Tablewright, folder: Path, strategy: str, **how: Any) -> list[Attempt]:
+async def filled_once(services: Services, folder: Path, strategy: str, **how: Any) -> list[Attempt]:
     """The attempts at the one row of the table, which is made where it is not there yet."""
-    if not await tablewright.tables():
+    if not await services.tables():
         (folder / "firms.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
-        await tablewright.import_file(folder / "firms.csv")
+        await services.import_file(folder / "firms.csv")
     fax = [parse_field("Fax=What is the fax number of {Company}?")]
-    run = await tablewright.plan_enrich("firms", fax, strategy, retry=ONCE, **how)
-    return (await tablewright.attempts((await run.run()).run_id))[1]
+    run = await services.plan_enrich("firms", fax, strategy, retry=ONCE, **how)
+    return (await services.attempts((await run.run()).run_id))[1]
 
 
 ACME = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors.</p>")}
@@ -335,15 +335,15 @@ ACME = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors
 
 @pytest.mark.parametrize("strategy", ["pipeline", "lookup", "research"])
 async def test_every_web_strategy_leaves_a_history_also_of_one_attempt(strategy: str, tmp_path: Path) -> None:
-    async with small_web(ACME) as web, Tablewright.open(web.settings(tmp_path)) as tablewright:
-        (attempt,) = await filled_once(tablewright, tmp_path, strategy)
+    async with small_web(ACME) as web, Services.open(web.settings(tmp_path)) as services:
+        (attempt,) = await filled_once(services, tmp_path, strategy)
         assert attempt.queries
         assert attempt.urls == (() if strategy == "lookup" else (web.url("/acme"),))
 
 
 async def test_the_page_that_was_read_in_vain_is_not_opened_by_another_look(tmp_path: Path) -> None:
-    async with small_web(ACME) as web, Tablewright.open(web.settings(tmp_path)) as tablewright:
-        await filled_once(tablewright, tmp_path, "pipeline")
-        (plain,) = await filled_once(tablewright, tmp_path, "pipeline")
-        (again,) = await filled_once(tablewright, tmp_path, "pipeline", again=True)
+    async with small_web(ACME) as web, Services.open(web.settings(tmp_path)) as services:
+        await filled_once(services, tmp_path, "pipeline")
+        (plain,) = await filled_once(services, tmp_path, "pipeline")
+        (again,) = await filled_once(services, tmp_path, "pipeline", again=True)
         assert (plain.urls, again.urls) == ((web.url("/acme"),), ())

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from tablewright.app import Filled, Operation, Tablewright
 from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.retrieved import Refusal, Retrieved
@@ -18,6 +17,7 @@ from tablewright.engine.breaker import CircuitBreaker, row_failures
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
+from tablewright.services import Filled, Operation, Services
 from tablewright.settings import Settings
 from tablewright.sources.search import searching
 from tablewright.sources.source import Query, Searched
@@ -51,24 +51,24 @@ async def sites() -> AsyncIterator[SmallWeb]:
 
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:
     (folder / "works.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        return (await tablewright.import_file(folder / "works.csv")).table.id
+    async with Services.open(settings) as services:
+        return (await services.import_file(folder / "works.csv")).table.id
 
 
 async def filled(
     settings: Settings, table_id: str, strategy: str = "lookup", field: str = FOUNDED
 ) -> tuple[Filled, list[Operation]]:
-    async with Tablewright.open(settings) as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(field)], strategy)
+    async with Services.open(settings) as services:
+        run = await services.plan_enrich(table_id, [parse_field(field)], strategy)
         done = await run.run()
-        operations = await tablewright.operations(done.proposal_id)
-        await tablewright.changes.apply(done.proposal_id)
+        operations = await services.operations(done.proposal_id)
+        await services.changes.apply(done.proposal_id)
         return done, operations
 
 
 async def values(settings: Settings, table_id: str) -> dict[str, object]:
-    async with Tablewright.open(settings) as tablewright:
-        rows = (await tablewright.load(table_id)).rows
+    async with Services.open(settings) as services:
+        rows = (await services.load(table_id)).rows
     return {str(row.cell("Company").value): row.cell("Founded").value for row in rows}
 
 
@@ -268,10 +268,8 @@ async def test_a_row_whose_search_is_always_refused_does_not_hold_up_the_others(
     assert (done.status, done.found, done.unasked) == ("done", 29, 1)
     assert "403" in done.cause
     assert len(operations) == 29
-    async with Tablewright.open(settings) as tablewright:
-        row = next(
-            row for row in (await tablewright.load(table_id)).rows if row.cell("Company").value == "Corvix Works"
-        )
+    async with Services.open(settings) as services:
+        row = next(row for row in (await services.load(table_id)).rows if row.cell("Company").value == "Corvix Works")
     assert row.cell("Founded").status == "PENDING"
 
 
@@ -281,12 +279,12 @@ async def test_answers_that_came_without_the_model_are_counted_and_said(
     settings = thinking(web.settings(tmp_path), model)
     table_id = await imported(settings, tmp_path)
     model.otherwise = Reply(200, b'{"not": "an answer"}', {"content-type": "application/json"})
-    async with Tablewright.open(settings) as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(FOUNDED)], "lookup")
+    async with Services.open(settings) as services:
+        run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], "lookup")
         done = await run.run()
-        reasoning = (await tablewright.proposal(done.proposal_id)).reasoning
-        report = await tablewright.enrich_report(done)
-        shown = await tablewright.jobs.report(await tablewright.jobs.get(done.run_id))
+        reasoning = (await services.proposal(done.proposal_id)).reasoning
+        report = await services.enrich_report(done)
+        shown = await services.jobs.report(await services.jobs.get(done.run_id))
     assert done.degraded >= 30
     said = f"{done.degraded} answers came without the model (degraded)"
     assert said in reasoning
@@ -301,11 +299,11 @@ async def test_a_row_is_skipped_only_if_what_the_question_needs_is_empty_and_it_
     settings = web.settings(tmp_path)
     table_id = await imported(settings, tmp_path, f"Company,Trade name,City\n{name},,Oslo\n,{name},Oslo\n,,Oslo\n")
     news: list[Progress] = []
-    async with Tablewright.open(settings) as tablewright:
+    async with Services.open(settings) as services:
         field = parse_field("Founded:number=What year was {Trade name} founded?")
-        run = await tablewright.plan_enrich(table_id, [field], "lookup", watch=news.append)
+        run = await services.plan_enrich(table_id, [field], "lookup", watch=news.append)
         done = await run.run()
-        report = await tablewright.enrich_report(done)
+        report = await services.enrich_report(done)
     assert (done.found, done.incomplete) == (1, 2)
     assert [(each.row_id, each.why) for each in done.skipped_rows] == [
         (1, "Trade name is empty"),

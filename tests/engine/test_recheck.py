@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.assembly import open_web
 from tablewright.citations.quotes import cite_span
 from tablewright.domain.edits import SetCell
@@ -18,6 +17,7 @@ from tablewright.domain.model import Cell, Evidence, Field, given
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.engine.recheck import Recheck, Rechecked, judge, overall
 from tablewright.errors import NotFound
+from tablewright.services import Services
 from tablewright.sources.source import Query, Searched
 from tablewright.store.store import Store
 
@@ -38,86 +38,86 @@ def path(name: str) -> str:
 
 
 @asynccontextmanager
-async def filled(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Tablewright]]:
+async def filled(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Services]]:
     """A table of three companies, each founded in a year that only its own page states."""
     (tmp_path / "companies.csv").write_text("Company\n" + "\n".join(NAMES) + "\n")
     pages = {path(name): page(name, year) for name, year in zip(NAMES, YEARS, strict=True)}
-    async with small_web(pages) as web, Tablewright.open(web.settings(tmp_path / "home")) as tablewright:
-        await tablewright.import_file(tmp_path / "companies.csv")
-        run = await tablewright.plan_enrich("companies", [FOUNDED], "")
-        await tablewright.changes.apply((await run.run()).proposal_id)
-        assert [(cell.value, cell.status) for cell in await cells(tablewright)] == [(y, "ENRICHED") for y in YEARS]
+    async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as services:
+        await services.import_file(tmp_path / "companies.csv")
+        run = await services.plan_enrich("companies", [FOUNDED], "")
+        await services.changes.apply((await run.run()).proposal_id)
+        assert [(cell.value, cell.status) for cell in await cells(services)] == [(y, "ENRICHED") for y in YEARS]
         web.requests.clear()
-        yield web, tablewright
+        yield web, services
 
 
-async def cells(tablewright: Tablewright) -> list[Cell]:
-    return [row.cell("Founded") async for row in tablewright.rows("companies")]
+async def cells(services: Services) -> list[Cell]:
+    return [row.cell("Founded") async for row in services.rows("companies")]
 
 
-async def recheck(tablewright: Tablewright, **how: bool | list[int]) -> Rechecked:
-    return await tablewright.recheck("companies", **how)  # type: ignore[arg-type]
+async def recheck(services: Services, **how: bool | list[int]) -> Rechecked:
+    return await services.recheck("companies", **how)  # type: ignore[arg-type]
 
 
 async def test_pages_that_still_say_it_support_their_cells_and_each_is_really_asked_for_once(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
-        before = await cells(tablewright)
-        done = await recheck(tablewright)
+    async with filled(tmp_path) as (web, services):
+        before = await cells(services)
+        done = await recheck(services)
         assert [(cell.row_id, cell.field, cell.verdict, cell.note) for cell in done.cells] == [
             (row_id, "Founded", "supported", "") for row_id in (1, 2, 3)
         ]
         assert (done.status, done.pages, done.change) == ("done", 3, None)
         assert {name: web.requests[path(name)] for name in NAMES} == dict.fromkeys(NAMES, 1)
-        assert await cells(tablewright) == before
+        assert await cells(services) == before
 
 
 async def test_the_history_has_the_name_of_whoever_asked(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
+    async with filled(tmp_path) as (web, services):
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
-        run_id = await tablewright.acting("ann").start_recheck("companies")
-        async for _ in tablewright.jobs.watch(run_id):
+        run_id = await services.acting("ann").start_recheck("companies")
+        async for _ in services.jobs.watch(run_id):
             pass
-        assert (await tablewright.history("companies", limit=1))[0].actor == "ann"
+        assert (await services.history("companies", limit=1))[0].actor == "ann"
 
 
 async def test_a_page_that_says_something_else_flags_exactly_the_cells_that_cite_it(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
-        before = await cells(tablewright)
+    async with filled(tmp_path) as (web, services):
+        before = await cells(services)
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
-        done = await recheck(tablewright)
+        done = await recheck(services)
         assert [cell.verdict for cell in done.cells] == ["supported", "changed", "supported"]
         assert done.cells[1].origins == (web.url("/quillon"),)
-        after = await cells(tablewright)
+        after = await cells(services)
         assert (after[0], after[2]) == (before[0], before[2])
         assert (after[1].status, after[1].value, after[1].evidence) == ("FLAGGED", 1987, before[1].evidence)
         assert web.url("/quillon") in (after[1].error or "")
         assert "founded in 1987" in (after[1].error or "")
         assert done.change is not None
         assert done.change.edits == 1
-        await tablewright.changes.undo_change("companies", done.change.number)
-        assert await cells(tablewright) == before
+        await services.changes.undo_change("companies", done.change.number)
+        assert await cells(services) == before
 
 
 async def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
-        before = await cells(tablewright)
+    async with filled(tmp_path) as (web, services):
+        before = await cells(services)
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
-        done = await recheck(tablewright, dry_run=True)
+        done = await recheck(services, dry_run=True)
         assert (done.count("changed"), done.change) == (1, None)
-        assert await cells(tablewright) == before
+        assert await cells(services) == before
 
 
 async def test_a_page_that_is_down_gone_or_refuses_leaves_its_cell_alone(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
-        before = await cells(tablewright)
+    async with filled(tmp_path) as (web, services):
+        before = await cells(services)
         web.pages["/kestrelworks"] = Page("Error", "broken", status=500)
         web.pages["/quillon"] = Page("Forbidden", "no", status=403)
         del web.pages["/halden"]
-        done = await recheck(tablewright)
+        done = await recheck(services)
         assert [cell.verdict for cell in done.cells] == ["not checked"] * 3
         assert "500" in done.cells[0].note
         assert "404" in done.cells[2].note
-        assert await cells(tablewright) == before
+        assert await cells(services) == before
 
 
 async def test_a_fresh_page_is_asked_for_again_and_not_sent_when_it_has_not_changed(
@@ -143,7 +143,7 @@ async def test_a_fresh_page_is_asked_for_again_and_not_sent_when_it_has_not_chan
 async def test_offline_nothing_is_checked(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, _):
         offline = replace(web.settings(tmp_path / "home"), offline="yes")
-        async with Tablewright.open(offline) as again:
+        async with Services.open(offline) as again:
             done = await recheck(again)
         assert not web.requests
         assert [cell.verdict for cell in done.cells] == ["not checked"] * 3
@@ -151,10 +151,10 @@ async def test_offline_nothing_is_checked(tmp_path: Path) -> None:
 
 
 async def test_an_imported_table_is_rechecked_and_no_search_provider_is_needed(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
-        await tablewright.export_file("companies", tmp_path / "companies.json")
+    async with filled(tmp_path) as (web, services):
+        await services.export_file("companies", tmp_path / "companies.json")
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
-        async with Tablewright.open(replace(web.settings(tmp_path / "elsewhere"), search="brave")) as other:
+        async with Services.open(replace(web.settings(tmp_path / "elsewhere"), search="brave")) as other:
             await other.import_file(tmp_path / "companies.json")
             done = await recheck(other)
             assert [cell.verdict for cell in done.cells] == ["supported", "changed", "supported"]
@@ -163,33 +163,31 @@ async def test_an_imported_table_is_rechecked_and_no_search_provider_is_needed(t
 
 
 async def test_only_the_named_rows_and_columns_are_looked_at(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
-        done = await recheck(tablewright, row_ids=[2])
+    async with filled(tmp_path) as (web, services):
+        done = await recheck(services, row_ids=[2])
         assert [cell.row_id for cell in done.cells] == [2]
         assert web.requests["/quillon"] == 1
         assert web.requests["/halden"] == 0
-        nothing = await tablewright.recheck("companies", ["company"])
+        nothing = await services.recheck("companies", ["company"])
         assert (nothing.cells, nothing.pages) == ((), 0)
         with pytest.raises(NotFound, match="no row 9"):
-            await recheck(tablewright, row_ids=[9])
+            await recheck(services, row_ids=[9])
         with pytest.raises(NotFound, match="Profit"):
-            await tablewright.recheck("companies", ["Profit"])
+            await services.recheck("companies", ["Profit"])
 
 
 async def test_stopping_keeps_what_was_seen_so_far(tmp_path: Path) -> None:
-    async with filled(tmp_path) as (web, tablewright):
+    async with filled(tmp_path) as (web, services):
         for name in NAMES:
             web.pages[path(name)] = page(name, 1800)
-        done = await tablewright.recheck(
-            "companies", watch=lambda news: tablewright.jobs.stop() if news.done == 1 else None
-        )
+        done = await services.recheck("companies", watch=lambda news: services.jobs.stop() if news.done == 1 else None)
         assert done.status == "cancelled"
         verdicts = [cell.verdict for cell in done.cells]
         assert 1 <= verdicts.count("changed") < 3
         assert {cell.note for cell in done.cells if cell.verdict == "not checked"} == {
             "stopped before it was asked for"
         }
-        statuses = [cell.status for cell in await cells(tablewright)]
+        statuses = [cell.status for cell in await cells(services)]
         assert statuses == ["FLAGGED" if verdict == "changed" else "ENRICHED" for verdict in verdicts]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.sample.server import SampleWeb
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..answering import Answering, Cells, answers, call, offered, said, sent
@@ -29,11 +29,11 @@ async def run(settings: Settings, table: str, strategy: str, **params: str) -> d
     """In an app of its own, with the table imported anew."""
     file = settings.home_folder / "companies.csv"
     file.write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        imported = await tablewright.import_file(file)
+    async with Services.open(settings) as services:
+        imported = await services.import_file(file)
         fields = [parse_field(text) for text in FIELDS]
-        fill = await tablewright.plan_enrich(imported.table.id, fields, strategy, params=params)
-        return await tablewright.enrich_report(await fill.run())
+        fill = await services.plan_enrich(imported.table.id, fields, strategy, params=params)
+        return await services.enrich_report(await fill.run())
 
 
 def bought(report: dict[str, Any]) -> tuple[int, int, int]:

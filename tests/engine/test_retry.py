@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.attempts import Assessment, Attempt, WeakColumn
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Conflict, Evidence, Field, Finding, Row
@@ -18,6 +17,7 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
 from tablewright.engine.retry import Retry, merged
 from tablewright.errors import NotFound
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import FIRST, Feedback, Tell
 
@@ -257,11 +257,11 @@ async def test_a_stronger_model_reads_everything_again_on_the_last_attempt(
 
 async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
-    async with Tablewright.open(web.settings(tmp_path)) as tablewright:
-        table = (await tablewright.import_file(tmp_path / "t.csv")).table
-        run = await tablewright.plan_enrich(table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
+    async with Services.open(web.settings(tmp_path)) as services:
+        table = (await services.import_file(tmp_path / "t.csv")).table
+        run = await services.plan_enrich(table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
         filled = await run.run()
-        report = await tablewright.enrich_report(filled)
+        report = await services.enrich_report(filled)
         first, second = report["rows"][0]["attempts"]
         assert (first["number"], first["columns"]) == (1, ["Founded", "CEO"])
         assert [weak["name"] for weak in first["assessment"]["weak"]] == ["CEO"]
@@ -269,9 +269,9 @@ async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path:
         assert (second["columns"], second["urls"]) == (["CEO"], [web.url("/people")])
         assert second["results"] == {"CEO": "Ann Lee"}
         assert set(first["patterns"]).isdisjoint(second["patterns"])
-        await tablewright.remove_table(table.id)
+        await services.remove_table(table.id)
         with pytest.raises(NotFound):
-            await tablewright.attempts(filled.run_id)
+            await services.attempts(filled.run_id)
 
 
 class Failing:

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.progress import ignore
 from tablewright.engine.rows import COMPUTED_SLICES, SLICE, WINDOW
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 ROWS = WINDOW + 1
 
 
-async def slices_of(tablewright: Tablewright, table_id: str, field: str) -> int:
-    fill = await tablewright.plan_enrich(table_id, [parse_field(field)])
+async def slices_of(services: Services, table_id: str, field: str) -> int:
+    fill = await services.plan_enrich(table_id, [parse_field(field)])
     run_id = await fill.begin("nobody", settings={})
-    return len((await tablewright.store.slices.totals(run_id)).unfinished)
+    return len((await services.store.slices.totals(run_id)).unfinished)
 
 
 async def test_what_is_computed_is_handed_out_in_whole_windows_and_what_asks_in_few_rows(tmp_path: Path) -> None:
     (tmp_path / "prices.csv").write_text("Item,Price\n" + "".join(f"{n},{n}\n" for n in range(ROWS)), encoding="utf-8")
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"), search="sample")) as tablewright:
-        table_id = (await tablewright.import_file(tmp_path / "prices.csv")).table.id
-        assert await slices_of(tablewright, table_id, "Double:number={Price} * 2") == 2
-        assert await slices_of(tablewright, table_id, "Maker=Who makes {Item}?") >= ROWS / SLICE
+    async with Services.open(Settings(home=str(tmp_path / "home"), search="sample")) as services:
+        table_id = (await services.import_file(tmp_path / "prices.csv")).table.id
+        assert await slices_of(services, table_id, "Double:number={Price} * 2") == 2
+        assert await slices_of(services, table_id, "Maker=Who makes {Item}?") >= ROWS / SLICE
 
 
 async def test_a_large_computation_has_few_slices_and_tells_how_far_it_is(tmp_path: Path) -> None:
     rows = COMPUTED_SLICES * WINDOW + 1
     (tmp_path / "prices.csv").write_text("Item,Price\n" + "".join(f"{n},{n}\n" for n in range(rows)), encoding="utf-8")
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
-        table_id = (await tablewright.import_file(tmp_path / "prices.csv")).table.id
-        assert await slices_of(tablewright, table_id, "Double:number={Price} * 2") == COMPUTED_SLICES
-        fill = await tablewright.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
-        filled = await (await tablewright.jobs.durable(fill, ignore)).run()
-        told = [event.progress async for event in tablewright.jobs.watch(filled.run_id)]
+    async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
+        table_id = (await services.import_file(tmp_path / "prices.csv")).table.id
+        assert await slices_of(services, table_id, "Double:number={Price} * 2") == COMPUTED_SLICES
+        fill = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
+        filled = await (await services.jobs.durable(fill, ignore)).run()
+        told = [event.progress async for event in services.jobs.watch(filled.run_id)]
     assert (filled.found, filled.rows) == (rows, rows)
     assert {each.stage for each in told} == {"starting", "computing", "complete"}
     assert len(told) < rows / 100

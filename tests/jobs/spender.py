@@ -9,10 +9,10 @@ import asyncio
 import json
 import sys
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.fill import Fill
 from tablewright.errors import OverQuota
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 READ, WRITTEN = 200, 400
@@ -27,14 +27,14 @@ def paying(url: str, home: str, database_url: str = "", **values: str) -> dict[s
     return {"home": home, "database_url": database_url, "attempts": "1", **model, **values}
 
 
-async def planned(app: Tablewright, name: str, rows: int) -> Fill:
+async def planned(app: Services, name: str, rows: int) -> Fill:
     """A run over a table of its own: no row is like another, so that each is bought."""
     notes = [{"Note": f"{name} {number}"} for number in range(rows)]
     table = (await app.import_rows(notes)).table
     return await app.plan_enrich(table.id, [parse_field(KIND)], "transform", params={"rows_a_call": "1"})
 
 
-async def spend(app: Tablewright, name: str, rows: int) -> str:
+async def spend(app: Services, name: str, rows: int) -> str:
     """How the run ended."""
     try:
         filled = await (await app.durable(await planned(app, name, rows))).run()
@@ -44,7 +44,7 @@ async def spend(app: Tablewright, name: str, rows: int) -> str:
 
 
 async def main(settings: str, user: str, name: str, runs: int, rows: int) -> None:
-    async with Tablewright.open(Settings(**json.loads(settings))) as app:
+    async with Services.open(Settings(**json.loads(settings))) as app:
         person = await app.users.by_id(user)
         ann = app.acting(person.name, person)
         ended = await asyncio.gather(*(spend(ann, f"{name}{number}", rows) for number in range(runs)))

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Person
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
@@ -41,13 +41,13 @@ def settings(endpoint: Endpoint, tmp_path: Path, database_url: str) -> dict[str,
     return paying(endpoint.url, str(tmp_path), postgres)
 
 
-async def user_with(app: Tablewright, dollars: float) -> Person:
+async def user_with(app: Services, dollars: float) -> Person:
     person, _ = await app.users.add("ann", "editor")
     await app.limit_user("ann", {"dollars": dollars})
     return person
 
 
-async def dollars(app: Tablewright, person: Person) -> tuple[float, float]:
+async def dollars(app: Services, person: Person) -> tuple[float, float]:
     """Used and held."""
     return next((each.used, each.held) for each in await app.quotas(person) if each.what == "dollars")
 
@@ -62,7 +62,7 @@ async def spender(settings: dict[str, str], person: Person, name: str, runs: int
 async def test_forty_runs_in_four_processes_spend_no_more_than_is_left(
     endpoint: Endpoint, settings: dict[str, str]
 ) -> None:
-    async with Tablewright.open(Settings(**settings)) as app:
+    async with Services.open(Settings(**settings)) as app:
         person = await user_with(app, LEFT)
         processes = [await spender(settings, person, f"p{number}", RUNS, ROWS) for number in range(PROCESSES)]
         told = [(await asyncio.wait_for(process.communicate(), PATIENCE))[0] for process in processes]
@@ -77,14 +77,14 @@ async def test_forty_runs_in_four_processes_spend_no_more_than_is_left(
 
 
 async def test_runs_that_begin_at_once_in_one_process_have_one_conductor(settings: dict[str, str]) -> None:
-    async with Tablewright.open(Settings(**settings)) as app:
+    async with Services.open(Settings(**settings)) as app:
         ann = app.acting("ann", await user_with(app, LEFT))
         await asyncio.gather(*(spend(ann, f"run{number}", 1) for number in range(6)))
         assert len(await app.store.workers.all()) == 1
 
 
 async def test_what_a_killed_process_held_comes_back(endpoint: Endpoint, settings: dict[str, str]) -> None:
-    async with Tablewright.open(Settings(**settings)) as app:
+    async with Services.open(Settings(**settings)) as app:
         person = await user_with(app, 1.0)
         endpoint.open_gate.clear()
         process = await spender(settings, person, "lost", 1, ROWS)
@@ -103,7 +103,7 @@ async def test_what_a_killed_process_held_comes_back(endpoint: Endpoint, setting
 async def test_a_run_without_a_cap_of_its_own_ends_over_budget_and_keeps_what_it_found(
     endpoint: Endpoint, settings: dict[str, str]
 ) -> None:
-    async with Tablewright.open(Settings(**settings)) as app:
+    async with Services.open(Settings(**settings)) as app:
         person = await user_with(app, 40 * A_CALL)
         ann = app.acting("ann", person)
         assert await spend(ann, "many", 60) == "over_budget"
@@ -118,7 +118,7 @@ async def test_a_run_without_a_cap_of_its_own_ends_over_budget_and_keeps_what_it
 
 
 async def test_holding_takes_few_transactions_for_many_calls(endpoint: Endpoint, settings: dict[str, str]) -> None:
-    async with Tablewright.open(Settings(**settings)) as app:
+    async with Services.open(Settings(**settings)) as app:
         ann = app.acting("ann", await user_with(app, 100.0))
         holds = 0
         hold = ann.store.ledger.hold_dollars

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from dbos import DBOS
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import AuthorityLost
 from tablewright.jobs import background, queue
 from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.schedules import Schedule
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tests.jobs.test_resumed_here import ended, serving
@@ -27,11 +27,11 @@ FOUNDED = parse_field("Founded:number=What year was {Name} founded?")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-async def tablewright(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Tablewright]:
+async def services(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Services]:
     """With two editors, Ann and Bob, and a table of Ann's that Bob sees too."""
     database = str(request.getfixturevalue("postgres_url")) if request.param == "postgresql" else ""
     settings = Settings(home=str(tmp_path), database_url=database, search="sample", attempts="1")
-    async with Tablewright.open(settings) as opened:
+    async with Services.open(settings) as opened:
         for name in ("ann", "bob"):
             await opened.users.add(name, "editor")
         rows = tmp_path / "prices.csv"
@@ -44,21 +44,21 @@ async def tablewright(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIt
         yield opened
 
 
-async def named(tablewright: Tablewright, name: str) -> Tablewright:
+async def named(services: Services, name: str) -> Services:
     """As that person works with it."""
-    (person,) = [each for each in await tablewright.users.all() if each.name == name]
-    return tablewright.acting(name, person)
+    (person,) = [each for each in await services.users.all() if each.name == name]
+    return services.acting(name, person)
 
 
-async def lose(tablewright: Tablewright, how: str) -> str:
+async def lose(services: Services, how: str) -> str:
     """Ann loses her authority; the words in which it is told."""
     if how == "demoted":
-        await tablewright.users.change_role("ann", "viewer")
+        await services.users.change_role("ann", "viewer")
         return "ann, in whose name it runs, is only a viewer now"
     if how == "removed":
-        await tablewright.users.remove("ann")
+        await services.users.remove("ann")
         return "the user in whose name it runs was removed"
-    await tablewright.unshare("table", "prices", ["ann"])
+    await services.unshare("table", "prices", ["ann"])
     return "ann, in whose name it runs, no longer has access to the table"
 
 
@@ -69,102 +69,102 @@ async def fire(schedule: Schedule) -> None:
     await asyncio.to_thread(handle.get_result)
 
 
-async def refreshed(tablewright: Tablewright, schedule: Schedule, price: int) -> tuple[object, list[Run]]:
+async def refreshed(services: Services, schedule: Schedule, price: int) -> tuple[object, list[Run]]:
     """After the price changed and the schedule fired: what was computed of it, and the refreshes so far."""
-    await tablewright.changes.set_value(schedule.table_id, 1, "Price", str(price))
+    await services.changes.set_value(schedule.table_id, 1, "Price", str(price))
     await fire(schedule)
-    for run in await tablewright.jobs.all(schedule.table_id):
-        await ended(tablewright, run.id)
-    (row,) = await tablewright.page(schedule.table_id)
-    runs = [run for run in await tablewright.jobs.all(schedule.table_id) if run.kind == "refresh"]
+    for run in await services.jobs.all(schedule.table_id):
+        await ended(services, run.id)
+    (row,) = await services.page(schedule.table_id)
+    runs = [run for run in await services.jobs.all(schedule.table_id) if run.kind == "refresh"]
     return row.cell("Double").value, runs
 
 
 @pytest.mark.parametrize("how", ["demoted", "removed", "unshared"])
 async def test_a_schedule_pauses_once_its_author_may_not_and_another_editor_takes_it_over(
-    tablewright: Tablewright, how: str
+    services: Services, how: str
 ) -> None:
-    ann, bob = await named(tablewright, "ann"), await named(tablewright, "bob")
-    async with serving(tablewright):
+    ann, bob = await named(services, "ann"), await named(services, "bob")
+    async with serving(services):
         schedule = await ann.schedule("prices", "refresh", "day", apply=True)
-        assert (await refreshed(tablewright, schedule, 20))[0] == 40
-        said = await lose(tablewright, how)
-        double, runs = await refreshed(tablewright, schedule, 30)
+        assert (await refreshed(services, schedule, 20))[0] == 40
+        said = await lose(services, how)
+        double, runs = await refreshed(services, schedule, 30)
         assert double == 40, "nothing is applied in the name of who may not"
         assert [run.status for run in runs] == ["paused", "done"]
         assert said in (runs[0].error or "")
         assert "setting it again" in (runs[0].error or "")
-        assert len((await refreshed(tablewright, schedule, 50))[1]) == 2, "it is said once, not at every time"
+        assert len((await refreshed(services, schedule, 50))[1]) == 2, "it is said once, not at every time"
         (shown,) = await bob.jobs.schedules(schedule.table_id)
         assert said in shown.paused
         again = await bob.schedule(schedule.table_id, "refresh", "day", apply=True)
         (shown,) = await bob.jobs.schedules(schedule.table_id)
         assert (shown.author, shown.paused) == ("bob", "")
-        double, runs = await refreshed(tablewright, again, 60)
+        double, runs = await refreshed(services, again, 60)
         assert (double, runs[0].status) == (120, "done")
-        assert (await tablewright.history(schedule.table_id, 1))[0].actor == "bob"
+        assert (await services.history(schedule.table_id, 1))[0].actor == "bob"
 
 
-async def test_a_schedule_goes_on_once_its_author_may_again(tablewright: Tablewright) -> None:
-    ann = await named(tablewright, "ann")
-    async with serving(tablewright):
+async def test_a_schedule_goes_on_once_its_author_may_again(services: Services) -> None:
+    ann = await named(services, "ann")
+    async with serving(services):
         schedule = await ann.schedule("prices", "refresh", "day", apply=True)
-        await lose(tablewright, "demoted")
-        assert (await refreshed(tablewright, schedule, 30))[0] == 24
-        await tablewright.users.change_role("ann", "editor")
-        assert (await refreshed(tablewright, schedule, 30))[0] == 60
+        await lose(services, "demoted")
+        assert (await refreshed(services, schedule, 30))[0] == 24
+        await services.users.change_role("ann", "editor")
+        assert (await refreshed(services, schedule, 30))[0] == 60
 
 
 @pytest.mark.parametrize("how", ["demoted", "removed"])
 async def test_a_run_that_workers_take_up_pauses_and_goes_on_in_the_name_of_whoever_resumes_it(
-    tablewright: Tablewright, how: str
+    services: Services, how: str
 ) -> None:
-    ann, bob = await named(tablewright, "ann"), await named(tablewright, "bob")
+    ann, bob = await named(services, "ann"), await named(services, "bob")
     fill = await ann.plan_enrich("prices", [FOUNDED], "pipeline")
     run_id = await fill.begin("queue/of-a-process-that-is-gone")
-    said = await lose(tablewright, how)
-    async with serving(tablewright):
-        await ended(tablewright, run_id)
+    said = await lose(services, how)
+    async with serving(services):
+        await ended(services, run_id)
         run = await bob.jobs.get(run_id)
         assert (run.status, run.usage.searches) == ("paused", 0)
         assert said in (run.error or "")
         assert "can resume it in their own name" in (run.error or "")
         await bob.jobs.resume_in_background(run_id)
-        await ended(tablewright, run_id)
+        await ended(services, run_id)
         run = await bob.jobs.get(run_id)
-        (person,) = [each for each in await tablewright.users.all() if each.name == "bob"]
+        (person,) = [each for each in await services.users.all() if each.name == "bob"]
         assert (run.status, run.person) == ("done", person.id)
 
 
-async def test_a_run_that_is_resumed_stays_its_starters_while_they_may(tablewright: Tablewright) -> None:
-    ann, bob = await named(tablewright, "ann"), await named(tablewright, "bob")
+async def test_a_run_that_is_resumed_stays_its_starters_while_they_may(services: Services) -> None:
+    ann, bob = await named(services, "ann"), await named(services, "bob")
     run_id = await (await ann.plan_enrich("prices", [FOUNDED], "pipeline")).begin("queue/of-a-process-that-is-gone")
     before = await ann.jobs.get(run_id)
     await bob.jobs.resume_in_background(run_id)
-    await ended(tablewright, run_id)
+    await ended(services, run_id)
     run = await ann.jobs.get(run_id)
     assert (run.status, run.person) == ("done", before.person)
 
 
 async def test_files_that_were_handed_in_are_not_read_for_who_may_not_by_then(
-    tablewright: Tablewright, tmp_path: Path
+    services: Services, tmp_path: Path
 ) -> None:
     paper = tmp_path / "lease.txt"
     paper.write_text("Lease\n\nTenant: Quietwater Ltd\n", encoding="utf-8")
-    ann = await named(tablewright, "ann")
-    await lose(tablewright, "demoted")
+    ann = await named(services, "ann")
+    await lose(services, "demoted")
     with pytest.raises(AuthorityLost):
         await add_documents(ann, [paper], workers=1)
-    assert await tablewright.store.documents.all() == []
-    (run,) = [run for run in await tablewright.jobs.all() if run.kind == "ingest"]
+    assert await services.store.documents.all() == []
+    (run,) = [run for run in await services.jobs.all() if run.kind == "ingest"]
     assert run.status == "paused"
 
 
 async def test_work_as_a_whole_is_broken_off_when_its_person_is_demoted_meanwhile(
-    tablewright: Tablewright, monkeypatch: pytest.MonkeyPatch
+    services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "AUTHORITY", 0.01)
-    ann = await named(tablewright, "ann")
+    ann = await named(services, "ann")
     begun = asyncio.Event()
 
     async def work(run: Run, doing: BackgroundRun) -> None:
@@ -175,8 +175,8 @@ async def test_work_as_a_whole_is_broken_off_when_its_person_is_demoted_meanwhil
     doing = asyncio.create_task(ann.jobs.perform("recheck", table.id, {}, work))
     async with asyncio.timeout(PATIENCE):
         await begun.wait()
-        await lose(tablewright, "demoted")
+        await lose(services, "demoted")
         with pytest.raises(AuthorityLost, match="only a viewer now"):
             await doing
-    (run,) = [run for run in await tablewright.jobs.all() if run.kind == "recheck"]
+    (run,) = [run for run in await services.jobs.all() if run.kind == "recheck"]
     assert run.status == "paused"

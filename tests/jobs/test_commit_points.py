@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import DiskFull
+from tablewright.services import Services
 from tablewright.settings import Settings, load_settings
 from tablewright.store.failures import Treatment, judge_sqlstate
 
@@ -53,18 +53,18 @@ def settings(small_world: World, tmp_path: Path) -> Settings:
     return load_settings(environ=environ | small_world.environ | own)
 
 
-async def bring(tablewright: Tablewright) -> str:
-    return (await tablewright.import_file(Path(tablewright.settings.home) / "companies.csv")).table.id
+async def bring(services: Services) -> str:
+    return (await services.import_file(Path(services.settings.home) / "companies.csv")).table.id
 
 
-async def fill(tablewright: Tablewright, table_id: str) -> str:
-    planned = await tablewright.plan_enrich(table_id, [parse_field(FIELDS[0])])
-    return (await (await tablewright.durable(planned)).run()).run_id
+async def fill(services: Services, table_id: str) -> str:
+    planned = await services.plan_enrich(table_id, [parse_field(FIELDS[0])])
+    return (await (await services.durable(planned)).run()).run_id
 
 
-async def outcome(tablewright: Tablewright, run_id: str, world: World) -> Came:
-    result = await tablewright.jobs.result(run_id)
-    operations = await tablewright.operations(result.proposal_id)
+async def outcome(services: Services, run_id: str, world: World) -> Came:
+    result = await services.jobs.result(run_id)
+    operations = await services.operations(result.proposal_id)
     counts = world.counts()
     bought = {kind: sorted(len(times[1]) for times in getattr(counts, kind).values()) for kind in ("model", "search")}
     values = {(each.row_id, each.field): each.cell.value for each in operations}
@@ -74,19 +74,19 @@ async def outcome(tablewright: Tablewright, run_id: str, world: World) -> Came:
 
 @pytest.fixture
 async def undisturbed(postgres_url: str, settings: Settings, small_world: World) -> Came:
-    async with Tablewright.open(replace(settings, database_url=postgres_url)) as tablewright:
-        table_id = await bring(tablewright)
-        came = await outcome(tablewright, await fill(tablewright, table_id), small_world)
-        await forget(tablewright, table_id)
+    async with Services.open(replace(settings, database_url=postgres_url)) as services:
+        table_id = await bring(services)
+        came = await outcome(services, await fill(services, table_id), small_world)
+        await forget(services, table_id)
     assert (came.status, len(came.cells)) == ("done", ROWS)
     assert {times for kind in came.bought.values() for times in kind} == {1}
     return came
 
 
-async def forget(tablewright: Tablewright, table_id: str) -> None:
-    await tablewright.remove_table(table_id)
+async def forget(services: Services, table_id: str) -> None:
+    await services.remove_table(table_id)
     for kind in ("model", "search"):
-        await tablewright.store.cache.clear(kind)
+        await services.store.cache.clear(kind)
 
 
 async def test_whichever_commit_fails_nothing_is_lost_doubled_or_bought_twice(
@@ -97,16 +97,16 @@ async def test_whichever_commit_fails_nothing_is_lost_doubled_or_bought_twice(
     with Outage(postgres_url) as line:
         for first in range(1, STRIDE + 1):
             small_world.forget()
-            async with Tablewright.open(replace(settings, database_url=line.url)) as tablewright:
-                table_id = await bring(tablewright)
+            async with Services.open(replace(settings, database_url=line.url)) as services:
+                table_id = await bring(services)
                 numbers = range(first, MOST_COMMITS, STRIDE)
                 planned = dict(zip(numbers, islice(faults, len(numbers)), strict=True))
                 line.fail_commits(planned)
-                run_id = await fill(tablewright, table_id)
+                run_id = await fill(services, table_id)
                 used += list(planned.values())[: len(planned) - line.faults_left]
                 line.fail_commits({})
-                assert await outcome(tablewright, run_id, small_world) == undisturbed
-                await forget(tablewright, table_id)
+                assert await outcome(services, run_id, small_world) == undisturbed
+                await forget(services, table_id)
     assert set(used) == set(FAULTS)
 
 
@@ -118,22 +118,22 @@ async def test_a_run_pauses_while_the_disk_is_full_and_buys_nothing_twice(
     with Outage(postgres_url) as line:
         for first in range(1, 100, 12):
             small_world.forget()
-            async with Tablewright.open(replace(settings, database_url=line.url)) as tablewright:
-                table_id = await bring(tablewright)
+            async with Services.open(replace(settings, database_url=line.url)) as services:
+                table_id = await bring(services)
                 line.fail_commits({first + later: "53100" for later in range(3)})
                 try:
-                    run_id = await fill(tablewright, table_id)
+                    run_id = await fill(services, table_id)
                 except DiskFull:
                     run_id = ""
                 line.fail_commits({})
-                run_id = run_id or next(iter([run.id for run in await tablewright.jobs.all(table_id)]), "")
-            async with Tablewright.open(replace(settings, database_url=line.url)) as tablewright:
-                run_id = run_id or await fill(tablewright, table_id)
-                status = (await tablewright.jobs.get(run_id)).status
+                run_id = run_id or next(iter([run.id for run in await services.jobs.all(table_id)]), "")
+            async with Services.open(replace(settings, database_url=line.url)) as services:
+                run_id = run_id or await fill(services, table_id)
+                status = (await services.jobs.get(run_id)).status
                 ended.add(status)
                 if status != "done":
-                    await tablewright.jobs.take(run_id)
-                    await tablewright.jobs.go_on(run_id)
-                assert await outcome(tablewright, run_id, small_world) == undisturbed, (first, status)
-                await forget(tablewright, table_id)
+                    await services.jobs.take(run_id)
+                    await services.jobs.go_on(run_id)
+                assert await outcome(services, run_id, small_world) == undisturbed, (first, status)
+                await forget(services, table_id)
     assert "paused" in ended

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Filled, Tablewright
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
+from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.sources.search import searching
 
@@ -22,10 +22,10 @@ ROWS = len(YEARS)
 
 async def begun(settings: Settings, folder: Path) -> Filled:
     (folder / "works.csv").write_text(TABLE, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        table = (await tablewright.import_file(folder / "works.csv")).table
-        fill = await tablewright.plan_enrich(table.id, [parse_field(FOUNDED)], "lookup")
-        return await (await tablewright.durable(fill)).run()
+    async with Services.open(settings) as services:
+        table = (await services.import_file(folder / "works.csv")).table
+        fill = await services.plan_enrich(table.id, [parse_field(FOUNDED)], "lookup")
+        return await (await services.durable(fill)).run()
 
 
 def dies_after(web: SmallWeb, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,9 +48,9 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
         first = await begun(settings, tmp_path)
         assert first.status == "paused"
         assert "The search failed 5 times in a row: SearXNG failed (500)" in first.problem
-        async with Tablewright.open(settings) as tablewright:
-            shown = await tablewright.jobs.report(await tablewright.jobs.get(first.run_id))
-            cells = await tablewright.operations(first.proposal_id)
+        async with Services.open(settings) as services:
+            shown = await services.jobs.report(await services.jobs.get(first.run_id))
+            cells = await services.operations(first.proposal_id)
         assert (shown["status"], shown["error"]) == ("paused", first.problem)
         assert 0 < shown["found"] == first.found == len(cells) == shown["done"] < ROWS
         assert shown["fraction"] == pytest.approx(shown["done"] / ROWS)
@@ -59,12 +59,12 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
         monkeypatch.undo()
         web.search_status = 200
         done_before, asked = len(cells), len(web.queries)
-        async with Tablewright.open(settings) as tablewright:
-            await tablewright.jobs.take(first.run_id)
-            await tablewright.jobs.go_on(first.run_id)
-            done = await tablewright.jobs.result(first.run_id)
-            cells = await tablewright.operations(first.proposal_id)
-            events = [document(event)["progress"] async for event in tablewright.jobs.watch(first.run_id)]
+        async with Services.open(settings) as services:
+            await services.jobs.take(first.run_id)
+            await services.jobs.go_on(first.run_id)
+            done = await services.jobs.result(first.run_id)
+            cells = await services.operations(first.proposal_id)
+            events = [document(event)["progress"] async for event in services.jobs.watch(first.run_id)]
         assert (done.status, done.found, done.problem) == ("done", ROWS, "")
         assert {each.cell.value for each in cells} == set(YEARS.values())
         assert len(web.queries) - asked <= 2 * (ROWS - done_before)
@@ -88,15 +88,15 @@ async def test_a_run_that_is_resumed_while_the_search_is_still_dead_pauses_again
         settings = replace(web.settings(tmp_path), attempts="1")
         web.search_status = 500
         first = await begun(settings, tmp_path)
-        async with Tablewright.open(settings) as tablewright:
+        async with Services.open(settings) as services:
             for _ in range(2):
-                await tablewright.jobs.take(first.run_id)
-                await tablewright.jobs.go_on(first.run_id)
-                assert (await tablewright.jobs.get(first.run_id)).status == "paused"
+                await services.jobs.take(first.run_id)
+                await services.jobs.go_on(first.run_id)
+                assert (await services.jobs.get(first.run_id)).status == "paused"
             web.search_status = 200
-            await tablewright.jobs.take(first.run_id)
-            await tablewright.jobs.go_on(first.run_id)
-            assert (await tablewright.jobs.result(first.run_id)).found == ROWS
+            await services.jobs.take(first.run_id)
+            await services.jobs.go_on(first.run_id)
+            assert (await services.jobs.result(first.run_id)).found == ROWS
 
 
 async def test_workers_pause_a_run_and_go_on_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,20 +104,20 @@ async def test_workers_pause_a_run_and_go_on_with_it(tmp_path: Path, monkeypatch
     async with small_web(pages()) as web:
         settings = replace(web.settings(tmp_path), attempts="1")
         web.search_status = 500
-        async with Tablewright.open(settings) as tablewright:
+        async with Services.open(settings) as services:
             stop = asyncio.Event()
-            working = asyncio.create_task(tablewright.jobs.work(stop))
+            working = asyncio.create_task(services.jobs.work(stop))
             for _ in range(400):
-                if any(worker.serves for worker in await tablewright.jobs.workers()):
+                if any(worker.serves for worker in await services.jobs.workers()):
                     break
                 await asyncio.sleep(0.05)
             first = await begun(settings, tmp_path)
             assert first.status == "paused"
-            assert (await tablewright.jobs.get(first.run_id)).owner.startswith("queue/")
+            assert (await services.jobs.get(first.run_id)).owner.startswith("queue/")
             web.search_status = 200
-            await tablewright.jobs.resume_in_background(first.run_id)
-            async for _ in tablewright.jobs.watch(first.run_id):
+            await services.jobs.resume_in_background(first.run_id)
+            async for _ in services.jobs.watch(first.run_id):
                 pass
-            assert (await tablewright.jobs.result(first.run_id)).found == ROWS
+            assert (await services.jobs.result(first.run_id)).found == ROWS
             stop.set()
             await working

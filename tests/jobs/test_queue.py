@@ -16,9 +16,9 @@ from dbos import DBOS
 from sqlalchemy import Engine, create_engine, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
-from tablewright.app import Tablewright
 from tablewright.jobs import queue, worker
 from tablewright.jobs.queue_database import queue_client
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from .conftest import ASKED, MakePlace
@@ -133,7 +133,7 @@ def written(place: Place, query: Any, **values: Any) -> Any:
 
 
 async def test_what_is_over_is_forgotten_after_a_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path), search="sample")) as tablewright, serving(tablewright):
+    async with Services.open(Settings(home=str(tmp_path), search="sample")) as services, serving(services):
 
         def fire() -> None:
             context = {"table_id": "gone", "routine": "refresh", "spec": {}}
@@ -143,9 +143,9 @@ async def test_what_is_over_is_forgotten_after_a_week(tmp_path: Path, monkeypatc
             return len(DBOS.list_workflows(name=queue.SCHEDULED))
 
         await asyncio.to_thread(fire)
-        await worker.forget(tablewright.store)
+        await worker.forget(services.store)
         assert await asyncio.to_thread(known) == 1
         assert timedelta(days=7) == worker.KEPT
         monkeypatch.setattr(worker, "KEPT", timedelta(seconds=-60))
-        await worker.forget(tablewright.store)
+        await worker.forget(services.store)
         assert await asyncio.to_thread(known) == 0

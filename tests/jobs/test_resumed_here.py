@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from dbos import DBOS
 
-from tablewright.app import Tablewright
 from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import RunError
 from tablewright.jobs import queue
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
 
@@ -25,23 +25,23 @@ FIELD = parse_field("Founded:number=What year was {Company} founded?")
 
 
 @pytest.fixture
-async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
     """With so many rows that a run has a middle in which something can happen."""
     table = tmp_path / "companies.csv"
     known = [line.split(",")[0] for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
     unknown = [f"Nowhere Holdings {number}" for number in range(MORE)]
     table.write_text("\n".join([*known, *unknown]), encoding="utf-8")
-    async with Tablewright.open(Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")) as opened:
+    async with Services.open(Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")) as opened:
         await opened.import_file(table)
         yield opened
 
 
 @asynccontextmanager
-async def serving(tablewright: Tablewright) -> AsyncIterator[None]:
+async def serving(services: Services) -> AsyncIterator[None]:
     """While this process is a worker itself."""
     stop = asyncio.Event()
-    working = asyncio.create_task(tablewright.jobs.work(stop, kind="server"))
-    while not any(worker.serves for worker in await tablewright.jobs.workers()):
+    working = asyncio.create_task(services.jobs.work(stop, kind="server"))
+    while not any(worker.serves for worker in await services.jobs.workers()):
         await asyncio.wait([working], timeout=0.05)
         assert not working.done(), working.result()
     try:
@@ -51,36 +51,36 @@ async def serving(tablewright: Tablewright) -> AsyncIterator[None]:
         await working
 
 
-async def ended(tablewright: Tablewright, run_id: str) -> None:
+async def ended(services: Services, run_id: str) -> None:
     async with asyncio.timeout(PATIENCE):
-        async for _ in tablewright.jobs.watch(run_id):
+        async for _ in services.jobs.watch(run_id):
             pass
 
 
-async def stopped_and_resumed(tablewright: Tablewright) -> None:
-    run_id = await tablewright.jobs.start(await tablewright.plan_enrich("companies", [FIELD], "pipeline"))
-    async for event in tablewright.jobs.watch(run_id):
+async def stopped_and_resumed(services: Services) -> None:
+    run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
+    async for event in services.jobs.watch(run_id):
         if event.progress.stage == "row_done":
-            await tablewright.jobs.cancel(run_id)
+            await services.jobs.cancel(run_id)
             break
-    await ended(tablewright, run_id)
-    stopped = await tablewright.jobs.get(run_id)
+    await ended(services, run_id)
+    stopped = await services.jobs.get(run_id)
     assert stopped.status == "cancelled"
     assert 0 < stopped.done < stopped.total
-    await tablewright.jobs.resume_in_background(run_id)
-    await ended(tablewright, run_id)
-    done = await tablewright.jobs.result(run_id)
+    await services.jobs.resume_in_background(run_id)
+    await ended(services, run_id)
+    done = await services.jobs.result(run_id)
     assert done.status == "done"
     assert done.rows == stopped.total
 
 
-async def test_a_run_that_was_stopped_goes_on_in_the_same_process(tablewright: Tablewright) -> None:
-    await stopped_and_resumed(tablewright)
+async def test_a_run_that_was_stopped_goes_on_in_the_same_process(services: Services) -> None:
+    await stopped_and_resumed(services)
 
 
-async def test_a_server_resumes_what_it_had_given_to_the_workers_before(tablewright: Tablewright) -> None:
-    async with serving(tablewright):
-        await stopped_and_resumed(tablewright)
+async def test_a_server_resumes_what_it_had_given_to_the_workers_before(services: Services) -> None:
+    async with serving(services):
+        await stopped_and_resumed(services)
         assert len(await asyncio.to_thread(DBOS.list_workflows)) > 2
         await asyncio.to_thread(queue.forget, datetime.now(UTC) - timedelta(hours=1))
         assert len(await asyncio.to_thread(DBOS.list_workflows)) > 2
@@ -88,72 +88,72 @@ async def test_a_server_resumes_what_it_had_given_to_the_workers_before(tablewri
         assert await asyncio.to_thread(DBOS.list_workflows) == []
 
 
-async def test_a_server_computes_a_formula_without_the_queue(tablewright: Tablewright) -> None:
-    async with serving(tablewright):
-        fill = await tablewright.plan_enrich("companies", [parse_field("Loud={Company} & '!'")], "computation")
-        run_id = await tablewright.jobs.start(fill)
-        await ended(tablewright, run_id)
-        run = await tablewright.jobs.get(run_id)
+async def test_a_server_computes_a_formula_without_the_queue(services: Services) -> None:
+    async with serving(services):
+        fill = await services.plan_enrich("companies", [parse_field("Loud={Company} & '!'")], "computation")
+        run_id = await services.jobs.start(fill)
+        await ended(services, run_id)
+        run = await services.jobs.get(run_id)
         assert (run.status, run.done) == ("done", run.total)
         assert await asyncio.to_thread(DBOS.list_workflows) == []
 
 
-async def test_a_run_that_the_queue_knows_nothing_of_goes_on(tablewright: Tablewright) -> None:
-    fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
+async def test_a_run_that_the_queue_knows_nothing_of_goes_on(services: Services) -> None:
+    fill = await services.plan_enrich("companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/of-a-lost-database")
-    async with serving(tablewright):
-        await ended(tablewright, run_id)
-        assert (await tablewright.jobs.get(run_id)).status == "done"
+    async with serving(services):
+        await ended(services, run_id)
+        assert (await services.jobs.get(run_id)).status == "done"
 
 
 async def test_a_run_whose_workflows_are_lost_again_and_again_fails_and_can_be_resumed(
-    tablewright: Tablewright,
+    services: Services,
 ) -> None:
-    fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
+    fill = await services.plan_enrich("companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/first")
     for owner in ("queue/second", "queue/third"):
-        assert await tablewright.store.runs.take(await tablewright.jobs.get(run_id), owner)
-    async with serving(tablewright):
-        await ended(tablewright, run_id)
-        assert (await tablewright.jobs.get(run_id)).status == "failed"
-        await tablewright.jobs.resume_in_background(run_id)
-        await ended(tablewright, run_id)
-        assert (await tablewright.jobs.get(run_id)).status == "done"
+        assert await services.store.runs.take(await services.jobs.get(run_id), owner)
+    async with serving(services):
+        await ended(services, run_id)
+        assert (await services.jobs.get(run_id)).status == "failed"
+        await services.jobs.resume_in_background(run_id)
+        await ended(services, run_id)
+        assert (await services.jobs.get(run_id)).status == "done"
 
 
-async def test_a_routine_is_a_run_of_the_workers(tablewright: Tablewright) -> None:
+async def test_a_routine_is_a_run_of_the_workers(services: Services) -> None:
     spec: dict[str, object] = {"fields": [], "row_ids": None, "dry_run": False, "apply": False}
-    context = {"table_id": (await tablewright.table("companies")).id, "routine": "recheck", "spec": spec}
-    async with serving(tablewright):
+    context = {"table_id": (await services.table("companies")).id, "routine": "recheck", "spec": spec}
+    async with serving(services):
         handle = await asyncio.to_thread(DBOS.start_workflow, queue.scheduled_workflow, datetime.now(UTC), context)
         await asyncio.to_thread(handle.get_result)
-        (run,) = await tablewright.jobs.all()
-        await ended(tablewright, run.id)
-        run = await tablewright.jobs.get(run.id)
+        (run,) = await services.jobs.all()
+        await ended(services, run.id)
+        run = await services.jobs.get(run.id)
         assert (run.kind, run.status) == ("recheck", "done")
         assert run.owner.startswith("queue/")
 
 
-async def test_what_a_run_used_up_is_not_counted_twice_when_it_is_resumed(tablewright: Tablewright) -> None:
-    run_id = await tablewright.jobs.start(await tablewright.plan_enrich("companies", [FIELD], "pipeline"))
-    async for event in tablewright.jobs.watch(run_id):
+async def test_what_a_run_used_up_is_not_counted_twice_when_it_is_resumed(services: Services) -> None:
+    run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
+    async for event in services.jobs.watch(run_id):
         if event.progress.stage == "row_done":
-            await tablewright.jobs.cancel(run_id)
+            await services.jobs.cancel(run_id)
             break
-    await ended(tablewright, run_id)
-    stopped = await tablewright.jobs.get(run_id)
-    await tablewright.jobs.take(run_id)
-    assert 0 < (await tablewright.jobs.get(run_id)).usage.searches == stopped.usage.searches
+    await ended(services, run_id)
+    stopped = await services.jobs.get(run_id)
+    await services.jobs.take(run_id)
+    assert 0 < (await services.jobs.get(run_id)).usage.searches == stopped.usage.searches
 
 
-async def test_a_run_whose_table_is_removed_says_so(tablewright: Tablewright) -> None:
+async def test_a_run_whose_table_is_removed_says_so(services: Services) -> None:
     removing: list[asyncio.Task[None]] = []
 
     def watch(progress: Progress) -> None:
         if progress.stage == "row_done" and not removing:
-            removing.append(asyncio.ensure_future(tablewright.remove_table("companies")))
+            removing.append(asyncio.ensure_future(services.remove_table("companies")))
 
-    run = await tablewright.durable(await tablewright.plan_enrich("companies", [FIELD], "pipeline"), watch)
+    run = await services.durable(await services.plan_enrich("companies", [FIELD], "pipeline"), watch)
     with pytest.raises(RunError, match="its table was removed"):
         await run.run()
     await asyncio.gather(*removing)
@@ -163,18 +163,18 @@ async def test_what_goes_on_in_the_background_when_a_program_ends_can_be_gone_on
     table = tmp_path / "companies.csv"
     table.write_text("Company\n" + "".join(f"Nowhere Holdings {number}\n" for number in range(MORE)), encoding="utf-8")
     settings = Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")
-    async with Tablewright.open(settings) as tablewright:
-        await tablewright.import_file(table)
-        run_id = await tablewright.jobs.start(await tablewright.plan_enrich("companies", [FIELD], "pipeline"))
-        async for event in tablewright.jobs.watch(run_id):
+    async with Services.open(settings) as services:
+        await services.import_file(table)
+        run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
+        async for event in services.jobs.watch(run_id):
             if event.progress.stage == "row_done":
                 break
-    async with Tablewright.open(settings) as tablewright:
-        left = await tablewright.jobs.get(run_id)
+    async with Services.open(settings) as services:
+        left = await services.jobs.get(run_id)
         assert left.status == "running"
-        assert await tablewright.jobs.is_interrupted(left)
+        assert await services.jobs.is_interrupted(left)
         assert 0 < left.done < MORE
-        await tablewright.jobs.take(run_id)
-        await tablewright.jobs.go_on(run_id)
-        done = await tablewright.jobs.result(run_id)
+        await services.jobs.take(run_id)
+        await services.jobs.go_on(run_id)
+        done = await services.jobs.result(run_id)
         assert (done.status, done.rows) == ("done", MORE)

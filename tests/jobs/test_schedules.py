@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.errors import Unreachable
 from tablewright.jobs.schedules import Schedules
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
 
@@ -24,8 +24,8 @@ SPEC = {"fields": ["Founded"]}
 async def test_a_schedule_that_is_set_during_a_failover_is_set_on_the_new_server(how: str, tmp_path: Path) -> None:
     with failover_pair() as pair, Outage(pair.primary_url) as line:
         settings = Settings(home=str(tmp_path), database_url=line.url)
-        async with Tablewright.open(settings) as tablewright:
-            await tablewright.jobs.schedule("companies", "refresh", "day", SPEC)
+        async with Services.open(settings) as services:
+            await services.jobs.schedule("companies", "refresh", "day", SPEC)
             if how == "crashes":
                 pair.stop_primary()
             else:
@@ -36,8 +36,8 @@ async def test_a_schedule_that_is_set_during_a_failover_is_set_on_the_new_server
                     "SELECT pg_reload_conf()",
                 )
             waiting = [
-                asyncio.create_task(tablewright.jobs.schedule("companies", "refresh", "week", SPEC)),
-                asyncio.create_task(tablewright.jobs.unschedule("people")),
+                asyncio.create_task(services.jobs.schedule("companies", "refresh", "week", SPEC)),
+                asyncio.create_task(services.jobs.unschedule("people")),
             ]
             await asyncio.sleep(1)
             assert not any(task.done() for task in waiting)
@@ -45,7 +45,7 @@ async def test_a_schedule_that_is_set_during_a_failover_is_set_on_the_new_server
             pair.promote()
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*waiting)
-            (found,) = await tablewright.jobs.schedules()
+            (found,) = await services.jobs.schedules()
             assert found.cron == "0 3 * * 1"
 
 

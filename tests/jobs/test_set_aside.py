@@ -11,12 +11,12 @@ import msgspec
 import pytest
 from sqlalchemy import insert, literal
 
-from tablewright.app import Tablewright
 from tablewright.domain.feed import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import jobs, ownership
 from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.conductor import Conductor
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store import schema, workers
 from tablewright.store.runs import Run
@@ -111,17 +111,17 @@ async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(
 
 async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "GRACE", 0.2)
-    async with Tablewright.open(Settings(database_url=database_url)) as tablewright:
-        store = tablewright.store
+    async with Services.open(Settings(database_url=database_url)) as services:
+        store = services.store
         run_id = await sliced(store, f"{QUEUED}lost")
         me = {"id": "w", "kind": "worker", "host": socket.gethostname(), "pid": os.getpid(), "started_at": "2026"}
         await store.database.write(
             lambda connection: connection.execute(insert(schema.workers).values(**me, beat=database_clock(connection)))
         )
         part = await store.slices.claim(run_id, 1, "w/s1")
-        await tablewright.jobs.cancel(run_id)
+        await services.jobs.cancel(run_id)
         async with asyncio.timeout(PATIENCE):
-            async for _ in tablewright.jobs.watch(run_id):
+            async for _ in services.jobs.watch(run_id):
                 pass
         assert (await store.runs.get(run_id)).status == "cancelled"
         assert (await store.slices.claim(run_id, 1, "x/s1")).owner != part.owner

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.domain.model import Table
 from tablewright.domain.shortlist import ChatReply, ShortlistState
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 FORM = (
@@ -24,7 +24,7 @@ def on_sample(home: Path, **values: str) -> Settings:
 
 @dataclass
 class Chat:
-    app: Tablewright
+    app: Services
     state: ShortlistState
     replies: list[ChatReply] = field(default_factory=list)
 
@@ -44,7 +44,7 @@ class Chat:
 
 @asynccontextmanager
 async def chatting(settings: Settings, state_id: str = "") -> AsyncIterator[Chat]:
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         state = await app.shortlist(state_id) if state_id else await app.begin_shortlist()
         yield Chat(app=app, state=state)
 

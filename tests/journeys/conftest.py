@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.decisions.translation import ASKED
 from tablewright.domain.reply import Reply
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.messages.catalogue import CATALOGUES, LANGUAGES
 from tablewright.sample.documents import files
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
 
@@ -73,30 +73,30 @@ class Library:
         return Library(Path(asked.home), self.folder, asked)
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[Tablewright]:
-        async with Tablewright.open(self.settings) as tablewright:
-            yield tablewright
+    async def open(self) -> AsyncIterator[Services]:
+        async with Services.open(self.settings) as services:
+            yield services
 
     async def ask(self, *texts: str) -> Reply:
         """The last reply of a conversation; all are checked."""
-        async with self.open() as tablewright:
-            reply = await asked_of(tablewright, texts[0])
+        async with self.open() as services:
+            reply = await asked_of(services, texts[0])
             for text in texts[1:]:
-                reply = await asked_of(tablewright, text, reply.conversation)
+                reply = await asked_of(services, text, reply.conversation)
             return reply
 
 
-async def asked_of(tablewright: Tablewright, text: str, conversation: str = "") -> Reply:
-    reply = await tablewright.ask(text, conversation=conversation)
-    await check(tablewright, reply)
+async def asked_of(services: Services, text: str, conversation: str = "") -> Reply:
+    reply = await services.ask(text, conversation=conversation)
+    await check(services, reply)
     return reply
 
 
-async def check(tablewright: Tablewright, reply: Reply) -> None:
+async def check(services: Services, reply: Reply) -> None:
     """What holds for every reply: its sources are there and say it, and its ledger loses nothing."""
     sources = {}
     for cited in reply.citations:
-        text = await tablewright.stored_text(cited.content_hash) or ""
+        text = await services.stored_text(cited.content_hash) or ""
         passage = text[cited.start : cited.end]
         assert cited.quote.strip()
         assert all(part in passage for part in cited.quote.split(" … ")), (cited.quote, passage)
@@ -115,11 +115,11 @@ def read(settings: Settings, folder: Path, content: dict[str, bytes]) -> None:
         path.write_bytes(data)
 
     async def work() -> None:
-        async with Tablewright.open(settings) as tablewright:
+        async with Services.open(settings) as services:
             for name, kind in KINDS.items():
                 if (folder / name).is_dir():
-                    await add_documents(tablewright, [folder / name], kind=kind)
-            await add_documents(tablewright, [folder])
+                    await add_documents(services, [folder / name], kind=kind)
+            await add_documents(services, [folder])
 
     asyncio.run(work())
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from tablewright.app import Tablewright
 from tablewright.domain.research import Report, Research, ResearchRequest
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..models.endpoint import Asked, Reply, answer
@@ -20,14 +20,14 @@ CHALLENGES = "What are the challenges of vertical farming?"
 async def researched(
     settings: Settings, question: str, *, minutes: float | None = None, max_tasks: int = 15, **fixed: Any
 ) -> Research:
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         begun = await app.begin_research(ResearchRequest(question=question, **fixed), max_tasks=max_tasks)
         found = await app.run_research(begun.id, minutes=minutes)
         await audit(app, found)
         return found
 
 
-async def audit(app: Tablewright, found: Research) -> None:
+async def audit(app: Services, found: Research) -> None:
     """Every quote of the report stands in the stored text of a page that was really opened, and every number is one."""
     report = found.report
     assert report is not None

@@ -31,17 +31,17 @@ from .conftest import Library, asked_of
 
 
 async def test_a_removed_document_is_in_no_later_answer_result_or_conversation(library: Library) -> None:
-    async with library.open() as tablewright:
-        listed = await asked_of(tablewright, RECEIPTS)
-        told = await asked_of(tablewright, CAPTAIN_OF.replace("Who was", "Tell me who was"), listed.conversation)
+    async with library.open() as services:
+        listed = await asked_of(services, RECEIPTS)
+        told = await asked_of(services, CAPTAIN_OF.replace("Who was", "Tell me who was"), listed.conversation)
         assert told.citations
         assert "Ottoline" in dump(library)
-        gone = await remove_documents(tablewright, ["story.txt", "r001.txt", "r054.txt"])
+        gone = await remove_documents(services, ["story.txt", "r001.txt", "r054.txt"])
         assert len(gone) == 3
-        assert (await asked_of(tablewright, CAPTAIN_OF)).citations == ()
-        assert (await asked_of(tablewright, RECEIPTS)).count == 53
+        assert (await asked_of(services, CAPTAIN_OF)).citations == ()
+        assert (await asked_of(services, RECEIPTS)).count == 53
         target = library.folder.parent / "after.csv"
-        assert await tablewright.export_result(listed.result_id, target) == 53
+        assert await services.export_result(listed.result_id, target) == 53
         target.unlink()
     held = dump(library)
     assert "Ottoline" not in held
@@ -49,8 +49,8 @@ async def test_a_removed_document_is_in_no_later_answer_result_or_conversation(l
 
 
 async def test_a_document_named_twice_is_removed_once(library: Library) -> None:
-    async with library.open() as tablewright:
-        gone = await remove_documents(tablewright, ["story.txt", "story.txt", str(library.folder / "story.txt")])
+    async with library.open() as services:
+        gone = await remove_documents(services, ["story.txt", "story.txt", str(library.folder / "story.txt")])
     assert [document.name for document in gone] == ["story.txt"]
 
 
@@ -59,10 +59,10 @@ async def test_a_document_that_is_removed_while_a_question_waits_leaves_no_trace
 ) -> None:
     endpoint.otherwise = reader({}, who_the_captain_was)
     endpoint.open_gate.clear()
-    async with library.with_model(endpoint).open() as tablewright:
-        asking = asyncio.create_task(tablewright.ask(CAPTAIN_OF))
+    async with library.with_model(endpoint).open() as services:
+        asking = asyncio.create_task(services.ask(CAPTAIN_OF))
         await composing_begins(endpoint)
-        await remove_documents(tablewright, ["story.txt"])
+        await remove_documents(services, ["story.txt"])
         endpoint.open_gate.set()
         with suppress(NotFound):
             await asking
@@ -81,10 +81,10 @@ async def composing_begins(endpoint: Endpoint) -> None:
 
 
 async def test_of_several_to_remove_all_go_or_none(library: Library) -> None:
-    async with library.open() as tablewright:
+    async with library.open() as services:
         with pytest.raises(NotFound):
-            await remove_documents(tablewright, ["story.txt", "nobody.txt"])
-        assert "story.txt" in {document.name for document in await tablewright.store.documents.all()}
+            await remove_documents(services, ["story.txt", "nobody.txt"])
+        assert "story.txt" in {document.name for document in await services.store.documents.all()}
 
 
 async def test_a_models_answer_about_a_document_goes_with_the_document(library: Library, endpoint: Endpoint) -> None:
@@ -95,15 +95,15 @@ async def test_a_models_answer_about_a_document_goes_with_the_document(library: 
     composed = sum(COMPOSING in prompt for prompt in prompts(endpoint))
     await asking.ask(CAPTAIN_OF)
     assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == composed
-    async with asking.open() as tablewright:
-        await remove_documents(tablewright, ["story.txt", "r007.txt"])
+    async with asking.open() as services:
+        await remove_documents(services, ["story.txt", "r007.txt"])
     assert "Ottoline" not in answers_kept(library)
     held = dump(library)
     assert "r007" not in held
     assert "87.00" not in held
-    async with asking.open() as tablewright:
-        assert (await asked_of(tablewright, RECEIPTS)).count == 54
-        assert await tablewright.problems() == []
+    async with asking.open() as services:
+        assert (await asked_of(services, RECEIPTS)).count == 54
+        assert await services.problems() == []
 
 
 async def test_compared_names_and_rewritten_questions_go_with_the_document(
@@ -116,9 +116,9 @@ async def test_compared_names_and_rewritten_questions_go_with_the_document(
     only = {"action": "table", "of": ["receipt"], "columns": [item]}
     only |= {"conditions": [condition("Item", "=", "zephyr tire")]}
     endpoint.otherwise = reader({"Which one?": plan("Which receipt is for the zephyr tire?", **only)})
-    async with empty.with_model(endpoint).open() as tablewright:
-        await add_documents(tablewright, [tmp_path / "a.txt", tmp_path / "zz.txt"], workers=1)
-        assert (await asked_of(tablewright, "Which one?")).count == 1
+    async with empty.with_model(endpoint).open() as services:
+        await add_documents(services, [tmp_path / "a.txt", tmp_path / "zz.txt"], workers=1)
+        assert (await asked_of(services, "Which one?")).count == 1
         assert ["zephyr" in held for held in (dump(empty), answers_kept(empty))] == [True, True]
-        await remove_documents(tablewright, ["zz.txt"])
+        await remove_documents(services, ["zz.txt"])
     assert ["zephyr" in held for held in (dump(empty), answers_kept(empty))] == [False, False]

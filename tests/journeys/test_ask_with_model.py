@@ -57,17 +57,17 @@ async def test_a_model_words_the_answer_and_code_cites_it(library: Library, endp
 
 async def test_a_list_is_read_from_every_document_of_the_kind_and_kept(library: Library, endpoint: Endpoint) -> None:
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, SPENT: SPENT_PLAN})
-    async with library.with_model(endpoint).open() as tablewright:
-        listed = await asked_of(tablewright, RECEIPTS)
+    async with library.with_model(endpoint).open() as services:
+        listed = await asked_of(services, RECEIPTS)
         assert (listed.count, listed.ledger.matched, listed.ledger.no_match) == (55, 55, 5)  # type: ignore[union-attr]
         first = sum(READING in prompt for prompt in prompts(endpoint))
         assert 0 < first < 20, "short documents are read several at once"
-        again = await asked_of(tablewright, RECEIPTS)
+        again = await asked_of(services, RECEIPTS)
         assert again.count == 55
         assert sum(READING in prompt for prompt in prompts(endpoint)) == first, "what was read is not read again"
-        spent = await asked_of(tablewright, SPENT)
-        (table,) = [table for table in await tablewright.tables() if table.name == "receipts"]
-        names = [field.name for field in (await tablewright.table(table.id)).fields]
+        spent = await asked_of(services, SPENT)
+        (table,) = [table for table in await services.tables() if table.name == "receipts"]
+        names = [field.name for field in (await services.table(table.id)).fields]
     assert names == ["Document", "Title", "Item", "Total", "Date"]
     total = sum(80 + number for number in range(1, LATE + 1))
     assert f"{total:,} EUR" in spent.answer
@@ -82,14 +82,14 @@ async def test_a_model_says_what_new_documents_are_when_they_are_added(
     notes = [tmp_path / f"bell{number}.txt" for number in range(21)]
     for number, note in enumerate(notes):
         note.write_text(f"RECEIPT No. {number}\nBell Tower\nTotal: EUR 4.00\n")
-    async with library.with_model(endpoint).open() as tablewright:
-        await set_kind(tablewright, ["pump.md"], "data sheet")
-        added = await add_documents(tablewright, notes, workers=1)
+    async with library.with_model(endpoint).open() as services:
+        await set_kind(services, ["pump.md"], "data sheet")
+        added = await add_documents(services, notes, workers=1)
         assert (added.classified, len(endpoint.asked)) == (21 + 2, 2), "twenty in a call, and none that a person named"
-        kinds = {each.name: (each.kind, each.kind_by) for each in await tablewright.store.documents.all(readable=True)}
+        kinds = {each.name: (each.kind, each.kind_by) for each in await services.store.documents.all(readable=True)}
         assert kinds["bell7.txt"] == ("receipt", "model")
         assert kinds["pump.md"] == ("data sheet", "person")
-        assert (await add_documents(tablewright, notes, workers=1)).classified == 0
+        assert (await add_documents(services, notes, workers=1)).classified == 0
 
 
 async def test_documents_are_added_although_the_model_cannot_be_reached(
@@ -98,20 +98,20 @@ async def test_documents_are_added_although_the_model_cannot_be_reached(
     endpoint.otherwise = refusal(401, "wrong key")
     note = tmp_path / "bell.txt"
     note.write_text("RECEIPT No. 77\nBell Tower\nTotal: EUR 4.00\n")
-    async with library.with_model(endpoint).open() as tablewright:
-        added = await add_documents(tablewright, [note], workers=1)
+    async with library.with_model(endpoint).open() as services:
+        added = await add_documents(services, [note], workers=1)
     assert (added.added, added.classified) == (1, 0)
 
 
 async def test_only_a_document_that_changed_is_read_again(library: Library, endpoint: Endpoint) -> None:
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN})
-    async with library.with_model(endpoint).open() as tablewright:
-        await asked_of(tablewright, RECEIPTS)
+    async with library.with_model(endpoint).open() as services:
+        await asked_of(services, RECEIPTS)
         before = len(endpoint.asked)
         path = library.folder / "receipts/r001.txt"
         path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
-        await add_documents(tablewright, [path], workers=1)
-        assert (await asked_of(tablewright, RECEIPTS)).count == 54
+        await add_documents(services, [path], workers=1)
+        assert (await asked_of(services, RECEIPTS)).count == 54
     read = [prompt for prompt in prompts(endpoint)[before:] if READING in prompt]
     assert len(read) == 1
     assert "brass bell" in read[0]
@@ -119,14 +119,14 @@ async def test_only_a_document_that_changed_is_read_again(library: Library, endp
 
 async def test_what_was_read_before_a_document_changed_decides_nothing(library: Library, endpoint: Endpoint) -> None:
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN})
-    async with library.with_model(endpoint).open() as tablewright:
-        await asked_of(tablewright, RECEIPTS)
+    async with library.with_model(endpoint).open() as services:
+        await asked_of(services, RECEIPTS)
         path = library.folder / "receipts/r002.txt"
         path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
-        await add_documents(tablewright, [path], workers=1)
-        reply = await tablewright.query_documents(form_of("kind = receipt and item contains tire"))
-        (group,) = [each for each in await list_groups(tablewright) if each.name == "receipt"]
-        stale = [(cell.field, cell.row_id) for cell in await tablewright.stale(group.table_id)]
+        await add_documents(services, [path], workers=1)
+        reply = await services.query_documents(form_of("kind = receipt and item contains tire"))
+        (group,) = [each for each in await list_groups(services) if each.name == "receipt"]
+        stale = [(cell.field, cell.row_id) for cell in await services.stale(group.table_id)]
     (item,) = [each for each in group.columns if each.name == "Item"]
     assert str(item) == "Item (59, 1 stale)"
     assert stale == [("Item", 2), ("Total", 2)]
@@ -143,9 +143,9 @@ async def test_a_sum_is_said_in_the_words_of_the_plan_and_a_made_up_figure_is_no
     german |= {"language": "de"}
     invented = {**german, "sentence": "{count} Belege kosteten {figure}, 19 % davon Steuer."}
     endpoint.otherwise = reader({wie_viel: german, erfunden: invented})
-    async with library.with_model(endpoint).open() as tablewright:
-        reply = await asked_of(tablewright, wie_viel)
-        plain = (await asked_of(tablewright, erfunden)).answer
+    async with library.with_model(endpoint).open() as services:
+        reply = await asked_of(services, wie_viel)
+        plain = (await asked_of(services, erfunden)).answer
     total = sum(80 + number for number in range(1, LATE + 1))
     said, undecided = reply.answer.splitlines()
     assert said == f"{LATE} Belege von 2024 kosteten zusammen {figure(f'{total:,}', 'de')} EUR."
@@ -172,11 +172,11 @@ async def test_kinds_that_a_question_names_are_searched_first_and_the_reply_says
 
 async def test_a_document_that_the_plan_names_is_searched_alone(library: Library, endpoint: Endpoint) -> None:
     asked = "Who was the captain, according to the story?"
-    async with library.with_model(endpoint).open() as tablewright:
-        story = next(each for each in await tablewright.store.documents.all() if each.name == "story.txt")
+    async with library.with_model(endpoint).open() as services:
+        story = next(each for each in await services.store.documents.all() if each.name == "story.txt")
         limited = plan(asked, queries=["captain of the schooner"], of=[story.name])
         endpoint.otherwise = reader({asked: limited}, who_the_captain_was)
-        reply = await asked_of(tablewright, asked)
+        reply = await asked_of(services, asked)
     assert reply.relaxed == ()
     assert reply.attempts[0].asked.endswith(f"in {story.name}")
     assert {cited.document_id for cited in reply.citations} == {story.id}
@@ -196,9 +196,9 @@ async def test_documents_that_contradict_each_other_are_shown_as_that(
         return {"statements": [said], "answered": "yes", "missing": "", "queries": [], "ask": ""}
 
     endpoint.otherwise = reader({}, composed)
-    async with library.with_model(endpoint).open() as tablewright:
-        await add_documents(tablewright, [label], workers=1)
-        reply = await asked_of(tablewright, asked)
+    async with library.with_model(endpoint).open() as services:
+        await add_documents(services, [label], workers=1)
+        reply = await asked_of(services, asked)
     assert reply.contradictions == (claim,)
     assert {cited.quote for cited in reply.citations} == set(PRESSURES)
 
@@ -221,21 +221,21 @@ async def test_before_very_many_documents_are_sorted_the_person_is_asked(
     monkeypatch.setattr(ask, "AT_INGEST", 1)
     agreed = plan("yes, do", action="go on")
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, TIRES_PLAN["question"]: TIRES_PLAN, "yes, do": agreed})
-    async with library.with_model(endpoint).open() as tablewright:
-        asked = await asked_of(tablewright, RECEIPTS)
+    async with library.with_model(endpoint).open() as services:
+        asked = await asked_of(services, RECEIPTS)
         assert "3 documents must first be sorted by kind: about 1 model call," in asked.clarification
         assert len(endpoint.asked) == 1, "only the plan"
-        sorted_ = await asked_of(tablewright, "yes, do", asked.conversation)
+        sorted_ = await asked_of(services, "yes, do", asked.conversation)
         assert sorted_.count == 55, "who agrees to the whole is not asked again"
         assert sum(CLASSIFYING in prompt for prompt in prompts(endpoint)) == 1
 
 
 async def test_two_questions_at_once_fill_one_table_of_a_kind(library: Library, endpoint: Endpoint) -> None:
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, SPENT: SPENT_PLAN})
-    async with library.with_model(endpoint).open() as tablewright:
-        await asyncio.gather(asked_of(tablewright, RECEIPTS), asked_of(tablewright, SPENT))
-        (table,) = await tablewright.tables()
-        names = {field.name for field in (await tablewright.table(table.id)).fields}
+    async with library.with_model(endpoint).open() as services:
+        await asyncio.gather(asked_of(services, RECEIPTS), asked_of(services, SPENT))
+        (table,) = await services.tables()
+        names = {field.name for field in (await services.table(table.id)).fields}
     assert names == {"Document", "Title", "Item", "Total", "Date"}
 
 
@@ -243,11 +243,11 @@ async def test_before_many_documents_are_read_the_person_is_asked(library: Libra
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, "yes, do": plan("yes, do", action="go on")})
     library = library.with_model(endpoint)
     library.settings = replace(library.settings, documents_unasked="20")
-    async with library.open() as tablewright:
-        asked = await asked_of(tablewright, RECEIPTS)
+    async with library.open() as services:
+        asked = await asked_of(services, RECEIPTS)
         assert "60 documents must be read for Item, Total: about" in asked.clarification
         assert not any(READING in prompt for prompt in prompts(endpoint))
-        assert (await asked_of(tablewright, "yes, do", asked.conversation)).count == 55
+        assert (await asked_of(services, "yes, do", asked.conversation)).count == 55
 
 
 async def test_a_condition_in_another_currency_is_undecided_and_said(library: Library, endpoint: Endpoint) -> None:
@@ -313,9 +313,9 @@ async def test_a_search_that_finds_nothing_new_is_not_read_again(empty: Library,
     pump = empty.folder / "pump.md"
     pump.write_text("# Pump P9\n\nPump pressure: 6 bar\n")
     endpoint.otherwise = reader({}, lambda prompt: {**nothing(), "queries": ["pump pressure", "bar"]})
-    async with empty.with_model(endpoint).open() as tablewright:
-        await add_documents(tablewright, [pump], workers=1)
-        reply = await asked_of(tablewright, "How heavy is the pump P9?")
+    async with empty.with_model(endpoint).open() as services:
+        await add_documents(services, [pump], workers=1)
+        reply = await asked_of(services, "How heavy is the pump P9?")
     assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == 1
     assert [(tried.matches, tried.note) for tried in reply.attempts] == [(1, ""), (1, "0 new")]
     assert reply.reason == "the document was read whole"
@@ -371,11 +371,11 @@ async def test_a_model_adds_only_facts_that_stand_in_the_text(library: Library, 
     point = {"label": "Bleeding point", "value": "upper valve", "quote": "is bled through the upper valve"}
     price = {"label": "Price", "value": "900 EUR", "quote": "It costs 900 EUR"}
     endpoint.otherwise = answer({"facts": [point, price]})
-    async with library.with_model(endpoint).open() as tablewright:
+    async with library.with_model(endpoint).open() as services:
         request = AnnotateDocuments(documents=("pump.md",))
-        assert (await annotate_documents(tablewright, request)).facts == 1
-        assert (await annotate_documents(tablewright, request)).facts == 0
-        facts = (await list_facts(tablewright, ListFacts(document="pump.md"))).facts
+        assert (await annotate_documents(services, request)).facts == 1
+        assert (await annotate_documents(services, request)).facts == 0
+        facts = (await list_facts(services, ListFacts(document="pump.md"))).facts
     (added,) = [fact for fact in facts if fact.by == "model"]
     assert (added.label, added.value) == ("Bleeding point", "upper valve")
     assert "bled through the upper valve" in added.quote
@@ -395,10 +395,10 @@ async def test_where_nothing_matches_the_texts_of_all_documents_are_read_too(
         return who_the_captain_was(prompt) if sailed in prompt else nothing()
 
     endpoint.otherwise = reader(plans, composed)
-    async with library.with_model(endpoint).open() as tablewright:
-        await remove_documents(tablewright, ["broken.pdf"])
-        found = await asked_of(tablewright, sailed)
-        empty = await asked_of(tablewright, dear)
+    async with library.with_model(endpoint).open() as services:
+        await remove_documents(services, ["broken.pdf"])
+        found = await asked_of(services, sailed)
+        empty = await asked_of(services, dear)
     assert found.answer == "0 receipts match.\nOttoline Brask was the captain. [source 1]"
     assert (found.count, found.completeness) == (0, "approximate")
     assert found.reason.startswith("beside the lookup, the best passages were read, not all")
@@ -445,10 +445,10 @@ async def test_rows_of_tables_are_looked_up_with_what_their_documents_say(
         aggregate="sum", aggregate_column="Pieces", queries=[asked], sentence="{figure} bolts were bought in 2025.",
     )  # fmt: skip
     endpoint.otherwise = reader({asked: planned})
-    async with empty.with_model(endpoint).open() as tablewright:
-        await add_documents(tablewright, [tmp_path / "r1.md", tmp_path / "r2.md"], workers=1)
-        reply = await asked_of(tablewright, asked)
-        (group,) = [each for each in await list_groups(tablewright) if each.name == "receipt"]
+    async with empty.with_model(endpoint).open() as services:
+        await add_documents(services, [tmp_path / "r1.md", tmp_path / "r2.md"], workers=1)
+        reply = await asked_of(services, asked)
+        (group,) = [each for each in await list_groups(services) if each.name == "receipt"]
     assert reply.answer == "20 bolts were bought in 2025."
     assert [row.values for row in reply.rows] == [("bolt", "2025-05-01", "20")]
     assert (reply.completeness, str(reply.ledger)) == ("exact", "matched 1 of 4 rows")
@@ -505,10 +505,10 @@ async def test_names_of_a_follow_up_are_not_compared_again(library: Library, end
     tires |= {"conditions": [condition("Item", "contains", "tires")]}
     first, then = "Which receipts are for tires?", "How many is that?"
     endpoint.otherwise = reader({first: plan(first, **tires), then: plan("How many?", **tires, aggregate="count")})
-    async with library.with_model(endpoint).open() as tablewright:
-        await asked_of(tablewright, first)
+    async with library.with_model(endpoint).open() as services:
+        await asked_of(services, first)
         before = len(prompts(endpoint))
-        await asked_of(tablewright, then)
+        await asked_of(services, then)
     assert [PLANNING in prompt for prompt in prompts(endpoint)[before:]] == [True]
 
 
@@ -537,9 +537,9 @@ async def test_our_own_lines_are_in_the_language_of_the_question_and_translated_
         return reader(plans)(sent)
 
     endpoint.otherwise = reply_of
-    async with library.with_model(endpoint).open() as tablewright:
-        first = await asked_of(tablewright, wished)
-        await asked_of(tablewright, second)
+    async with library.with_model(endpoint).open() as services:
+        first = await asked_of(services, wished)
+        await asked_of(services, second)
     assert first.answer == "zy The documents do not say.\nzy Missing: it is not told"
     assert sum(TRANSLATING in prompt for prompt in prompts(endpoint)) == 1
 

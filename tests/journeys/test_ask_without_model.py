@@ -48,13 +48,13 @@ async def test_a_limit_is_compared_as_a_number(library: Library) -> None:
 
 
 async def test_what_nobody_said_about_kinds_is_never_called_exact(library: Library) -> None:
-    async with library.open() as tablewright:
-        await remove_documents(tablewright, ["broken.pdf"])
-        unsure = await asked_of(tablewright, "how many receipts are there?")
+    async with library.open() as services:
+        await remove_documents(services, ["broken.pdf"])
+        unsure = await asked_of(services, "how many receipts are there?")
         assert (unsure.count, unsure.completeness) == (60, "approximate")
         assert "the kind of 3 of 63 documents is not confirmed" in unsure.reason
-        await set_kind(tablewright, [each.name for each in await tablewright.store.documents.all()], "paper")
-        sure = await asked_of(tablewright, "how many papers are there?")
+        await set_kind(services, [each.name for each in await services.store.documents.all()], "paper")
+        sure = await asked_of(services, "how many papers are there?")
     assert (sure.count, sure.completeness) == (63, "exact")
 
 
@@ -114,9 +114,9 @@ async def test_without_documents_or_a_question_it_is_said_what_to_do(empty: Libr
 
 async def test_a_corpus_of_unreadable_files_answers_nothing_and_counts_them(empty: Library, tmp_path: Path) -> None:
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
-    async with empty.open() as tablewright:
-        await add_documents(tablewright, [tmp_path / "broken.pdf"], workers=1)
-        reply = await asked_of(tablewright, "how many documents are there?")
+    async with empty.open() as services:
+        await add_documents(services, [tmp_path / "broken.pdf"], workers=1)
+        reply = await asked_of(services, "how many documents are there?")
     assert reply.citations == ()
     assert reply.ledger is not None
     assert (reply.ledger.matched, reply.ledger.unreadable, reply.completeness) == (0, 1, "incomplete")
@@ -126,10 +126,10 @@ async def test_a_corpus_of_unreadable_files_answers_nothing_and_counts_them(empt
 
 
 async def test_the_rest_is_shown_until_that_was_all(library: Library) -> None:
-    async with library.open() as tablewright:
-        first = await asked_of(tablewright, RECEIPTS)
-        second = await asked_of(tablewright, "show the rest", first.conversation)
-        third = await tablewright.more_rows(first.conversation)
+    async with library.open() as services:
+        first = await asked_of(services, RECEIPTS)
+        second = await asked_of(services, "show the rest", first.conversation)
+        third = await services.more_rows(first.conversation)
     assert second.answer == "Rows 51 to 55 of 55."
     assert second.completeness == "incomplete", "the rest is as complete as the list"
     assert len({row.document_id for row in (*first.rows, *second.rows)}) == 55
@@ -139,12 +139,12 @@ async def test_the_rest_is_shown_until_that_was_all(library: Library) -> None:
 
 async def test_the_kept_table_is_exported_whole_with_where_each_row_is_from(library: Library, tmp_path: Path) -> None:
     target = tmp_path / "tires.csv"
-    async with library.open() as tablewright:
-        first = await asked_of(tablewright, RECEIPTS)
-        reply = await asked_of(tablewright, f'export to "{target}"', first.conversation)
+    async with library.open() as services:
+        first = await asked_of(services, RECEIPTS)
+        reply = await asked_of(services, f'export to "{target}"', first.conversation)
         assert (reply.export, reply.result_id, reply.count) == (str(target), first.result_id, 55)
         assert not target.exists()
-        assert await tablewright.export_result(reply.result_id, target) == 55
+        assert await services.export_result(reply.result_id, target) == 55
     rows = list(csv.DictReader(target.read_text(encoding="utf-8-sig").splitlines()))
     assert {Path(row["path"]).name for row in rows} == {f"r{n:03}.txt" for n in range(1, 55)} | {"undated.txt"}
 
@@ -152,25 +152,25 @@ async def test_the_kept_table_is_exported_whole_with_where_each_row_is_from(libr
 async def test_an_answer_without_rows_exports_nothing_and_leaves_the_old_file(library: Library, tmp_path: Path) -> None:
     target = tmp_path / "old.csv"
     target.write_text("precious")
-    async with library.open() as tablewright:
-        reply = await asked_of(tablewright, UNANSWERED)
+    async with library.open() as services:
+        reply = await asked_of(services, UNANSWERED)
         with pytest.raises(NotFound):
-            await tablewright.export_result(reply.result_id, target)
+            await services.export_result(reply.result_id, target)
         with pytest.raises(UsageError):
-            await tablewright.export_result((await asked_of(tablewright, RECEIPTS)).result_id, tmp_path / "x.docx")
+            await services.export_result((await asked_of(services, RECEIPTS)).result_id, tmp_path / "x.docx")
     assert target.read_text() == "precious"
     assert not (tmp_path / "x.docx").exists()
 
 
 async def test_a_form_goes_on_with_a_conversation_of_another_process(library: Library) -> None:
     first = await library.ask(RECEIPTS)
-    async with library.open() as tablewright:
+    async with library.open() as services:
         form = form_of("kind = receipt and text contains tires and date in 2024")
-        reply = await tablewright.query_documents(form, conversation=first.conversation)
+        reply = await services.query_documents(form, conversation=first.conversation)
         assert (reply.count, reply.conversation) == (LATE, first.conversation)
-        told = await tablewright.conversation(first.conversation)
+        told = await services.conversation(first.conversation)
         with pytest.raises(NotFound, match="no conversation"):
-            await tablewright.ask(RECEIPTS, conversation="c-nobody")
+            await services.ask(RECEIPTS, conversation="c-nobody")
     assert [turn.question for turn in told.turns] == [RECEIPTS, str(form)]
 
 
@@ -180,8 +180,8 @@ async def test_show_the_rest_of_nothing_is_not_looked_for_in_the_documents(libra
 
 
 async def test_many_may_ask_at_once(library: Library) -> None:
-    async with library.open() as tablewright:
-        replies = await asyncio.gather(*(tablewright.ask(RECEIPTS) for _ in range(4)))
+    async with library.open() as services:
+        replies = await asyncio.gather(*(services.ask(RECEIPTS) for _ in range(4)))
     assert {reply.count for reply in replies} == {55}
     assert len({reply.conversation for reply in replies}) == 4
 
@@ -190,9 +190,9 @@ async def test_many_may_ask_at_once(library: Library) -> None:
 
 
 async def looked_up(library: Library, where: str, figure: Aggregate = "", of: str = "") -> Reply:
-    async with library.open() as tablewright:
-        reply = await tablewright.query_documents(form_of(where, figure, of))
-        await check(tablewright, reply)
+    async with library.open() as services:
+        reply = await services.query_documents(form_of(where, figure, of))
+        await check(services, reply)
         return reply
 
 
@@ -256,19 +256,19 @@ async def test_a_kind_that_is_not_there_is_refused_with_those_that_are(library: 
 
 
 async def test_a_person_says_what_a_document_is_and_it_stays(library: Library) -> None:
-    async with library.open() as tablewright:
-        await set_kind(tablewright, ["pump.md"], "Data  Sheet")
+    async with library.open() as services:
+        await set_kind(services, ["pump.md"], "Data  Sheet")
         path = library.folder / "pump.md"
         path.write_text(f"{path.read_text()}\nWeight: 9 kg\n")
-        await add_documents(tablewright, [path], workers=1)
-        assert "data sheet" in [each.kind for each in await tablewright.store.documents.all()]
+        await add_documents(services, [path], workers=1)
+        assert "data sheet" in [each.kind for each in await services.store.documents.all()]
     reply = await looked_up(library, "kind = data sheet and weight > 8 kg")
     assert reply.count == 1
 
 
 async def test_what_can_be_looked_up_is_listed(library: Library) -> None:
-    async with library.open() as tablewright:
-        groups = {group.name: group for group in await list_groups(tablewright)}
+    async with library.open() as services:
+        groups = {group.name: group for group in await list_groups(services)}
     columns = {column.name: column.known for column in groups["receipt"].columns}
     assert groups["receipt"].members == 60
     assert columns["Total"] == 60
@@ -278,10 +278,10 @@ async def test_what_can_be_looked_up_is_listed(library: Library) -> None:
 async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(empty: Library, tmp_path: Path) -> None:
     sheet = tmp_path / "hours.csv"
     sheet.write_text("Worker,Task,Hours\nBerg,Crane,7.5\nHolt,Office,8\nIwu,Crane,4\nAlles,,19.5\n")
-    async with empty.open() as tablewright:
-        await add_documents(tablewright, [sheet], workers=1)
-        listed = await tablewright.query_documents(form_of("table = T1 and Task = Crane"))
-        added = await tablewright.query_documents(form_of("table = T1", "sum", "Hours"))
+    async with empty.open() as services:
+        await add_documents(services, [sheet], workers=1)
+        listed = await services.query_documents(form_of("table = T1 and Task = Crane"))
+        added = await services.query_documents(form_of("table = T1", "sum", "Hours"))
     assert set(listed.columns) == {"Worker", "Task", "Hours"}
     assert listed.answer.startswith("2 rows match.\n- Task Crane, Worker Berg, Hours 7.5 [source 1]")
     assert added.answer == "The sum of Hours of 3 rows is 19.5."
@@ -291,11 +291,11 @@ async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(
 async def test_a_column_can_be_compared_with_another_one(empty: Library, tmp_path: Path) -> None:
     sheet = tmp_path / "samples.csv"
     sheet.write_text("Sample,Lead (µg/l),Limit (mg/l)\nA1,12,0.01\nA2,8,0.01\nA3,<10,0.01\nA4,47,\n")
-    async with empty.open() as tablewright:
-        await add_documents(tablewright, [sheet], workers=1)
-        reply = await tablewright.query_documents(form_of("table = T1 and Lead (µg/l) > {Limit (mg/l)}"))
+    async with empty.open() as services:
+        await add_documents(services, [sheet], workers=1)
+        reply = await services.query_documents(form_of("table = T1 and Lead (µg/l) > {Limit (mg/l)}"))
         with pytest.raises(UsageError, match="No row states 'Threshold'"):
-            await tablewright.query_documents(form_of("table = T1 and Lead (µg/l) > {Threshold}"))
+            await services.query_documents(form_of("table = T1 and Lead (µg/l) > {Threshold}"))
     assert [row.values[0] for row in reply.rows] == ["12"]
     assert (reply.completeness, str(reply.ledger)) == ("incomplete", "matched 1 of 4 rows; 1 undecided")
     assert "Limit (mg/l) is not stated" in reply.reason
@@ -308,42 +308,42 @@ async def test_kinds_that_titles_suggest_are_guesses_until_somebody_says_them(em
     for number, boat in enumerate(("Elena", "Marlin", "Tern"), start=1):
         (paper / f"{number}.txt").write_text(f"Berth contract No. {number}\n\nBoat: {boat}\nFee: {number}00.00 EUR\n")
     (paper / "rules.txt").write_text("Harbour rules\n\nNo boat may anchor in the channel.\n")
-    async with empty.open() as tablewright:
-        added = await add_documents(tablewright, [paper], workers=1)
+    async with empty.open() as services:
+        added = await add_documents(services, [paper], workers=1)
         assert (added.classified, added.from_titles) == (0, 3)
-        documents = {each.name: each for each in await tablewright.store.documents.all()}
+        documents = {each.name: each for each in await services.store.documents.all()}
         assert [(each.kind, each.kind_by) for each in documents.values()] == [("berth contract", "title")] * 3 + [
             ("", "")
         ]
-        (group,) = [each for each in await list_groups(tablewright) if each.name == "berth contract"]
+        (group,) = [each for each in await list_groups(services) if each.name == "berth contract"]
         assert (group.members, group.from_titles) == (3, 3)
-        reply = await tablewright.query_documents(form_of("kind = berth contract", "sum", "Fee"))
+        reply = await services.query_documents(form_of("kind = berth contract", "sum", "Fee"))
         assert "600 EUR" in reply.answer
         assert reply.completeness == "approximate"
         assert "the kind of 3 of these 3 is a guess from titles and folders" in reply.reason
-        await set_kind(tablewright, ["1.txt"], "mooring contract")
-        assert {each.kind for each in await tablewright.store.documents.all() if each.heading.startswith("Berth")} == {
+        await set_kind(services, ["1.txt"], "mooring contract")
+        assert {each.kind for each in await services.store.documents.all() if each.heading.startswith("Berth")} == {
             "mooring contract"
         }, "what a person says of one names the others under its heading"
-        await set_kind(tablewright, ["2.txt", "3.txt"], "mooring contract")
-        await set_kind(tablewright, ["rules.txt"], "rules")
-        sure = await tablewright.query_documents(form_of("kind = mooring contract", "sum", "Fee"))
+        await set_kind(services, ["2.txt", "3.txt"], "mooring contract")
+        await set_kind(services, ["rules.txt"], "rules")
+        sure = await services.query_documents(form_of("kind = mooring contract", "sum", "Fee"))
     assert ("600 EUR" in sure.answer, sure.completeness) == (True, "exact")
 
 
 async def test_a_kind_from_a_title_goes_with_the_document_that_shared_it(empty: Library, tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / f"{number}.txt").write_text(f"Berth contract No. {number}\n\nThe berth is let for a year.\n")
-    async with empty.open() as tablewright:
-        await add_documents(tablewright, [tmp_path / "1.txt", tmp_path / "2.txt"], workers=1)
-        assert [each.kind for each in await tablewright.store.documents.all()] == ["berth contract"] * 2
-        await remove_documents(tablewright, ["2.txt"])
-        (left,) = await tablewright.store.documents.all()
+    async with empty.open() as services:
+        await add_documents(services, [tmp_path / "1.txt", tmp_path / "2.txt"], workers=1)
+        assert [each.kind for each in await services.store.documents.all()] == ["berth contract"] * 2
+        await remove_documents(services, ["2.txt"])
+        (left,) = await services.store.documents.all()
     assert (left.kind, left.kind_by) == ("", "")
 
 
 async def test_a_conversation_that_was_broken_off_before_its_first_answer_is_not_listed(library: Library) -> None:
-    async with library.open() as tablewright:
-        await tablewright.store.conversations.start()
-        asked = await asked_of(tablewright, RECEIPTS)
-        assert [each.id for each in await tablewright.conversations()] == [asked.conversation]
+    async with library.open() as services:
+        await services.store.conversations.start()
+        asked = await asked_of(services, RECEIPTS)
+        assert [each.id for each in await services.conversations()] == [asked.conversation]

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tablewright.app import Tablewright
 from tablewright.domain.edits import RemoveRow
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.listing import FoundRows, Listing, ListPlan, ListSource, Sighting
@@ -20,6 +19,7 @@ from tablewright.domain.model import Evidence, Field, Table
 from tablewright.domain.text import cell_text
 from tablewright.errors import ModelError, NotFound, SearchError, UsageError
 from tablewright.journeys.find.things import cells_of, evidence_of, label_of, led_by, things_of
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, remove_documents
 
@@ -137,7 +137,7 @@ def settings(web: SmallWeb, endpoint: Endpoint | None, home: Path, **more: str) 
     return replace(given, attempts="1", **asks, **more)
 
 
-async def found(app: Tablewright, question: str = MILLS, **options: Any) -> tuple[FoundRows, Table]:
+async def found(app: Services, question: str = MILLS, **options: Any) -> tuple[FoundRows, Table]:
     fill = options.pop("fill", True)
     planned = await app.begin_find(question, **options)
     rows = await app.find_rows(planned.table_id, fill=fill)
@@ -154,7 +154,7 @@ def names(table: Table) -> list[str]:
 async def test_rows_of_several_lists_become_one_table_with_the_line_of_each_as_evidence(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, mills = await found(app)
         kate = next(row for row in mills.rows if cell_text(row.cell("Name")) == "Old Kate")
         quotes = [each.quote for each in kate.cell("Floors").evidence]
@@ -182,7 +182,7 @@ async def test_a_list_that_two_addresses_lead_to_is_read_once(
     web.pages = {"/mills": moved, **PAGES}
     reader = Reader()
     endpoint.otherwise = reader
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, _ = await found(app, fill=False)
         listing = await app.store.listings.get(result.table_id)
     assert {source.detail for source in listing.sources} == {"", f"the same page as {web.url('/coast')}"}
@@ -202,7 +202,7 @@ async def test_two_names_are_one_thing_where_the_model_says_so(
 
     for groups, expected in ((grouped, 3), (lambda _: {"groups": []}, 4)):
         endpoint.otherwise = Reader(ValueGroups=groups)
-        async with Tablewright.open(settings(web, endpoint, tmp_path / str(expected))) as app:
+        async with Services.open(settings(web, endpoint, tmp_path / str(expected))) as app:
             result, _ = await found(app)
         assert result.rows == expected
 
@@ -255,7 +255,7 @@ def test_two_firms_of_one_name_in_a_list_stay_two(first: str) -> None:
 async def test_a_row_that_fails_a_condition_is_set_aside_with_the_reason_and_its_line(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, mills = await found(app)
     (aside,) = result.aside
     assert aside.name == "Long Ann"
@@ -268,7 +268,7 @@ async def test_a_cell_that_no_list_states_is_looked_for_and_decides_the_conditio
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     web.others.clear()
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, mills = await found(app)
     kraai = next(row for row in mills.rows if cell_text(row.cell("Name")) == "De Kraai")
     assert kraai.cell("Floors").value == 3
@@ -301,7 +301,7 @@ async def test_only_missing_columns_are_looked_for_and_the_known_cells_tell_whic
     endpoint.otherwise = Reader(
         ListReply=lambda _: PLAN | {"columns": columns}, ListsReply=read_towns, Patterns=plan_patterns, Choice=choose
     )
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         await found(app)
     (pattern,) = planned
     assert "- Floors (number)" in pattern
@@ -314,7 +314,7 @@ async def test_without_filling_a_row_of_which_a_condition_is_not_known_stays_and
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     web.others.clear()
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, mills = await found(app, fill=False)
     assert names(mills) == ["Old Kate", "De Kraai"]
     assert [(each.name, each.reason) for each in result.undecided] == [("De Kraai", "Floors was not looked for yet")]
@@ -323,13 +323,13 @@ async def test_without_filling_a_row_of_which_a_condition_is_not_known_stays_and
 async def test_completeness_is_estimated_only_from_sites_that_share_enough(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, _ = await found(app)
     assert result.estimate is not None
     assert result.estimate.high > result.estimate.found
     assert "2 independent sites" in result.completeness
     web.others.clear()
-    async with Tablewright.open(settings(web, endpoint, tmp_path / "again")) as app:
+    async with Services.open(settings(web, endpoint, tmp_path / "again")) as app:
         result, _ = await found(app)
     assert result.estimate is None
     assert result.completeness == "How many are missing cannot be estimated: no two sites list several of them."
@@ -352,7 +352,7 @@ async def test_rows_that_were_set_aside_are_searched_for_again(
         return {"queries": ["register of listed mills"] if len(asked) == 1 else []}
 
     endpoint.otherwise = Reader(ListReply=lambda _: plan, NextSearches=more)
-    async with Tablewright.open(given) as app:
+    async with Services.open(given) as app:
         result, mills = await found(app, rows=1)
     assert names(mills) == ["Old Kate"]
     assert [each.name for each in result.aside] == ["De Kraai"]
@@ -363,7 +363,7 @@ async def test_more_goes_on_with_new_searches_and_leaves_out_what_its_owner_remo
 ) -> None:
     given = settings(web, endpoint, tmp_path)
     register = web.others.pop()
-    async with Tablewright.open(given) as app:
+    async with Services.open(given) as app:
         planned = await app.begin_find(MILLS)
         await app.find_rows(planned.table_id)
         kate = next(row for row in (await app.load(planned.table_id)).rows if cell_text(row.cell("Name")) == "Old Kate")
@@ -390,7 +390,7 @@ async def test_pages_that_were_read_are_not_read_again_after_the_model_was_away(
         return reader(asked)
 
     endpoint.otherwise = failing
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         planned = await app.begin_find(MILLS)
         with pytest.raises(ModelError, match="could not be asked about"):
             await app.find_rows(planned.table_id)
@@ -408,7 +408,7 @@ async def test_an_outage_of_the_search_is_no_empty_list(web: SmallWeb, endpoint:
     """Once the search answers, the same searches are made."""
     endpoint.otherwise = Reader()
     web.search_status = 503
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         planned = await app.begin_find(MILLS)
         with pytest.raises(SearchError, match="No search worked") as failed:
             await app.find_rows(planned.table_id)
@@ -436,7 +436,7 @@ async def test_a_search_that_is_stopped_keeps_what_was_found_and_goes_on(
 
     web.others.clear()
     endpoint.otherwise = slow
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         planned = await app.begin_find(MILLS)
         run_id = await app.start_find(planned.table_id)
         await asyncio.wait_for(reading.wait(), PATIENCE)
@@ -456,7 +456,7 @@ async def test_a_spent_budget_ends_in_a_partial_list_that_says_so(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.otherwise = Reader(tokens=1_500)
-    async with Tablewright.open(settings(web, endpoint, tmp_path, budget_tokens="6000")) as app:
+    async with Services.open(settings(web, endpoint, tmp_path, budget_tokens="6000")) as app:
         planned = await app.begin_find(MILLS)
         result = await app.find_rows(planned.table_id)
     assert result.status == "partial"
@@ -466,7 +466,7 @@ async def test_a_spent_budget_ends_in_a_partial_list_that_says_so(
 async def test_as_many_rows_are_placed_as_were_asked_for_and_the_rest_is_counted(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         result, mills = await found(app, rows=1)
         assert names(mills) == ["Old Kate"]  # which both sites list
         assert result.left_over == 2
@@ -481,7 +481,7 @@ async def test_a_plan_that_forgets_an_asked_column_goes_back_once(
     fields = [parse_field(text) for text in ("Name", "Town", "Floors:number")]
     plans = [PLAN, {**PLAN, "columns": [column("Name"), column("Town"), column("Floors", "number")]}]
     endpoint.otherwise = Reader(ListReply=lambda _: plans.pop(0))
-    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+    async with Services.open(settings(web, endpoint, tmp_path)) as app:
         planned = await app.begin_find(MILLS, fields=fields)
     assert [field.name for field in planned.plan.fields] == ["Name", "Town", "Floors"]
     said = json.dumps([asked.body["messages"] for asked in endpoint.asked])
@@ -495,7 +495,7 @@ async def test_without_a_model_tables_headed_as_the_columns_are_taken_and_called
     web: SmallWeb, tmp_path: Path
 ) -> None:
     fields = [parse_field(text) for text in ("Name", "Floors:number")]
-    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+    async with Services.open(settings(web, None, tmp_path)) as app:
         result, mills = await found(app, fields=fields, where="Floors >= 4", fill=False, question="wind mills")
     assert not result.by_model
     assert names(mills) == ["Old Kate", "Grey Sister"]
@@ -508,7 +508,7 @@ async def test_prices_in_other_currencies_are_compared_at_rates_with_their_date(
     prices = table("Name | Price", "Vane | 31 EUR", "Sail | 155 EUR", "Cap | 48 EUR", "Brake | £22", "Wheel | £90")
     web.pages["/coast"] = Page("Parts of mills", prices)
     fields, where = [parse_field("Name"), parse_field("Price")], "Price < 40 GBP"
-    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+    async with Services.open(settings(web, None, tmp_path)) as app:
         result, parts = await found(app, "mill parts", fields=fields, where=where, fill=False)
     assert names(parts) == ["Vane", "Cap", "Brake"]
     assert [each.name for each in result.aside] == ["Sail", "Wheel"]
@@ -524,21 +524,21 @@ async def test_prices_in_other_currencies_are_compared_at_rates_with_their_date(
 async def test_a_limit_without_a_unit_is_meant_in_the_unit_of_its_column(web: SmallWeb, tmp_path: Path) -> None:
     web.pages["/coast"] = Page("Heights of mills", table("Name | Height", "Stump | 900 cm", "Spire | 12 m"))
     fields, where = [parse_field("Name"), parse_field("Height:number(m)")], "Height > 10"
-    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+    async with Services.open(settings(web, None, tmp_path)) as app:
         result, mills = await found(app, "mill heights", fields=fields, where=where, fill=False)
     assert names(mills) == ["Spire"]
     assert [(each.name, each.reason) for each in result.aside] == [("Stump", "Height is 9 m; wanted: Height > 10")]
 
 
 async def test_without_a_model_no_column_is_made_up(web: SmallWeb, tmp_path: Path) -> None:
-    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+    async with Services.open(settings(web, None, tmp_path)) as app:
         planned = await app.begin_find("wind mills and their owners")
     assert [field.name for field in planned.plan.fields] == ["Name"]
     assert planned.plan.conditions == ()
 
 
 async def test_what_cannot_be_found_is_refused_before_anything_is_spent(web: SmallWeb, tmp_path: Path) -> None:
-    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+    async with Services.open(settings(web, None, tmp_path)) as app:
         with pytest.raises(UsageError, match="not said what to find"):
             await app.begin_find(" ")
         with pytest.raises(UsageError, match="asked for twice"):
@@ -554,7 +554,7 @@ async def test_lists_in_documents_are_found_too_and_forgotten_with_them(tmp_path
     )
     given = Settings(home=str(tmp_path / "home"), sources="docs", search="sample")
     fields = [parse_field(text) for text in ("Name", "Floors:number")]
-    async with Tablewright.open(given) as app:
+    async with Services.open(given) as app:
         await add_documents(app, [tmp_path / "mills.md"], workers=1)
         result, mills = await found(app, "wind mills", fields=fields, where="Floors > 3", fill=False)
         assert names(mills) == ["Old Kate"]
@@ -572,6 +572,6 @@ async def test_a_condition_that_nothing_can_meet_is_refused_before_anything_is_s
 ) -> None:
     given = Settings(home=str(tmp_path / "home"), search="sample")
     fields = [parse_field(text) for text in ("Name", "Floors:number", "Opened:date")]
-    async with Tablewright.open(given) as app:
+    async with Services.open(given) as app:
         with pytest.raises(UsageError):
             await app.begin_find("wind mills", fields=fields, where=where)

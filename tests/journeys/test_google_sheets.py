@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.cli import app
 from tablewright.errors import BadSetting, RunError, UsageError
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tests.google import ACCOUNT, LINK, SHARED, FakeGoogle, running_google
 
@@ -30,11 +30,11 @@ async def send(google: FakeGoogle, home: Path, to: str, key: str | None = None) 
     settings = Settings(home=str(home), google_sheets_key=google.key if key is None else key)
     path = home.parent / "prices.csv"
     path.write_text(ROWS, encoding="utf-8")
-    async with Tablewright.open(settings, actor="test") as tablewright:
-        table = (await tablewright.import_file(path, FileOptions(name="Tea's prices"))).table
-        fill = await tablewright.plan_enrich(table.id, [parse_field("Double:number={Price} * 2")])
-        await tablewright.changes.apply((await fill.run()).proposal_id)
-        return (await tablewright.send_to_sheets(table.id, to)).link
+    async with Services.open(settings, actor="test") as services:
+        table = (await services.import_file(path, FileOptions(name="Tea's prices"))).table
+        fill = await services.plan_enrich(table.id, [parse_field("Double:number={Price} * 2")])
+        await services.changes.apply((await fill.run()).proposal_id)
+        return (await services.send_to_sheets(table.id, to)).link
 
 
 async def test_values_then_evidence_go_raw_to_new_sheets_of_a_spreadsheet(google: FakeGoogle, tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Person
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
 
@@ -42,29 +42,29 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 @asynccontextmanager
-async def limited(folder: Path, limits: dict[str, float], **values: str) -> AsyncIterator[tuple[Tablewright, Person]]:
+async def limited(folder: Path, limits: dict[str, float], **values: str) -> AsyncIterator[tuple[Services, Person]]:
     """The app as a user with these limits sees it."""
     settings = Settings(home=str(folder / "home"), search="sample", fetch_delay="0", **values)
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         person, _ = await app.users.add("ann", "editor")
         await app.limit_user("ann", limits)  # type: ignore[arg-type]
         yield app.acting("ann", person), person
 
 
-async def spent(app: Tablewright, person: Person) -> float:
+async def spent(app: Services, person: Person) -> float:
     found = next(each for each in await app.quotas(person) if each.what == "dollars")
     assert found.held == 0
     return found.used
 
 
 @asynccontextmanager
-async def researching(folder: Path, endpoint: Endpoint) -> AsyncIterator[tuple[Tablewright, Person]]:
+async def researching(folder: Path, endpoint: Endpoint) -> AsyncIterator[tuple[Services, Person]]:
     """With a model, of no known price, that plans four searches."""
     queries = [f"{CHALLENGES} {number}" for number in range(4)]
     endpoint.otherwise = by_decision(ANSWERS | {"ResearchPlan": plan(queries=queries)})
     async with small_web(FARMS) as web:
         settings = with_model(web, endpoint, folder, search_price=str(SEARCH), research_rounds="1")
-        async with Tablewright.open(settings) as app:
+        async with Services.open(settings) as app:
             person, _ = await app.users.add("ann", "editor")
             await app.limit_user("ann", {"dollars": LEFT})
             yield app.acting("ann", person), person

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.model import Step
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.shortlist import CONFIRM
+from tablewright.services import Services
 from tests.operating import add_documents
 
 from ..models.endpoint import Endpoint, running_endpoint
@@ -53,7 +53,7 @@ async def test_a_search_for_further_rows_takes_no_words_of_a_document(endpoint: 
     endpoint.otherwise = Reader(NextSearches=lambda _: {"queries": [LEAK, "mills in Sandby"]})
     async with small_web(PAGES) as web:
         settings = with_model(web, endpoint, tmp_path / "home", sources="web,docs")
-        async with Tablewright.open(settings) as app:
+        async with Services.open(settings) as app:
             await add_documents(app, written(tmp_path, "A list of wind mills of the coast is for sale."), kind="memo")
             planned = await app.begin_find(MILLS, rows=9)
             found = await app.find_rows(planned.table_id, fill=False)
@@ -67,7 +67,7 @@ async def test_research_fills_gaps_with_no_words_of_a_document(endpoint: Endpoin
     endpoint.otherwise = by_decision(ANSWERS | {"Reflected": reflected(answered="partly", gaps=gaps)})
     async with small_web(FARMS) as web:
         settings = with_model(web, endpoint, tmp_path / "home", sources="web,docs")
-        async with Tablewright.open(settings) as app:
+        async with Services.open(settings) as app:
             text = "The challenges of vertical farming, as our own farm meets them."
             await add_documents(app, written(tmp_path, text), kind="memo")
             begun = await app.begin_research(ResearchRequest(question=CHALLENGES))

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Filled, Tablewright
 from tablewright.background_jobs import recheck_spec
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, Table, Value, given
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
+from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 
@@ -29,32 +29,32 @@ HUGE = 10**20
 
 
 @pytest.fixture
-async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
     """With a table of sales, whose Total and Tax are computed."""
     (tmp_path / "sales.csv").write_text("Name,Price,Quantity\nTea,2,3\nMilk,,4\nBread,5,1\n")
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as opened:
+    async with Services.open(Settings(home=str(tmp_path / "home"))) as opened:
         await opened.import_file(tmp_path / "sales.csv")
         run = await opened.plan_enrich("sales", [TOTAL, TAX], "")
         await opened.changes.apply((await run.run()).proposal_id)
         yield opened
 
 
-async def cells(tablewright: Tablewright, name: str, table: str = "sales") -> list[Cell]:
-    return [row.cell(name) async for row in tablewright.rows(table)]
+async def cells(services: Services, name: str, table: str = "sales") -> list[Cell]:
+    return [row.cell(name) async for row in services.rows(table)]
 
 
-async def values(tablewright: Tablewright, name: str, table: str = "sales") -> list[Value]:
-    return [cell.value for cell in await cells(tablewright, name, table)]
+async def values(services: Services, name: str, table: str = "sales") -> list[Value]:
+    return [cell.value for cell in await cells(services, name, table)]
 
 
-async def refresh(tablewright: Tablewright, *names: str, table: str = "sales", apply: bool = True) -> list[Filled]:
+async def refresh(services: Services, *names: str, table: str = "sales", apply: bool = True) -> list[Filled]:
     filled = []
-    for each in await tablewright.stale_rounds(table, names):
-        run = await tablewright.plan_refresh(table, each)
+    for each in await services.stale_rounds(table, names):
+        run = await services.plan_refresh(table, each)
         if run is not None:
             filled.append(await run.run())
             if apply:
-                await tablewright.changes.apply(filled[-1].proposal_id)
+                await services.changes.apply(filled[-1].proposal_id)
     return filled
 
 
@@ -79,63 +79,63 @@ def test_the_inputs_of_a_column_are_those_its_question_names_else_the_one_that_n
     }
 
 
-async def test_exactly_the_stale_cells_are_filled_inputs_first(tablewright: Tablewright) -> None:
-    first_run = (await cells(tablewright, "Total"))[0].run_id
-    await tablewright.changes.flag("sales", 3, "Total")
-    await tablewright.changes.set_value("sales", 1, "Price", "10")
-    await tablewright.changes.set_value("sales", 2, "Price", "7")
-    rounds = await tablewright.stale_rounds("sales")
+async def test_exactly_the_stale_cells_are_filled_inputs_first(services: Services) -> None:
+    first_run = (await cells(services, "Total"))[0].run_id
+    await services.changes.flag("sales", 3, "Total")
+    await services.changes.set_value("sales", 1, "Price", "10")
+    await services.changes.set_value("sales", 2, "Price", "7")
+    rounds = await services.stale_rounds("sales")
     assert [(each.strategy, each.fields, len(each.cells)) for each in rounds] == [
         ("computation", ("Total",), 2),
         ("computation", ("Tax",), 2),
     ]
-    filled = await refresh(tablewright)
+    filled = await refresh(services)
     assert [(each.rows, each.found, each.skipped) for each in filled] == [(2, 2, 0)] * 2
-    assert (await values(tablewright, "Total"), await values(tablewright, "Tax")) == ([30, 28, 5], [3, 2.8, 0.5])
-    assert await tablewright.stale("sales") == []
-    total = await cells(tablewright, "Total")
+    assert (await values(services, "Total"), await values(services, "Tax")) == ([30, 28, 5], [3, 2.8, 0.5])
+    assert await services.stale("sales") == []
+    total = await cells(services, "Total")
     assert (total[2].run_id, total[2].status) == (first_run, "FLAGGED")
     assert [cell.attempt for cell in total] == [2, 2, 1]
 
 
-async def test_other_cells_that_need_work_in_the_same_row_are_left(tablewright: Tablewright) -> None:
-    run = await tablewright.plan_enrich("sales", [parse_field("Double:number={Price} * 2")], "")
-    await tablewright.changes.apply((await run.run()).proposal_id)
-    await tablewright.changes.set_value("sales", 1, "Price", "10")
-    await tablewright.changes.set_value("sales", 3, "Quantity", "2")
-    await tablewright.changes.flag("sales", 3, "Double")
-    (each, _) = await tablewright.stale_rounds("sales")
+async def test_other_cells_that_need_work_in_the_same_row_are_left(services: Services) -> None:
+    run = await services.plan_enrich("sales", [parse_field("Double:number={Price} * 2")], "")
+    await services.changes.apply((await run.run()).proposal_id)
+    await services.changes.set_value("sales", 1, "Price", "10")
+    await services.changes.set_value("sales", 3, "Quantity", "2")
+    await services.changes.flag("sales", 3, "Double")
+    (each, _) = await services.stale_rounds("sales")
     assert each.fields == ("Total", "Double")
-    filled = await refresh(tablewright)
-    assert [operation.field for operation in await tablewright.operations(filled[0].proposal_id)] == [
+    filled = await refresh(services)
+    assert [operation.field for operation in await services.operations(filled[0].proposal_id)] == [
         "Double",
         "Total",
         "Total",
     ]
-    assert (await values(tablewright, "Total"), await values(tablewright, "Double")) == ([30, None, 10], [20, None, 10])
-    assert (await cells(tablewright, "Double"))[2].status == "FLAGGED"
+    assert (await values(services, "Total"), await values(services, "Double")) == ([30, None, 10], [20, None, 10])
+    assert (await cells(services, "Double"))[2].status == "FLAGGED"
 
 
-async def test_what_depends_on_a_stale_cell_waits_until_that_is_applied(tablewright: Tablewright) -> None:
-    await tablewright.changes.set_value("sales", 1, "Price", "10")
-    assert await refresh(tablewright, "tax") == []
-    (filled,) = await refresh(tablewright, apply=False)
-    (operation,) = await tablewright.operations(filled.proposal_id)
+async def test_what_depends_on_a_stale_cell_waits_until_that_is_applied(services: Services) -> None:
+    await services.changes.set_value("sales", 1, "Price", "10")
+    assert await refresh(services, "tax") == []
+    (filled,) = await refresh(services, apply=False)
+    (operation,) = await services.operations(filled.proposal_id)
     assert (operation.row_id, operation.field, operation.cell.value) == (1, "Total", 30)
-    await tablewright.changes.apply(filled.proposal_id)
-    assert [(cell.row_id, cell.field) for cell in await tablewright.stale("sales")] == [(1, "Tax")]
-    await refresh(tablewright)
-    assert await values(tablewright, "Tax") == [3, None, 0.5]
+    await services.changes.apply(filled.proposal_id)
+    assert [(cell.row_id, cell.field) for cell in await services.stale("sales")] == [(1, "Tax")]
+    await refresh(services)
+    assert await values(services, "Tax") == [3, None, 0.5]
 
 
-async def test_all_can_be_estimated_before_anything_is_applied(tablewright: Tablewright) -> None:
-    await tablewright.changes.set_value("sales", 1, "Price", "10")
-    for each in await tablewright.stale_rounds("sales"):
-        run = await tablewright.plan_refresh("sales", each, waiting=True)
+async def test_all_can_be_estimated_before_anything_is_applied(services: Services) -> None:
+    await services.changes.set_value("sales", 1, "Price", "10")
+    for each in await services.stale_rounds("sales"):
+        run = await services.plan_refresh("sales", each, waiting=True)
         assert run is not None
         assert (await run.estimate()).cells == 1
     with pytest.raises(NotFound, match="Colour"):
-        await tablewright.stale_rounds("sales", ["Colour"])
+        await services.stale_rounds("sales", ["Colour"])
 
 
 async def test_a_corrected_name_is_looked_up_again_by_the_same_strategy(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_a_corrected_name_is_looked_up_again_by_the_same_strategy(tmp_path
     }
     (tmp_path / "companies.csv").write_text("Company\nQuillon Robotics\nHalden Foods\n")
     field = parse_field("Founded:number=What year was {Company} founded?")
-    async with small_web(pages) as web, Tablewright.open(web.settings(tmp_path / "home")) as opened:
+    async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as opened:
         await opened.import_file(tmp_path / "companies.csv")
         run = await opened.plan_enrich("companies", [field], "research", params={"thoroughness": "comprehensive"})
         await opened.changes.apply((await run.run()).proposal_id)
@@ -207,12 +207,12 @@ async def test_columns_that_depend_on_each_other_do_not_wait_for_ever(store: Sto
     assert (row.cell("B").value, row.cell("A").value) == (2, 3)
 
 
-async def test_a_formula_that_fails_is_an_answer(tablewright: Tablewright) -> None:
-    run = await tablewright.plan_enrich("sales", [parse_field("Share:number=10 / {Quantity}")], "")
-    await tablewright.changes.apply((await run.run()).proposal_id)
-    await tablewright.changes.set_value("sales", 1, "Quantity", "0")
-    await refresh(tablewright, "Share")
-    share = (await cells(tablewright, "Share"))[0]
+async def test_a_formula_that_fails_is_an_answer(services: Services) -> None:
+    run = await services.plan_enrich("sales", [parse_field("Share:number=10 / {Quantity}")], "")
+    await services.changes.apply((await run.run()).proposal_id)
+    await services.changes.set_value("sales", 1, "Quantity", "0")
+    await refresh(services, "Share")
+    share = (await cells(services, "Share"))[0]
     assert (share.value, share.reason, share.stale) == (None, "error", False)
 
 
@@ -224,7 +224,7 @@ async def renamed_company(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Setti
     (tmp_path / "companies.csv").write_text("Company\nQuillon\n")
     async with small_web(pages) as web:
         settings = replace(web.settings(tmp_path / "home"), attempts="1")
-        async with Tablewright.open(settings) as opened:
+        async with Services.open(settings) as opened:
             await opened.import_file(tmp_path / "companies.csv")
             run = await opened.plan_enrich("companies", [FOUNDED], "lookup")
             await opened.changes.apply((await run.run()).proposal_id)
@@ -242,7 +242,7 @@ async def test_a_stale_cell_that_cannot_be_asked_for_keeps_its_value_and_its_mar
 ) -> None:
     async with renamed_company(tmp_path) as (web, settings):
         web.search_status = 403
-        async with Tablewright.open(replace(settings, **trouble)) as opened:
+        async with Services.open(replace(settings, **trouble)) as opened:
             before = await cells(opened, "Founded", "companies")
             (filled,) = await refresh(opened, table="companies")
             left, unasked = {"paused": (0, 0), "done": (0, 1), "over_budget": (1, 0)}[status]
@@ -253,42 +253,40 @@ async def test_a_stale_cell_that_cannot_be_asked_for_keeps_its_value_and_its_mar
             assert await cells(opened, "Founded", "companies") == before
             assert (before[0].value, before[0].stale) == (1987, True)
         web.search_status = 200
-        async with Tablewright.open(settings) as opened:
+        async with Services.open(settings) as opened:
             await refresh(opened, table="companies")
             assert await values(opened, "Founded", "companies") == [2009]
 
 
 async def test_a_row_that_is_not_there_is_refused_and_a_run_without_work_leaves_nothing_to_decide(
-    tablewright: Tablewright,
+    services: Services,
 ) -> None:
     for row_ids in ([1, 9], [HUGE]):
         with pytest.raises(NotFound, match=f"no row {row_ids[-1]}"):
-            await tablewright.plan_enrich("sales", [TOTAL], "", row_ids=row_ids)
-    assert await tablewright.rows_by_id("sales", [HUGE, -HUGE]) == {}
+            await services.plan_enrich("sales", [TOTAL], "", row_ids=row_ids)
+    assert await services.rows_by_id("sales", [HUGE, -HUGE]) == {}
     with pytest.raises(NotFound, match="no row"):
-        await tablewright.changes.set_value("sales", HUGE, "Price", "1")
+        await services.changes.set_value("sales", HUGE, "Price", "1")
     with pytest.raises(NotFound, match="no row"):
-        await tablewright.cell_history("sales", HUGE, "Price")
-    run = await tablewright.plan_enrich("sales", [TOTAL, TAX], "", row_ids=[1])
+        await services.cell_history("sales", HUGE, "Price")
+    run = await services.plan_enrich("sales", [TOTAL, TAX], "", row_ids=[1])
     filled = await run.run()
     assert filled.skipped == 1
-    assert await tablewright.proposals(only_open=True) == []
-    assert (await tablewright.changes.apply(filled.proposal_id)).change is None
+    assert await services.proposals(only_open=True) == []
+    assert (await services.changes.apply(filled.proposal_id)).change is None
 
 
 @pytest.mark.parametrize("text", ["12 or 13", "10-20"])
-async def test_two_numbers_for_one_are_a_guess_that_a_person_is_not_made_to_take(
-    tablewright: Tablewright, text: str
-) -> None:
+async def test_two_numbers_for_one_are_a_guess_that_a_person_is_not_made_to_take(services: Services, text: str) -> None:
     with pytest.raises(UsageError, match="may be"):
-        await tablewright.changes.set_value("sales", 1, "Price", text)
+        await services.changes.set_value("sales", 1, "Price", text)
 
 
 async def test_a_scheduled_refresh_that_finds_nothing_keeps_the_value(tmp_path: Path) -> None:
     """Whatever a schedule applies by itself, it does not take away what somebody had found."""
     async with renamed_company(tmp_path) as (web, settings):
         web.pages.clear()
-        async with Tablewright.open(settings) as opened:
+        async with Services.open(settings) as opened:
             spec = {**recheck_spec("ann"), "apply": True}
             await opened.jobs.perform("refresh", "companies", spec, opened.background.refresh)
             (cell,) = await cells(opened, "Founded", "companies")

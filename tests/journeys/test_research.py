@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.research import ResearchEvent
 from tablewright.errors import RunError, UsageError
 from tablewright.formats.reports import render
 from tablewright.formats.reports.wording import address
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, remove_documents
 
@@ -60,7 +60,7 @@ async def test_nothing_found_is_a_report_that_says_so_and_nothing_else(tmp_path:
 
 async def test_searches_that_all_fail_end_it_as_failed_and_it_can_be_resumed(farms: SmallWeb, tmp_path: Path) -> None:
     farms.search_status = 403
-    async with Tablewright.open(farms.settings(tmp_path)) as app:
+    async with Services.open(farms.settings(tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         with pytest.raises(RunError, match="Every search of round 1 failed") as failed:
             await app.run_research(begun.id)
@@ -73,7 +73,7 @@ async def test_searches_that_all_fail_end_it_as_failed_and_it_can_be_resumed(far
 
 async def test_pages_that_were_found_and_cannot_be_opened_are_not_nothing_found(tmp_path: Path) -> None:
     pages = {"/d": Page("Vertical farming challenges", "<p>Secret</p>", status=403)}
-    async with small_web(pages) as web, Tablewright.open(web.settings(tmp_path)) as app:
+    async with small_web(pages) as web, Services.open(web.settings(tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         with pytest.raises(RunError, match="none could be read"):
             await app.run_research(begun.id)
@@ -108,7 +108,7 @@ async def test_time_that_is_up_ends_in_a_report_that_says_it_is_partial(farms: S
 async def test_the_notes_are_a_table_with_their_evidence(farms: SmallWeb, tmp_path: Path) -> None:
     settings = farms.settings(tmp_path)
     found = await researched(settings, CHALLENGES)
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         rows = (await app.load(found.table_id)).rows
     notes = [note for each in found.rounds for note in each.source_notes]
     assert len(rows) == len({note.statement for note in notes}) > 1
@@ -116,7 +116,7 @@ async def test_the_notes_are_a_table_with_their_evidence(farms: SmallWeb, tmp_pa
 
 
 async def test_what_cannot_be_asked_is_refused_before_anything_is_done(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path), search="sample")) as app:
+    async with Services.open(Settings(home=str(tmp_path), search="sample")) as app:
         with pytest.raises(UsageError, match="no question"):
             await app.begin_research("  ")
         with pytest.raises(UsageError, match="one search"):
@@ -126,7 +126,7 @@ async def test_what_cannot_be_asked_is_refused_before_anything_is_done(tmp_path:
 
 async def test_those_who_watch_see_the_rounds(farms: SmallWeb, tmp_path: Path) -> None:
     events: list[ResearchEvent] = []
-    async with Tablewright.open(farms.settings(tmp_path)) as app:
+    async with Services.open(farms.settings(tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         await app.run_research(begun.id, watch=events.append)
     assert [event.round_index for event in events if event.stage == "memo"] == [1, 2, 3]
@@ -139,7 +139,7 @@ async def test_research_from_your_own_documents(tmp_path: Path) -> None:
         "Amber trade\n\nThe main challenge of the amber trade is forgery: every third bead is plastic, says the guild."
     )
     settings = Settings(home=str(tmp_path / "home"), sources="docs", search="sample")
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         await add_documents(app, [note])
         begun = await app.begin_research("What are the challenges of the amber trade?")
         found = await app.run_research(begun.id)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.citations.quotes import cite_span
 from tablewright.decisions.take_notes import CitedStatement
 from tablewright.domain.listing import Listing, ListPlan
@@ -32,6 +31,7 @@ from tablewright.journeys.research.catalog import CatalogFound, candidates, note
 from tablewright.journeys.research.library import ResearchLimits
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
+from tablewright.services import Services
 from tablewright.store.store import Store
 
 from ..models.endpoint import refusal, running_endpoint
@@ -191,7 +191,7 @@ async def test_an_empty_cell_is_filled_in_round_two_from_the_pages_that_its_gap_
     )
     async with running_endpoint() as endpoint:
         endpoint.otherwise = model
-        async with Tablewright.open(settings(mills, endpoint, tmp_path)) as app:
+        async with Services.open(settings(mills, endpoint, tmp_path)) as app:
             begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
             found = await app.run_research(begun.id)
             await audit(app, found)
@@ -224,7 +224,7 @@ async def test_a_model_that_is_away_while_cells_are_filled_is_no_absence(mills: 
             ListReply=lambda _: PLAN | {"conditions": [], "queries": ["wind mills list"]},
             Reflected=reflect,
         )
-        async with Tablewright.open(settings(mills, endpoint, tmp_path)) as app:
+        async with Services.open(settings(mills, endpoint, tmp_path)) as app:
             begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
             with pytest.raises(RunError, match=r"m refused the key.*1 whole round and everything bought are kept"):
                 await app.run_research(begun.id)
@@ -255,7 +255,7 @@ async def test_whether_two_values_of_a_list_contradict_the_model_says(contradict
         web.others.append(other)
         async with running_endpoint() as endpoint:
             endpoint.otherwise = model
-            async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+            async with Services.open(settings(web, endpoint, tmp_path)) as app:
                 begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
                 found = await app.run_research(begun.id)
     assert len(numbers) == 2

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.research import ResearchEvent
 from tablewright.errors import StoreError, TablewrightError
 from tablewright.sample.model import completion, key_of
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.database import Database
 
@@ -57,7 +57,7 @@ async def test_killed_in_a_round_it_goes_on_without_buying_anything_twice(
         site.requests.clear()
     settings = with_model(two_sites, endpoint, tmp_path / "killed")
     await kill_at(f"Round {dies_in}".encode(), settings)
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         (begun,) = await app.researches()
         assert begun.status == "running"
         kept = await app.research(begun.id)
@@ -131,7 +131,7 @@ async def test_wherever_it_dies_it_comes_to_the_same_report(
             died += 1
         finally:
             monkeypatch.setattr(Database, "write", write)
-        async with Tablewright.open(settings) as app:
+        async with Services.open(settings) as app:
             for begun in await app.researches():
                 found = await app.run_research(begun.id)
                 assert found.report is not None
@@ -172,12 +172,12 @@ async def test_killed_in_any_round_with_a_model_it_comes_to_the_recorded_report(
     async with running_endpoint() as endpoint:
         endpoint.otherwise = respond
         stage = Stage(endpoint.url, tmp_path)
-        async with Tablewright.open(stage.settings(fetch_delay="0")) as app:
+        async with Services.open(stage.settings(fetch_delay="0")) as app:
             begun = await stage.begin_research(app, LAGOON)
             with pytest.raises(TablewrightError):
                 await app.run_research(begun.id)
             is_gone, dies_at = False, ""
-        async with Tablewright.open(stage.settings(fetch_delay="0")) as app:
+        async with Services.open(stage.settings(fetch_delay="0")) as app:
             assert len((await app.research(begun.id)).rounds) == rounds
             assert researched_as_recorded(await app.run_research(begun.id)) == recording.result
     assert answered == dict.fromkeys(recording.exchanges, 1)
@@ -186,7 +186,7 @@ async def test_killed_in_any_round_with_a_model_it_comes_to_the_recorded_report(
 async def test_when_the_time_was_up_the_report_is_partial_and_the_round_is_done_again(
     farms: SmallWeb, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(farms.settings(tmp_path)) as app:
+    async with Services.open(farms.settings(tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         late = await app.run_research(begun.id, minutes=0.01, watch=lambda event: wait_at(event, "task", 0.6))
         assert late.status == "partial"
@@ -203,7 +203,7 @@ def wait_at(event: ResearchEvent, stage: str, seconds: float) -> None:
 
 
 async def test_a_partial_report_stays_until_there_is_a_better_one(farms: SmallWeb, tmp_path: Path) -> None:
-    async with Tablewright.open(farms.settings(tmp_path)) as app:
+    async with Services.open(farms.settings(tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         partial = await app.run_research(begun.id, minutes=0.0)
         going_on = asyncio.create_task(app.run_research(begun.id, watch=lambda event: going_on.cancel()))
@@ -216,7 +216,7 @@ async def test_a_partial_report_stays_until_there_is_a_better_one(farms: SmallWe
 
 async def test_a_follow_up_that_nothing_stored_answers_searches(farms: SmallWeb, tmp_path: Path) -> None:
     farms.pages["/z"] = Page("Tomatoes", "<p>Tomatoes need 18 hours of light in a greenhouse.</p>", found_by="tomatoes")
-    async with Tablewright.open(farms.settings(tmp_path)) as app:
+    async with Services.open(farms.settings(tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         await app.run_research(begun.id)
         answered = await app.refine_research(begun.id, "How many hours of light do tomatoes need?")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.research import Research
 from tablewright.formats.reports import render
+from tablewright.services import Services
 
 from ..models.endpoint import Endpoint
 from ..pages import SmallWeb
@@ -67,7 +67,7 @@ async def test_gaps_are_filled_as_long_as_the_answer_depends_on_them_and_new_sea
 
 
 async def run_with(max_tasks: int, settings: Any) -> Research:
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         begun = await app.begin_research(CHALLENGES, max_tasks=max_tasks)
         found = await app.run_research(begun.id)
         await audit(app, found)

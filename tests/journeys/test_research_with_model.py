@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import ModelError
@@ -20,6 +19,7 @@ from tablewright.formats.reports.wording import address
 from tablewright.journeys.research.progress import memo_text
 from tablewright.journeys.research.rounds import MOST_PAGES, independent_of
 from tablewright.models.tokens import estimate_tokens
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..models.endpoint import Asked, Endpoint, Reply, refusal
@@ -71,7 +71,7 @@ def with_model(web: SmallWeb, endpoint: Endpoint, folder: Path, **settings: str)
 
 
 async def run(settings: Settings, question: str = CHALLENGES, **fixed: Any) -> Any:
-    async with Tablewright.open(settings) as app:
+    async with Services.open(settings) as app:
         begun = await app.begin_research(ResearchRequest(question=question, **fixed))
         found = await app.run_research(begun.id)
         await audit(app, found)
@@ -390,7 +390,7 @@ async def test_in_a_language_that_is_not_ours_the_model_translates_our_lines_onc
     found = await run(settings)
     await run(settings)
     assert len(asked_for(endpoint, "TranslatedLines")) == 2  # the lines, and what was wrong with one of them
-    async with Tablewright.open(replace(settings, model="builtin")) as app:
+    async with Services.open(replace(settings, model="builtin")) as app:
         kept = (await app.research(found.id)).report
     assert kept is not None
     text = render(kept, "md").decode()
@@ -427,7 +427,7 @@ async def test_a_model_that_fails_ends_it_as_failed_and_resuming_asks_only_what_
         return answering(asked) if planned else refusal(401, "no")
 
     endpoint.otherwise = plan_alone
-    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+    async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         with pytest.raises(ModelError, match="No page could be read") as failed:
             await app.run_research(begun.id)
@@ -463,7 +463,7 @@ async def test_the_plan_keeps_what_the_user_has_fixed_and_takes_a_change_in_word
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.otherwise = by_decision(ANSWERS)
-    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+    async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
         request = ResearchRequest(question=CHALLENGES, sections=("Energy", "Labour"), length="short")
         brief = await app.plan_research(request)
         assert [angle.name for angle in brief.angles] == ["Energy", "Labour"]
@@ -480,7 +480,7 @@ async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.otherwise = by_decision(ANSWERS)
-    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+    async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         await app.run_research(begun.id)
         before = len(two_sites.queries)
@@ -504,7 +504,7 @@ async def test_the_part_of_a_follow_up_that_was_not_read_before_is_searched_for(
     endpoint.otherwise = by_decision(
         ANSWERS | {"ResearchPlan": plan(), "WrittenReport": lambda _: next(reports), "Reflected": reflected()}
     )
-    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+    async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         await app.run_research(begun.id)
         endpoint.otherwise = by_decision(
@@ -600,7 +600,7 @@ async def test_a_model_that_does_not_answer_holds_no_report_up_beyond_the_time(
         return Reply(never=True) if asked.body["response_format"]["json_schema"]["name"] == stuck else answers(asked)
 
     endpoint.otherwise = answers_but_one
-    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+    async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
         begun = await app.begin_research(CHALLENGES)
         async with asyncio.timeout(PATIENCE):
             found = await app.run_research(begun.id, minutes=0.05)

@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Person
 from tablewright.doors.api import routes
 from tablewright.errors import Forbidden
 from tablewright.operations.operation import OPERATIONS, Operation
 from tablewright.operations.tables import CreateTable, ListTables, create_table, list_tables
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 WITHOUT_ROUTE: dict[str, str] = {"annotate_documents": "asks a model for minutes, and is no run yet"}
@@ -34,14 +34,14 @@ def test_every_verb_has_a_route_or_a_reason_for_having_none() -> None:
 async def test_who_may_only_look_changes_nothing(tmp_path: Path) -> None:
     viewer = Person(id="v", name="vic", role="viewer")
     request = CreateTable(name="towns", rows=({"Town": "Zug"},))
-    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright:
-        own = tablewright.acting("vic", viewer)
+    async with Services.open(Settings(home=str(tmp_path))) as services:
+        own = services.acting("vic", viewer)
         with pytest.raises(Forbidden, match="may look") as refused:
             await create_table(own, request)
         assert "role of an editor" in refused.value.advice
         assert (await list_tables(own, ListTables())).tables == ()
-        await create_table(tablewright, request)
-        assert [table.name for table in (await list_tables(tablewright, ListTables())).tables] == ["towns"]
+        await create_table(services, request)
+        assert [table.name for table in (await list_tables(services, ListTables())).tables] == ["towns"]
 
 
 def test_a_misspelt_option_is_refused() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.application import notifying
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import Unreachable
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.sources.webhook import post_signed
 from tests.models.endpoint import Asked, Reply, running_endpoint
@@ -55,13 +55,13 @@ async def test_a_run_that_ends_is_reported_until_somebody_takes_it_and_then_no_m
 
         hook.otherwise = take
         settings = Settings(home=str(tmp_path / "home"), webhook_url=f"{hook.url}/hook", fetch_allow="127.0.0.1")
-        async with Tablewright.open(settings) as tablewright:
+        async with Services.open(settings) as services:
             stop = asyncio.Event()
-            watching = asyncio.create_task(tablewright.notify(stop))
+            watching = asyncio.create_task(services.notify(stop))
             path = tmp_path / "rows.csv"
             path.write_text("Name,Price\nTea,2\n", encoding="utf-8")
-            table = (await tablewright.import_file(path, FileOptions(name="Teas"))).table
-            await (await tablewright.plan_enrich(table.id, [parse_field("Double={Price} * 2")])).run()
+            table = (await services.import_file(path, FileOptions(name="Teas"))).table
+            await (await services.plan_enrich(table.id, [parse_field("Double={Price} * 2")])).run()
             async with asyncio.timeout(PATIENCE):
                 await taken.wait()
             await asyncio.sleep(10 * notifying.EVERY)

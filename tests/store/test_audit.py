@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, text, update
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Acting
 from tablewright.domain.model import Field
 from tablewright.errors import StoreError
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store import schema
 from tablewright.store.store import Store
@@ -69,13 +69,13 @@ async def test_what_fails_is_not_told(store: Store) -> None:
 
 
 async def test_settings_are_told_when_a_server_starts_with_others_and_no_secret_is(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path), token="quiet-secret"), actor="ada") as tablewright:
-        await tablewright.note_settings()
-        await tablewright.note_settings()
+    async with Services.open(Settings(home=str(tmp_path), token="quiet-secret"), actor="ada") as services:
+        await services.note_settings()
+        await services.note_settings()
     changed = Settings(home=str(tmp_path), token="quiet-secret", model="openai:gpt", quota_rows="5")
-    async with Tablewright.open(changed, actor="ada") as tablewright:
-        await tablewright.note_settings()
-        told = await tablewright.audit.entries(action="settings")
+    async with Services.open(changed, actor="ada") as services:
+        await services.note_settings()
+        told = await services.audit.entries(action="settings")
     assert [(each.who, each.thing, each.detail) for each in told] == [
         ("ada", "server", "model = openai:gpt; quota_rows = 5"),
         ("ada", "server", "all as they come"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.home import make_home
 
@@ -18,9 +18,9 @@ def mode(path: Path) -> int:
 
 async def test_a_new_home_and_its_files_are_private(tmp_path: Path) -> None:
     home = tmp_path / "deep" / "home"
-    async with Tablewright.open(Settings(home=str(home))) as tablewright:
-        await tablewright.users.add("ann", "viewer")
-        await tablewright.jobs.schedules()
+    async with Services.open(Settings(home=str(home))) as services:
+        await services.users.add("ann", "viewer")
+        await services.jobs.schedules()
         kept = {each.name: mode(each) for each in home.iterdir()}
     assert mode(home) == 0o700
     assert {"tablewright.db", "tablewright.db-wal", "tablewright.db-shm", "jobs.db"} <= set(kept)
@@ -28,7 +28,7 @@ async def test_a_new_home_and_its_files_are_private(tmp_path: Path) -> None:
 
 
 async def test_an_older_home_is_made_private_when_it_is_opened(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path))):
+    async with Services.open(Settings(home=str(tmp_path))):
         pass
     tmp_path.chmod(0o755)
     for name in ("tablewright.db", "tablewright.db-wal", "tablewright.db-shm", "jobs.db", "jobs.db-wal"):

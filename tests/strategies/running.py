@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tablewright.app import Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 
 
@@ -16,12 +16,12 @@ async def fill(
 ) -> tuple[dict[str, Cell], list[Operation], Any]:
     """The cells of the first row by field, the operations of all rows, the usage. What could not be asked has none."""
     (folder / "table.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        imported = await tablewright.import_file(folder / "table.csv")
+    async with Services.open(settings) as services:
+        imported = await services.import_file(folder / "table.csv")
         asked = [parse_field(text) for text in fields]
-        run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
+        run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
         filled = await run.run()
-        operations = await tablewright.operations(filled.proposal_id)
+        operations = await services.operations(filled.proposal_id)
         first = min((operation.row_id for operation in operations), default=0)
         return (
             {operation.field: operation.cell for operation in operations if operation.row_id == first},

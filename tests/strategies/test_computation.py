@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, Table, given
 from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import Unevaluable
+from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Task
@@ -44,12 +44,12 @@ def with_model(folder: Path, endpoint: Endpoint, **values: str) -> Settings:
 
 async def compute(settings: Settings, folder: Path, table: str, *fields: str) -> tuple[list[Operation], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        imported = await tablewright.import_file(folder / "table.csv")
-        run = await tablewright.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "computation")
+    async with Services.open(settings) as services:
+        imported = await services.import_file(folder / "table.csv")
+        run = await services.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "computation")
         filled = await run.run()
         assert filled.status in ("done", "over_budget")
-        return list(await tablewright.operations(filled.proposal_id)), filled.usage
+        return list(await services.operations(filled.proposal_id)), filled.usage
 
 
 def translation(expression: str) -> Reply:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.model import Field, Finding, Money, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.investigation import RowInvestigation
 
@@ -43,8 +43,8 @@ async def weighed(folder: Path, relation: str, readings: Sequence[int]) -> tuple
         settings = Settings(
             home=str(folder), search="sample", model="openai:test", model_base_url=endpoint.url, model_api_key="k"
         )
-        async with Tablewright.open(settings) as tablewright:
-            tools = await tablewright.open_tools(("web", "model"))
+        async with Services.open(settings) as services:
+            tools = await services.open_tools(("web", "model"))
             assert tools.web is not None
             subject = Subject(name="Heron", column="Product")
             investigation = RowInvestigation(

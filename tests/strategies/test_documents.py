@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.domain.retrieved import is_document
 from tablewright.errors import BadSetting, UsageError
 from tablewright.sample.pdf import write_pdf
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, remove_documents
 
@@ -44,8 +44,8 @@ def settings(tmp_path: Path) -> Settings:
 async def add(settings: Settings, folder: Path, papers: Mapping[str, bytes]) -> None:
     for name, content in papers.items():
         (folder / name).write_bytes(content)
-    async with Tablewright.open(settings) as tablewright:
-        await add_documents(tablewright, [folder / name for name in papers], workers=1)
+    async with Services.open(settings) as services:
+        await add_documents(services, [folder / name for name in papers], workers=1)
 
 
 async def test_a_row_that_is_called_like_a_file_is_answered_from_it_with_page_and_quote(
@@ -60,11 +60,11 @@ async def test_a_row_that_is_called_like_a_file_is_answered_from_it_with_page_an
     evidence = width.evidence[0]
     assert evidence.page == 2
     assert "951 mm" in evidence.quote
-    async with Tablewright.open(settings) as tablewright:
-        text = await tablewright.stored_text(evidence.content_hash)
+    async with Services.open(settings) as services:
+        text = await services.stored_text(evidence.content_hash)
         assert text is not None
         assert text[evidence.start : evidence.end] == evidence.quote
-        document = await tablewright.store.documents.get("helio-300.pdf")
+        document = await services.store.documents.get("helio-300.pdf")
         assert evidence.origin == document.id
     assert (cells["Colour"].value, cells["Colour"].reason) == (None, "not_found")
     of_broken = [operation.cell for operation in operations if operation.row_id == 2]
@@ -108,11 +108,11 @@ async def test_how_many_documents_are_read_is_bounded(settings: Settings, tmp_pa
         once, tmp_path, "Company\nAcme Turbines\n", FOUNDED, strategy="documents", documents="2"
     )
     assert len(notes(operations[0], "fetch")) == 2
-    async with Tablewright.open(settings) as tablewright:
-        table = (await tablewright.tables())[0].id
+    async with Services.open(settings) as services:
+        table = (await services.tables())[0].id
         for wrong in ("0", "51", "many"):
             with pytest.raises(UsageError):
-                await tablewright.plan_enrich(table, [parse_field(FOUNDED)], "documents", params={"documents": wrong})
+                await services.plan_enrich(table, [parse_field(FOUNDED)], "documents", params={"documents": wrong})
 
 
 async def test_another_attempt_reads_other_documents(settings: Settings, tmp_path: Path) -> None:
@@ -197,9 +197,9 @@ async def test_a_model_reads_documents_in_blocks_and_its_answer_is_forgotten_wit
         assert asked > 0
         await fill(asking, tmp_path, table, FOUNDED, strategy="documents")
         assert calls(endpoint) == asked
-        async with Tablewright.open(asking) as tablewright:
-            await remove_documents(tablewright, ["acme.txt"])
-            await add_documents(tablewright, [tmp_path / "acme.txt"], workers=1)
+        async with Services.open(asking) as services:
+            await remove_documents(services, ["acme.txt"])
+            await add_documents(services, [tmp_path / "acme.txt"], workers=1)
         await fill(asking, tmp_path, table, FOUNDED, strategy="documents")
         assert calls(endpoint) > asked
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..answering import Answering, Cells, columns, form, is_packed, said, sent
@@ -59,8 +59,8 @@ async def test_the_snippet_is_stored_and_its_quote_can_be_looked_up(web: SmallWe
     cells, _, _ = await fill(web.settings(tmp_path), tmp_path, TABLE, FOUNDED, strategy="lookup")
     (evidence,) = cells["Founded"].evidence
     assert evidence.origin == web.url("/acme")
-    async with Tablewright.open(web.settings(tmp_path)) as tablewright:
-        text = await tablewright.stored_text(evidence.content_hash)
+    async with Services.open(web.settings(tmp_path)) as services:
+        text = await services.stored_text(evidence.content_hash)
     assert text is not None
     assert text[evidence.start : evidence.end] == evidence.quote
     assert "founded in 1987" in evidence.quote

@@ -8,9 +8,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 ROW = {
@@ -39,13 +39,13 @@ async def filled(folder: Path, rows: Sequence[Mapping[str, str]]) -> list[dict[s
     """The cells of each row, in a table of its own that has just its columns."""
     fields = [parse_field(asked) for asked in ASKED.values()]
     cells = []
-    async with Tablewright.open(Settings(home=str(folder), search="sample")) as tablewright:
+    async with Services.open(Settings(home=str(folder), search="sample")) as services:
         for number, row in enumerate(rows):
             table = folder / f"{number}.csv"
             table.write_text(f"{','.join(['Company', *row])}\n{','.join(['Marlow Instruments', *row.values()])}\n")
-            imported = await tablewright.import_file(table)
-            run = await tablewright.plan_enrich(imported.table.id, fields, "pipeline")
-            operations = await tablewright.operations((await run.run()).proposal_id)
+            imported = await services.import_file(table)
+            run = await services.plan_enrich(imported.table.id, fields, "pipeline")
+            operations = await services.operations((await run.run()).proposal_id)
             cells.append({operation.field: operation.cell for operation in operations})
     return cells
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Operation, Tablewright
 from tablewright.domain.fieldspec import parse_field
+from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
 
@@ -86,14 +86,14 @@ async def fill(
     **params: str,
 ) -> list[Operation]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
+    async with Services.open(settings) as services:
         if contract:
             (folder / "contract.txt").write_text(contract, encoding="utf-8")
-            await add_documents(tablewright, [folder / "contract.txt"], workers=1, kind="contract")
-        imported = await tablewright.import_file(folder / "table.csv")
+            await add_documents(services, [folder / "contract.txt"], workers=1, kind="contract")
+        imported = await services.import_file(folder / "table.csv")
         asked = [parse_field(text) for text in fields]
-        filled = await (await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)).run()
-        return await tablewright.operations(filled.proposal_id)
+        filled = await (await services.plan_enrich(imported.table.id, asked, strategy, params=params)).run()
+        return await services.operations(filled.proposal_id)
 
 
 def leaked(web: SmallWeb) -> list[str]:
@@ -184,16 +184,16 @@ async def test_what_was_found_in_a_document_is_no_word_of_later_queries(
     settings = settings_for(web, endpoint, tmp_path, sources="docs")
     (tmp_path / "contract.txt").write_text(CONTRACT, encoding="utf-8")
     (tmp_path / "table.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        await add_documents(tablewright, [tmp_path / "contract.txt"], workers=1, kind="contract")
-        table = (await tablewright.import_file(tmp_path / "table.csv")).table
+    async with Services.open(settings) as services:
+        await add_documents(services, [tmp_path / "contract.txt"], workers=1, kind="contract")
+        table = (await services.import_file(tmp_path / "table.csv")).table
         partner = parse_field("Partner=Who is the partner of {Company}?")
-        filled = await (await tablewright.plan_enrich(table.id, [partner], "documents")).run()
-        await tablewright.changes.apply(filled.proposal_id)
-        (row,) = await tablewright.page(table.id)
+        filled = await (await services.plan_enrich(table.id, [partner], "documents")).run()
+        await services.changes.apply(filled.proposal_id)
+        (row,) = await services.page(table.id)
         assert row.cell("Partner").value == "Borealis"
-    async with Tablewright.open(replace(settings, sources="web")) as tablewright:
-        filled = await (await tablewright.plan_enrich(table.id, [parse_field(FOUNDED)], "pipeline")).run()
+    async with Services.open(replace(settings, sources="web")) as services:
+        filled = await (await services.plan_enrich(table.id, [parse_field(FOUNDED)], "pipeline")).run()
         assert filled.found == 1
     assert web.queries == ["Acme Turbines founded"]
     assert "Borealis" in "".join(sent(asked) for asked in endpoint.asked), "the model itself may read it"

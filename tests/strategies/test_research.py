@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
+from tablewright.services import Services
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.investigation import RowInvestigation
 
@@ -360,8 +360,8 @@ async def test_a_row_is_skipped_only_if_what_the_question_is_about_is_empty(web:
 
 
 async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
-        tools = await tablewright.open_tools(("web", "model"))
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        tools = await services.open_tools(("web", "model"))
         assert tools.web is not None
         field = parse_field(FOUNDED)
         subject = Subject(name="Acme Turbines", column="Company")

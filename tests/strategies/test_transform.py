@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Operation, Tablewright
 from tablewright.background_jobs import recheck_spec
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Row, Table, given
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
+from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
 from tablewright.strategies.strategy import Task, announced
@@ -49,12 +49,12 @@ async def transform(
     settings: Settings, folder: Path, *fields: str, table: str = TABLE, params: dict[str, str] | None = None
 ) -> tuple[list[Operation], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        imported = await tablewright.import_file(folder / "table.csv")
+    async with Services.open(settings) as services:
+        imported = await services.import_file(folder / "table.csv")
         asked = [parse_field(text) for text in fields]
-        run = await tablewright.plan_enrich(imported.table.id, asked, "transform", params=params)
+        run = await services.plan_enrich(imported.table.id, asked, "transform", params=params)
         filled = await run.run()
-        return list(await tablewright.operations(filled.proposal_id)), filled.usage
+        return list(await services.operations(filled.proposal_id)), filled.usage
 
 
 def cells(**values: tuple[str, str]) -> Reply:
@@ -136,13 +136,13 @@ async def test_a_row_is_not_asked_again_for_what_it_does_not_give(endpoint: Endp
 
 async def test_what_a_person_said_of_a_value_is_told(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.otherwise = cells(English=("Kettle", "Name"))
-    async with Tablewright.open(with_model(tmp_path, endpoint)) as tablewright:
+    async with Services.open(with_model(tmp_path, endpoint)) as services:
         (tmp_path / "t.csv").write_text("Name\nWasserkocher\n", encoding="utf-8")
-        table = (await tablewright.import_file(tmp_path / "t.csv")).table
-        run = await tablewright.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
-        await tablewright.changes.apply((await run.run()).proposal_id)
-        await tablewright.changes.flag(table.id, 1, "English", "say electric kettle")
-        again = await tablewright.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
+        table = (await services.import_file(tmp_path / "t.csv")).table
+        run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
+        await services.changes.apply((await run.run()).proposal_id)
+        await services.changes.flag(table.id, 1, "English", "say electric kettle")
+        again = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
         await again.run()
     told = endpoint.asked[1].body["messages"][-1]["content"].partition("What people said of earlier values")[2]
     assert "say electric kettle" in told
@@ -248,14 +248,14 @@ async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
 ) -> None:
     endpoint.otherwise = translated
     (tmp_path / "table.csv").write_text("Name\nLampe\n", encoding="utf-8")
-    async with Tablewright.open(with_model(tmp_path, endpoint, search="nowhere")) as tablewright:
-        table = (await tablewright.import_file(tmp_path / "table.csv")).table
-        run = await tablewright.plan_enrich(table.id, [parse_field(ENGLISH)], "transform", params={"rows_a_call": "2"})
-        await tablewright.changes.apply((await run.run()).proposal_id)
-        await tablewright.changes.write_values(table.id, {}, [{"Name": "Kanne"}])
+    async with Services.open(with_model(tmp_path, endpoint, search="nowhere")) as services:
+        table = (await services.import_file(tmp_path / "table.csv")).table
+        run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform", params={"rows_a_call": "2"})
+        await services.changes.apply((await run.run()).proposal_id)
+        await services.changes.write_values(table.id, {}, [{"Name": "Kanne"}])
         spec = {**recheck_spec("ann"), "apply": True}
-        await tablewright.jobs.perform("refresh", table.id, spec, tablewright.background.refresh)
-        rows = (await tablewright.load(table.id)).rows
-        again = next(run for run in await tablewright.jobs.all(table.id) if run.kind == "enrich")
+        await services.jobs.perform("refresh", table.id, spec, services.background.refresh)
+        rows = (await services.load(table.id)).rows
+        again = next(run for run in await services.jobs.all(table.id) if run.kind == "enrich")
     assert [row.cell("English").value for row in rows] == ["the Lampe", "the Kanne"]
     assert (again.spec["strategy"], again.spec["params"]) == ("transform", {"rows_a_call": "2"})

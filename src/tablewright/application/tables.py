@@ -183,7 +183,7 @@ class TableVerbs(Application):
         return await self.store.tables.load((await self.table(name_or_id)).id)
 
     async def rows(self, table_id: str) -> AsyncIterator[Row]:
-        """All of them, in their order, however many: `async for row in tablewright.rows(table_id)`."""
+        """All of them, in their order, however many: `async for row in services.rows(table_id)`."""
         async for window in read_windows(self.store, table_id):
             for row in window.rows:
                 yield row

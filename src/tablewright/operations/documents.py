@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from tablewright.app import Tablewright
 from tablewright.background_jobs import ingest_spec
 from tablewright.domain.corpus import Category, Document, KindBy
 from tablewright.domain.form import KnownGroup
@@ -22,6 +21,7 @@ from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Re
 from tablewright.operations.paging import by_number, oldest_first
 from tablewright.operations.paths import hidden_from_others, shown_path
 from tablewright.operations.tables import TableImported, describe_import
+from tablewright.services import Services
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import IngestProgress
@@ -148,18 +148,18 @@ class FactsFound(Noun, frozen=True):
     facts: int
 
 
-def show_document(tablewright: Tablewright, document: Document) -> DocumentShown:
+def show_document(services: Services, document: Document) -> DocumentShown:
     found = {name: getattr(document, name) for name in DocumentShown.__struct_fields__}
-    return DocumentShown(**found | {"path": shown_path(tablewright, document.path)})
+    return DocumentShown(**found | {"path": shown_path(services, document.path)})
 
 
-async def find_document(tablewright: Tablewright, name: str) -> Document:
+async def find_document(services: Services, name: str) -> Document:
     """Find it by its id or name; who sits at the machine may also give its path. To others documents of one name are
     not told apart by where they lie."""
-    if tablewright.person is None:
-        return await tablewright.store.documents.get(name)
+    if services.person is None:
+        return await services.store.documents.get(name)
     with hidden_from_others(f"document {name!r}"):
-        found = await tablewright.store.documents.get(name)
+        found = await services.store.documents.get(name)
         if name not in (found.id, found.name):
             raise NotFound("")
     return found
@@ -173,15 +173,15 @@ class ListDocuments(Request, frozen=True):
 
 
 @operation("read")
-async def list_documents(tablewright: Tablewright, request: ListDocuments) -> DocumentPage:
+async def list_documents(services: Services, request: ListDocuments) -> DocumentPage:
     """The documents in the collection, oldest first."""
     found = [
         each
-        for each in await tablewright.store.documents.all(readable=request.readable)
+        for each in await services.store.documents.all(readable=request.readable)
         if not request.kind or each.kind == request.kind
     ]
     some, more = oldest_first(found, request.after, request.limit, lambda each: (each.added_at, each.id))
-    return DocumentPage(documents=tuple(show_document(tablewright, each) for each in some), next=more)
+    return DocumentPage(documents=tuple(show_document(services, each) for each in some), next=more)
 
 
 class AddDocuments(Request, frozen=True):
@@ -200,7 +200,7 @@ class AddDocuments(Request, frozen=True):
 
 @operation("write")
 async def add_documents(
-    tablewright: Tablewright,
+    services: Services,
     request: AddDocuments,
     *,
     workers: int = 0,
@@ -209,12 +209,12 @@ async def add_documents(
     """Reads files into the collection: only what is new or has changed. One that cannot be read is listed with the
     reason and stops nothing."""
     files = [Path(path) for path in request.paths]
-    await tablewright.charge_files(files)
+    await services.charge_files(files)
     spec = ingest_spec(files, workers, clean_kind(request.kind) if request.kind else "")
-    done = await tablewright.jobs.perform("ingest", "", spec, partial(tablewright.background.ingest, watch=watch))
+    done = await services.jobs.perform("ingest", "", spec, partial(services.background.ingest, watch=watch))
     places = {str(path.absolute()) for path in files}
-    named = [each for each in await tablewright.store.documents.all() if each.path in places]
-    shown = partial(shown_path, tablewright)
+    named = [each for each in await services.store.documents.all() if each.path in places]
+    shown = partial(shown_path, services)
     return DocumentsAdded(
         added=done.added,
         changed=done.changed,
@@ -227,7 +227,7 @@ async def add_documents(
         classified=done.classified,
         from_titles=done.from_titles,
         seconds=done.seconds,
-        documents=tuple(show_document(tablewright, each) for each in named),
+        documents=tuple(show_document(services, each) for each in named),
     )
 
 
@@ -246,13 +246,13 @@ class DocumentRequest(Request, frozen=True):
 
 
 @operation("read")
-async def get_document(tablewright: Tablewright, request: DocumentRequest) -> DocumentDetail:
+async def get_document(services: Services, request: DocumentRequest) -> DocumentDetail:
     """A document and the summaries of its parts."""
-    document = await find_document(tablewright, request.document)
-    summaries = await tablewright.store.documents.summaries_of(document.id)
+    document = await find_document(services, request.document)
+    summaries = await services.store.documents.summaries_of(document.id)
     return DocumentDetail(
-        document=show_document(tablewright, document),
-        facts=len(await read_facts(tablewright, document)),
+        document=show_document(services, document),
+        facts=len(await read_facts(services, document)),
         summaries=tuple(each.summary.text for each in summaries),
     )
 
@@ -263,20 +263,20 @@ class ListFacts(DocumentRequest, frozen=True):
 
 
 @operation("read")
-async def list_facts(tablewright: Tablewright, request: ListFacts) -> FactPage:
+async def list_facts(services: Services, request: ListFacts) -> FactPage:
     """What was read from it: labelled values and rows, each with the passage that states it."""
-    facts = await read_facts(tablewright, await find_document(tablewright, request.document))
+    facts = await read_facts(services, await find_document(services, request.document))
     some, more = by_number(enumerate(facts, start=1), request.after, request.limit, lambda each: each[0])
     return FactPage(facts=tuple(fact for _, fact in some), next=more)
 
 
-async def read_facts(tablewright: Tablewright, document: Document) -> list[Fact]:
+async def read_facts(services: Services, document: Document) -> list[Fact]:
     if document.problem:
         return []
-    text = (await tablewright.store.documents.retrieved(document.id)).text
+    text = (await services.store.documents.retrieved(document.id)).text
     facts: list[Fact] = []
     row = 0
-    for annotation in await tablewright.store.documents.annotations(document.id):
+    for annotation in await services.store.documents.annotations(document.id):
         row += annotation.shape == "row"
         facts += [
             Fact(
@@ -298,10 +298,10 @@ async def read_facts(tablewright: Tablewright, document: Document) -> list[Fact]
 
 
 @operation("read")
-async def get_document_text(tablewright: Tablewright, request: DocumentRequest) -> DocumentText:
+async def get_document_text(services: Services, request: DocumentRequest) -> DocumentText:
     """The whole text of a document, as it was read; evidence points into it."""
-    document = await find_document(tablewright, request.document)
-    return DocumentText(text=(await tablewright.store.documents.retrieved(document.id)).text)
+    document = await find_document(services, request.document)
+    return DocumentText(text=(await services.store.documents.retrieved(document.id)).text)
 
 
 # ── several documents ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -312,21 +312,21 @@ class RemoveDocuments(Request, frozen=True):
 
 
 @operation("write")
-async def remove_documents(tablewright: Tablewright, request: RemoveDocuments) -> DocumentsRemoved:
+async def remove_documents(services: Services, request: RemoveDocuments) -> DocumentsRemoved:
     """Deletes documents with everything derived from them, and their uploaded files: all of them or, where one is not
     there, none."""
     from tablewright.journeys.ask.kinds import guess_kinds
 
-    named = [await find_document(tablewright, name) for name in request.documents]
+    named = [await find_document(services, name) for name in request.documents]
     found = {document.id: document for document in named}
-    await tablewright.store.documents.remove(list(found))
-    await guess_kinds(tablewright.store)
-    folder = (tablewright.settings.home_folder / UPLOADS).absolute()
+    await services.store.documents.remove(list(found))
+    await guess_kinds(services.store)
+    folder = (services.settings.home_folder / UPLOADS).absolute()
     for document in found.values():
         place = Path(document.path).parent
         if place != folder and place.is_relative_to(folder):
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
-    return DocumentsRemoved(removed=tuple(show_document(tablewright, each) for each in found.values()))
+    return DocumentsRemoved(removed=tuple(show_document(services, each) for each in found.values()))
 
 
 class SetKind(Request, frozen=True):
@@ -337,14 +337,14 @@ class SetKind(Request, frozen=True):
 
 
 @operation("write")
-async def set_kind(tablewright: Tablewright, request: SetKind) -> KindSet:
+async def set_kind(services: Services, request: SetKind) -> KindSet:
     """Sets the kind of documents. It is kept when they are read again."""
     from tablewright.journeys.ask.kinds import guess_kinds
 
     kind = clean_kind(request.kind)
-    ids = [(await find_document(tablewright, name)).id for name in dict.fromkeys(request.documents)]
-    await tablewright.store.kinds.set_kinds(dict.fromkeys(ids, kind), "person")
-    await guess_kinds(tablewright.store)
+    ids = [(await find_document(services, name)).id for name in dict.fromkeys(request.documents)]
+    await services.store.kinds.set_kinds(dict.fromkeys(ids, kind), "person")
+    await guess_kinds(services.store)
     return KindSet(kind=kind, documents=len(ids))
 
 
@@ -354,14 +354,14 @@ class AnnotateDocuments(Request, frozen=True):
 
 @operation("run")
 async def annotate_documents(
-    tablewright: Tablewright, request: AnnotateDocuments, *, watch: Callable[[IngestProgress], None] = lambda _: None
+    services: Services, request: AnnotateDocuments, *, watch: Callable[[IngestProgress], None] = lambda _: None
 ) -> FactsFound:
     """Finds facts with the model that the rules missed, and summarises long documents; code checks both."""
     from tablewright.journeys.documents import annotate
 
-    store = tablewright.store
-    corpus, model = await tablewright.toolbox.open_corpus(store), await tablewright.toolbox.open_model()
-    async with tablewright.spending():
+    store = services.store
+    corpus, model = await services.toolbox.open_corpus(store), await services.toolbox.open_model()
+    async with services.spending():
         return FactsFound(facts=await annotate(store, corpus, model, request.documents, watch))
 
 
@@ -370,10 +370,10 @@ class ListDocumentGroups(Request, frozen=True):
 
 
 @operation("read")
-async def list_document_tables(tablewright: Tablewright, request: ListDocumentGroups) -> DocumentGroups:
+async def list_document_tables(services: Services, request: ListDocumentGroups) -> DocumentGroups:
     """What `where` can look up: the kinds of documents, and the tables inside them, with the columns known of each. A
     kind that something was asked of has a table of its own, which you can edit."""
-    return DocumentGroups(tables=tuple(await (await tablewright.open_asker()).known()))
+    return DocumentGroups(tables=tuple(await (await services.open_asker()).known()))
 
 
 class CreateDocumentTable(Request, frozen=True):
@@ -384,8 +384,8 @@ class CreateDocumentTable(Request, frozen=True):
 
 
 @operation("write")
-async def create_document_table(tablewright: Tablewright, request: CreateDocumentTable) -> TableImported:
+async def create_document_table(services: Services, request: CreateDocumentTable) -> TableImported:
     """Creates a table with a row for each readable document."""
     check_name(request.name, "a table")
-    made = await tablewright.table_of_documents(request.name.strip() or "documents", kind=request.kind)
+    made = await services.table_of_documents(request.name.strip() or "documents", kind=request.kind)
     return describe_import(made)

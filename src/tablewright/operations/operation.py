@@ -20,7 +20,7 @@ from tablewright.domain.model import Noun
 from tablewright.errors import Forbidden
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 Effect: TypeAlias = Literal["read", "write", "run", "administer"]
 """Look; change tables, documents or settings; start or stop work that may cost money; see to users."""
@@ -59,7 +59,7 @@ class Page(Noun, frozen=True):
 
 R = TypeVar("R", bound=Request)
 T = TypeVar("T")
-Verb: TypeAlias = "Callable[Concatenate[Tablewright, R, ...], Awaitable[T]]"
+Verb: TypeAlias = "Callable[Concatenate[Services, R, ...], Awaitable[T]]"
 """Beside the request it may take what only code of the same process can give, such as whom to tell the progress."""
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {}
@@ -89,10 +89,10 @@ class Operation(Generic[R, T]):
         annotated = SimpleNamespace(__annotations__={name: self.function.__annotations__[name]})
         return get_type_hints(annotated, self.function.__globals__)[name]
 
-    async def __call__(self, tablewright: Tablewright, request: R, **more: Any) -> T:
-        if tablewright.person is not None:
-            check_permission(tablewright.person, self.effect)
-        return await self.function(tablewright, request, **more)
+    async def __call__(self, services: Services, request: R, **more: Any) -> T:
+        if services.person is not None:
+            check_permission(services.person, self.effect)
+        return await self.function(services, request, **more)
 
 
 def operation(effect: Effect) -> Callable[[Verb[R, T]], Operation[R, T]]:

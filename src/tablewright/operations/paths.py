@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER, Person
 from tablewright.errors import PACKAGE, NotFound
 from tablewright.extras import installed_from
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 SHORTEST = 3
@@ -35,9 +35,9 @@ def hider_for(person: Person | None, settings: Settings) -> Callable[[str], str]
     return str if person is None or person.id == OWNER.id else hider(settings)
 
 
-def shown_path(tablewright: Tablewright, path: str) -> str:
+def shown_path(services: Services, path: str) -> str:
     """Where a file lies, for who sits at the machine; its name for who comes through a server."""
-    return path if tablewright.person is None else Path(path).name
+    return path if services.person is None else Path(path).name
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import msgspec
 
-from tablewright.app import Tablewright
 from tablewright.domain.edits import AddField, ChangeField, RemoveField, RemoveRow
 from tablewright.domain.fieldspec import checked_name
 from tablewright.domain.model import Cell, Evidence, Field, FieldType, Noun, Role, Row, RowId, Step, Table
@@ -26,6 +25,7 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.paging import by_cell
+from tablewright.services import Services
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.staleness import StaleCell
 from tablewright.values.coerce import LONGEST_TYPED
@@ -62,10 +62,10 @@ class GetRow(Request, frozen=True):
 
 
 @operation("read")
-async def get_row(tablewright: Tablewright, request: GetRow) -> RowShown:
+async def get_row(services: Services, request: GetRow) -> RowShown:
     """One row with all its cells."""
-    table = await tablewright.table(request.table)
-    return show_row(table, await tablewright.row(table.id, request.row_id))
+    table = await services.table(request.table)
+    return show_row(table, await services.row(table.id, request.row_id))
 
 
 class AddRows(Request, frozen=True):
@@ -79,12 +79,12 @@ class AddRows(Request, frozen=True):
 
 
 @operation("write")
-async def add_rows(tablewright: Tablewright, request: AddRows) -> Changed:
+async def add_rows(services: Services, request: AddRows) -> Changed:
     """Adds rows at the end: all of them, or none if a value does not fit its column."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     for name in {name for row in request.rows for name in row}:
         table.require_field(name)
-    return Changed(change=await tablewright.changes.write_values(table.id, {}, request.rows))
+    return Changed(change=await services.changes.write_values(table.id, {}, request.rows))
 
 
 class RemoveRowRequest(Request, frozen=True):
@@ -93,12 +93,12 @@ class RemoveRowRequest(Request, frozen=True):
 
 
 @operation("write")
-async def remove_row(tablewright: Tablewright, request: RemoveRowRequest) -> Changed:
+async def remove_row(services: Services, request: RemoveRowRequest) -> Changed:
     """Removes a row; undoing the change restores it."""
-    table = await tablewright.table(request.table)
-    await tablewright.row(table.id, request.row_id)
+    table = await services.table(request.table)
+    await services.row(table.id, request.row_id)
     edit = RemoveRow(row_id=request.row_id)
-    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"removed row {request.row_id}"))
+    return Changed(change=await services.changes.edit(table.id, [edit], f"removed row {request.row_id}"))
 
 
 # ── columns ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,12 +143,12 @@ class AddColumn(FieldSpec, frozen=True, kw_only=True):
 
 
 @operation("write")
-async def add_field(tablewright: Tablewright, request: AddColumn) -> Changed:
+async def add_field(services: Services, request: AddColumn) -> Changed:
     """Adds a column at the end, empty in every row."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     field = request.to_field()
     edit = AddField(field=field)
-    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"added column {field.name}"))
+    return Changed(change=await services.changes.edit(table.id, [edit], f"added column {field.name}"))
 
 
 class ChangeColumn(FieldSpec, frozen=True, kw_only=True):
@@ -157,12 +157,12 @@ class ChangeColumn(FieldSpec, frozen=True, kw_only=True):
 
 
 @operation("write")
-async def change_field(tablewright: Tablewright, request: ChangeColumn) -> Changed:
+async def change_field(services: Services, request: ChangeColumn) -> Changed:
     """Changes the definition of a column. Renaming it keeps its cells."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     old = table.require_field(request.field)
     edit = ChangeField(name=old.name, field=request.to_field())
-    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"changed column {old.name}"))
+    return Changed(change=await services.changes.edit(table.id, [edit], f"changed column {old.name}"))
 
 
 class RemoveColumn(Request, frozen=True):
@@ -171,12 +171,12 @@ class RemoveColumn(Request, frozen=True):
 
 
 @operation("write")
-async def remove_field(tablewright: Tablewright, request: RemoveColumn) -> Changed:
+async def remove_field(services: Services, request: RemoveColumn) -> Changed:
     """Removes a column with its cells; undoing the change restores them."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     old = table.require_field(request.field)
     edit = RemoveField(name=old.name)
-    return Changed(change=await tablewright.changes.edit(table.id, [edit], f"removed column {old.name}"))
+    return Changed(change=await services.changes.edit(table.id, [edit], f"removed column {old.name}"))
 
 
 # ── cells ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -216,23 +216,23 @@ class CellShown(Noun, frozen=True):
 
 
 @operation("read")
-async def get_cell(tablewright: Tablewright, request: CellRequest) -> CellShown:
+async def get_cell(services: Services, request: CellRequest) -> CellShown:
     """A cell with its evidence: each quote within the stored text of its source, and how the value was found."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     name = table.require_field(request.field).name
-    cell = (await tablewright.row(table.id, request.row_id)).cell(name)
-    sources = [SourceShown(evidence=each, excerpt=await cut_excerpt(tablewright, each)) for each in cell.evidence]
-    found_by = await tablewright.operation_behind(cell, request.row_id, name)
+    cell = (await services.row(table.id, request.row_id)).cell(name)
+    sources = [SourceShown(evidence=each, excerpt=await cut_excerpt(services, each)) for each in cell.evidence]
+    found_by = await services.operation_behind(cell, request.row_id, name)
     steps = found_by.steps if found_by else ()
     return CellShown(
         table_id=table.id, row_id=request.row_id, field=name, cell=cell, sources=tuple(sources), steps=steps
     )
 
 
-async def cut_excerpt(tablewright: Tablewright, evidence: Evidence) -> Excerpt | None:
+async def cut_excerpt(services: Services, evidence: Evidence) -> Excerpt | None:
     if not evidence.content_hash or evidence.start is None or evidence.end is None:
         return None
-    text = await tablewright.stored_text(evidence.content_hash)
+    text = await services.stored_text(evidence.content_hash)
     if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
         return None
     start = max(0, evidence.start - EXCERPT_MARGIN)
@@ -251,12 +251,12 @@ class SetCellRequest(CellRequest, frozen=True):
 
 
 @operation("write")
-async def set_cell(tablewright: Tablewright, request: SetCellRequest) -> WrittenValue:
+async def set_cell(services: Services, request: SetCellRequest) -> WrittenValue:
     """Writes your own value. Cells derived from the old value become stale; nothing runs by itself."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     name = table.require_field(request.field).name
-    await tablewright.row(table.id, request.row_id)
-    return await tablewright.changes.set_value(table.id, request.row_id, name, request.value)
+    await services.row(table.id, request.row_id)
+    return await services.changes.set_value(table.id, request.row_id, name, request.value)
 
 
 class FlagCellRequest(CellRequest, frozen=True):
@@ -266,12 +266,12 @@ class FlagCellRequest(CellRequest, frozen=True):
 
 
 @operation("write")
-async def flag_cell(tablewright: Tablewright, request: FlagCellRequest) -> Changed:
+async def flag_cell(services: Services, request: FlagCellRequest) -> Changed:
     """Flags a cell as doubtful: it keeps its value, and the next run works on it again."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     name = table.require_field(request.field).name
-    await tablewright.row(table.id, request.row_id)
-    return Changed(change=await tablewright.changes.flag(table.id, request.row_id, name, request.note))
+    await services.row(table.id, request.row_id)
+    return Changed(change=await services.changes.flag(table.id, request.row_id, name, request.note))
 
 
 class CellHistory(Noun, frozen=True):
@@ -284,11 +284,11 @@ class CellHistory(Noun, frozen=True):
 
 
 @operation("read")
-async def get_cell_history(tablewright: Tablewright, request: CellRequest) -> CellHistory:
+async def get_cell_history(services: Services, request: CellRequest) -> CellHistory:
     """Every value the cell has had."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     name = table.require_field(request.field).name
-    versions = await tablewright.cell_history(table.id, request.row_id, name)
+    versions = await services.cell_history(table.id, request.row_id, name)
     return CellHistory(table_id=table.id, row_id=request.row_id, field=name, versions=tuple(versions))
 
 
@@ -308,9 +308,9 @@ class ListStaleCells(Request, frozen=True):
 
 
 @operation("read")
-async def list_stale_cells(tablewright: Tablewright, request: ListStaleCells) -> StalePage:
+async def list_stale_cells(services: Services, request: ListStaleCells) -> StalePage:
     """The cells whose inputs have changed since they were filled."""
-    table = await tablewright.table(request.table)
-    found = await tablewright.stale(table.id)
+    table = await services.table(request.table)
+    found = await services.stale(table.id)
     some, more = by_cell(found, request.after, request.limit, lambda cell: (cell.row_id, cell.field))
     return StalePage(total=len(found), cost_usd=sum(cell.cost for cell in found), cells=tuple(some), next=more)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import msgspec
 
-from tablewright.app import Tablewright
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.naming import check_name
 from tablewright.errors import UsageError
@@ -23,6 +22,7 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.paging import oldest_first
+from tablewright.services import Services
 from tablewright.store.log import Change
 from tablewright.store.rollback import Rollback
 from tablewright.store.tables import TableSummary
@@ -67,9 +67,9 @@ class ListTables(Request, frozen=True):
 
 
 @operation("read")
-async def list_tables(tablewright: Tablewright, request: ListTables) -> TablePage:
+async def list_tables(services: Services, request: ListTables) -> TablePage:
     """The tables you can see, oldest first."""
-    found = await tablewright.tables()
+    found = await services.tables()
     some, more = oldest_first(found, request.after, request.limit, lambda table: (table.created_at, table.id))
     return TablePage(tables=tuple(some), next=more)
 
@@ -90,12 +90,12 @@ class CreateTable(Request, frozen=True):
 
 
 @operation("write")
-async def create_table(tablewright: Tablewright, request: CreateTable) -> TableImported:
+async def create_table(services: Services, request: CreateTable) -> TableImported:
     """Creates a table from the rows in the request."""
     check_name(request.name, "a table")
-    await tablewright.charge_upload(len(msgspec.json.encode(request.rows)))
+    await services.charge_upload(len(msgspec.json.encode(request.rows)))
     options = FileOptions(name=request.name.strip() or "table", key_field=request.key_field)
-    return describe_import(await tablewright.import_rows(request.rows, options))
+    return describe_import(await services.import_rows(request.rows, options))
 
 
 def describe_import(imported: Imported) -> TableImported:
@@ -115,15 +115,15 @@ class GetTable(Request, frozen=True):
 
 
 @operation("read")
-async def get_table(tablewright: Tablewright, request: GetTable) -> TableShown:
+async def get_table(services: Services, request: GetTable) -> TableShown:
     """A table without its rows."""
-    table = await tablewright.table(request.table)
+    table = await services.table(request.table)
     return TableShown(
         table_id=table.id,
         name=table.name,
         key_field=table.key_field,
-        rows=await tablewright.count(table.id),
-        cost_usd=await tablewright.cost(table.id),
+        rows=await services.count(table.id),
+        cost_usd=await services.cost(table.id),
         fields=table.fields,
     )
 
@@ -134,12 +134,12 @@ class RenameTable(Request, frozen=True):
 
 
 @operation("write")
-async def rename_table(tablewright: Tablewright, request: RenameTable) -> TableShown:
+async def rename_table(services: Services, request: RenameTable) -> TableShown:
     """Renames a table; its id stays the same."""
     check_name(request.name, "a table")
-    table = await tablewright.table(request.table)
-    await tablewright.rename_table(table.id, request.name)
-    return await get_table(tablewright, GetTable(table=table.id))
+    table = await services.table(request.table)
+    await services.rename_table(table.id, request.name)
+    return await get_table(services, GetTable(table=table.id))
 
 
 class RemoveTable(Request, frozen=True):
@@ -147,10 +147,10 @@ class RemoveTable(Request, frozen=True):
 
 
 @operation("write")
-async def remove_table(tablewright: Tablewright, request: RemoveTable) -> Removed:
+async def remove_table(services: Services, request: RemoveTable) -> Removed:
     """Deletes a table with its history, runs and proposals, permanently."""
-    table = await tablewright.table(request.table)
-    await tablewright.remove_table(table.id)
+    table = await services.table(request.table)
+    await services.remove_table(table.id)
     return Removed(removed=table.id)
 
 
@@ -170,13 +170,13 @@ class ListChanges(Request, frozen=True):
 
 
 @operation("read")
-async def list_changes(tablewright: Tablewright, request: ListChanges) -> ChangePage:
+async def list_changes(services: Services, request: ListChanges) -> ChangePage:
     """The changes of a table, newest first."""
-    table = await tablewright.table(request.table)
-    newest = await tablewright.history(table.id, 1)
+    table = await services.table(request.table)
+    newest = await services.history(table.id, 1)
     first = newest[0].number if newest else 0
     skipped = max(0, first - request.before + 1) if request.before is not None else 0
-    found = (await tablewright.history(table.id, skipped + request.limit))[skipped:]
+    found = (await services.history(table.id, skipped + request.limit))[skipped:]
     more = bool(found) and found[-1].number > 1
     return ChangePage(changes=tuple(found), next=found[-1].number if more else None)
 
@@ -196,13 +196,13 @@ class Undo(Request, frozen=True):
 
 
 @operation("write")
-async def undo(tablewright: Tablewright, request: Undo) -> Rollback:
+async def undo(services: Services, request: Undo) -> Rollback:
     """Undoes the last change, one run, one change, or everything after a point. This is a change too, so it can be
     undone; later changes by others are kept."""
     if sum(each is not None for each in (request.run, request.change, request.to)) > 1:
         raise UsageError("`run`, `change` and `to` exclude each other.")
-    table_id = (await tablewright.table(request.table)).id
-    changes = tablewright.changes
+    table_id = (await services.table(request.table)).id
+    changes = services.changes
     if request.run is not None:
         return await changes.undo_run(table_id, request.run)
     if request.change is not None:

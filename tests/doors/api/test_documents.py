@@ -72,8 +72,8 @@ def test_a_kind_that_a_title_suggests_is_called_so_and_set_for_ones_own_document
     assert (group["members"], group["from_titles"]) == (1, 1)
 
 
-async def home(tablewright: Any) -> Path:
-    folder: Path = tablewright.settings.home_folder
+async def home(services: Any) -> Path:
+    folder: Path = services.settings.home_folder
     return folder
 
 
@@ -181,9 +181,9 @@ def test_the_list_of_researches_does_not_read_their_reports(api: Api) -> None:
     started = api.post("/research", {"question": "When was Brightwater Foods founded?", "max_tasks": 1}, 202)
     api.watch(started["run_id"])
 
-    async def damage(tablewright: Any) -> None:
+    async def damage(services: Any) -> None:
         broken = text("UPDATE researches SET report = 'broken', answered = 'broken'")
-        await tablewright.store.database.write(lambda connection: connection.execute(broken))
+        await services.store.database.write(lambda connection: connection.execute(broken))
 
     api.server.do(damage)
     (listed,) = api.get("/research")["researches"]

@@ -82,8 +82,8 @@ def test_which_tables_have_a_problem_is_told_to_admins_only(api: Api) -> None:
     table_id = api.bring_in(name="hush.csv")
     api.put(f"/tables/{table_id}/rows/1/cells/Country", {"value": "Sweden"})
 
-    async def damage(tablewright: Any) -> None:
-        await tablewright.store.database.write(lambda connection: connection.execute(text("DELETE FROM cells")))
+    async def damage(services: Any) -> None:
+        await services.store.database.write(lambda connection: connection.execute(text("DELETE FROM cells")))
 
     api.server.do(damage)
     found = {who: database(seen.get("/doctor")) for who, seen in (("owner", api), ("ann", api.of("ann", "editor")))}

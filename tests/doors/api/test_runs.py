@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER
 from tablewright.doors.api import events, idempotency
 from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.doors.api.runs import AskedRun
 from tablewright.doors.server.context import Visit
 from tablewright.errors import BadSetting, UsageError
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.users import CLAIMED
 from tests.doors.api.using import FOUNDED, Api, served_api
@@ -96,15 +96,15 @@ def worked_on(api: Api, owner: str) -> str:
     """A run of a process that can vanish."""
     table_id = api.bring_in()
 
-    async def begin(tablewright: Any) -> str:
-        await tablewright.store.workers.beat(owner, "command")
-        return str(await tablewright.store.runs.start(table_id, "recheck", {}, owner=owner, total=3))
+    async def begin(services: Any) -> str:
+        await services.store.workers.beat(owner, "command")
+        return str(await services.store.runs.start(table_id, "recheck", {}, owner=owner, total=3))
 
     return api.server.do(begin)
 
 
 def vanish(api: Api, owner: str) -> None:
-    api.server.do(lambda tablewright: tablewright.store.workers.leave([owner]))
+    api.server.do(lambda services: services.store.workers.leave([owner]))
 
 
 def test_a_run_that_nobody_works_on_any_more_ends_its_streams(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_a_request_that_is_still_under_way_is_not_begun_again(api: Api) -> None:
     table_id = api.bring_in()
     path, body = f"/tables/{table_id}/runs", b'{"fields": ["Twice:number=1+1"]}'
     route = f"POST /api/v1{path} {hashlib.sha256(body).hexdigest()}"
-    api.server.do(lambda tablewright: tablewright.users.begin_request(OWNER.id, "order-3", route))
+    api.server.do(lambda services: services.users.begin_request(OWNER.id, "order-3", route))
     headers = {"Idempotency-Key": "order-3", "Content-Type": "application/json"}
     assert "still being answered" in api.refused(409, "POST", path, content=body, headers=headers)["message"]
     assert api.get("/runs")["runs"] == []
@@ -175,7 +175,7 @@ def test_the_key_of_a_request_whose_server_died_is_free_again_after_a_while(api:
     path, body = f"/tables/{table_id}/runs", b'{"fields": ["Twice:number=1+1"]}'
     route = f"POST /api/v1{path} {hashlib.sha256(body).hexdigest()}"
     headers = {"Idempotency-Key": "order-4", "Content-Type": "application/json"}
-    api.server.do(lambda tablewright: tablewright.users.begin_request(OWNER.id, "order-4", route))
+    api.server.do(lambda services: services.users.begin_request(OWNER.id, "order-4", route))
     make_older(api, CLAIMED - timedelta(minutes=1))
     assert api.refused(409, "POST", path, content=body, headers=headers)
     make_older(api, timedelta(minutes=2))
@@ -189,13 +189,13 @@ def test_the_key_of_a_request_whose_server_died_is_free_again_after_a_while(api:
 def make_older(api: Api, age: timedelta) -> None:
     """All requests with a key, as if they had begun so much earlier."""
 
-    async def work(tablewright: Any) -> None:
+    async def work(services: Any) -> None:
         def change(connection: Any) -> None:
             begun = datetime.fromisoformat(connection.execute(text("SELECT created_at FROM requests")).scalar_one())
             earlier = (begun - age).isoformat(timespec="microseconds").replace("+00:00", "Z")
             connection.execute(text("UPDATE requests SET created_at = :earlier"), {"earlier": earlier})
 
-        await tablewright.store.database.write(change)
+        await services.store.database.write(change)
 
     api.server.do(work)
 
@@ -204,12 +204,12 @@ def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.M
     monkeypatch.setattr(idempotency, "RENEWED", 0.05)
     begun, go_on = threading.Event(), threading.Event()
 
-    async def slowly(self: Tablewright, question: str, **how: Any) -> Any:
+    async def slowly(self: Services, question: str, **how: Any) -> Any:
         begun.set()
         assert await asyncio.to_thread(go_on.wait, PATIENCE)
         raise UsageError("That was all.")
 
-    monkeypatch.setattr(Tablewright, "ask", slowly)
+    monkeypatch.setattr(Services, "ask", slowly)
     asked: dict[str, Any] = {"json": {"question": "Who?"}, "headers": {"Idempotency-Key": "order-5"}}
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(api.send, "POST", "/ask", **asked)
@@ -227,9 +227,9 @@ def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.M
 
 
 def age(api: Api) -> timedelta:
-    async def work(tablewright: Any) -> timedelta:
+    async def work(services: Any) -> timedelta:
         query = text("SELECT created_at FROM requests")
-        begun = await tablewright.store.database.read(lambda connection: connection.execute(query).scalar_one())
+        begun = await services.store.database.read(lambda connection: connection.execute(query).scalar_one())
         return datetime.now(UTC) - datetime.fromisoformat(begun)
 
     return api.server.do(work)
@@ -260,8 +260,8 @@ def test_a_budget_and_an_evidence_rule_of_its_own_hold_for_a_run(api: Api) -> No
     table_id = api.bring_in()
     run = api.run(table_id, FOUNDED, budget=0.25, cascade=True, evidence="strict")
 
-    async def recorded(tablewright: Any) -> dict[str, str]:
-        return dict((await tablewright.jobs.get(run["run_id"])).spec["settings"])
+    async def recorded(services: Any) -> dict[str, str]:
+        return dict((await services.jobs.get(run["run_id"])).spec["settings"])
 
     kept = api.server.do(recorded)
     assert (kept["budget"], kept["cascade"], kept["evidence"]) == ("0.25", "yes", "strict")
@@ -269,14 +269,14 @@ def test_a_budget_and_an_evidence_rule_of_its_own_hold_for_a_run(api: Api) -> No
 
 async def test_no_run_goes_beyond_what_the_server_allows(tmp_path: Path) -> None:
     settings = Settings(home=str(tmp_path), budget="0.10", offline="yes")
-    async with Tablewright.open(settings) as tablewright:
-        visit = Visit(OWNER, tablewright)
+    async with Services.open(settings) as services:
+        visit = Visit(OWNER, services)
         much, little = (
             AskedRun.model_validate({"fields": [FOUNDED], "budget": budget, "offline": False}) for budget in (5, 0.05)
         )
         assert much.settings(visit) == {"budget": "0.1"}
         assert little.settings(visit) == {"budget": "0.05"}
-        visit.tablewright.settings = Settings(budget="much")
+        visit.services.settings = Settings(budget="much")
         with pytest.raises(BadSetting):
             little.settings(visit)
 
@@ -316,9 +316,9 @@ def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(api: Api) -> No
 def test_a_value_stays_where_nothing_was_found_unless_it_is_emptied_by_name(api: Api) -> None:
     table_id = api.bring_in()
 
-    async def again(tablewright: Any) -> list[str]:
+    async def again(services: Any) -> list[str]:
         nothing = {(row, "Country"): not_found() for row in (1, 2)}
-        return [await propose(tablewright.store, table_id, nothing) for _ in range(2)]
+        return [await propose(services.store, table_id, nothing) for _ in range(2)]
 
     whole, single = api.server.do(again)
     applied = api.post(f"/proposals/{whole}/apply", {"force": True})

@@ -12,10 +12,10 @@ import httpx2
 import openpyxl
 import pytest
 
-from tablewright.app import Operation
 from tablewright.domain.document import document
 from tablewright.doors.api import answers, row_pages
 from tablewright.operations.rows import RowShown
+from tablewright.services import Operation
 from tests.doors.api.using import COMPANIES, Api
 from tests.patience import PATIENCE
 
@@ -266,8 +266,8 @@ def test_a_file_may_be_called_anything_else(api: Api) -> None:
         assert answer.status_code == 200
 
 
-async def home(tablewright: Any) -> Any:
-    return tablewright.settings.home_folder
+async def home(services: Any) -> Any:
+    return services.settings.home_folder
 
 
 @pytest.mark.parametrize("rows", [1, 2_000])

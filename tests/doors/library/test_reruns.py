@@ -31,8 +31,8 @@ def fill(home: Path, data: Any, score: Score, **options: Any) -> tw.TableResult:
 
 def tables_of(home: Path) -> list[str]:
     async def listed() -> list[str]:
-        async with tw.Tablewright.open(tw.Settings(home=str(home))) as tablewright:
-            return [each.id for each in await tablewright.tables()]
+        async with tw.Services.open(tw.Settings(home=str(home))) as services:
+            return [each.id for each in await services.tables()]
 
     return asyncio.run(listed())
 

@@ -18,9 +18,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from starlette.types import ASGIApp
 
-from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import TablewrightServer, create_server
 from tablewright.sample import files
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
 
@@ -93,8 +93,8 @@ async def within(
 ) -> AsyncIterator[Talk]:
     """With the server in this process, where starting one would only cost time. By "legacy" with messages between the
     two, as over streams; else the client calls it, and breaks off like any caller."""
-    async with Tablewright.open(Settings(home=str(folder / "home"), **{**SAMPLE, **settings})) as tablewright:
-        server: TablewrightServer = create_server(tablewright, allowed, retrieval=retrieval, patience=patience)
+    async with Services.open(Settings(home=str(folder / "home"), **{**SAMPLE, **settings})) as services:
+        server: TablewrightServer = create_server(services, allowed, retrieval=retrieval, patience=patience)
         async with Client(server, mode=mode) as client:
             yield Talk(client)
         await server.context.close()

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Fill, Tablewright
 from tablewright.doors.mcp import context
 from tablewright.doors.mcp.server import create_server, http_app
 from tablewright.jobs.jobs import Jobs
 from tablewright.sample.server import SampleWeb
+from tablewright.services import Fill, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tests.patience import PATIENCE
@@ -60,8 +60,8 @@ async def by_messages(folder: Path) -> AsyncIterator[Talk]:
 
 @asynccontextmanager
 async def by_http(folder: Path) -> AsyncIterator[Talk]:
-    async with Tablewright.open(Settings(home=str(folder / "home"), **SAMPLE)) as tablewright:
-        server = create_server(tablewright)
+    async with Services.open(Settings(home=str(folder / "home"), **SAMPLE)) as services:
+        server = create_server(services)
         async with listening(http_app(server, "127.0.0.1")) as address, over_http(address, {}) as talk:
             yield talk
         await server.context.close()

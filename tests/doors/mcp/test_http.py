@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import create_server, http_app
 from tablewright.errors import BadSetting
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from .talking import COMPANIES, FOUNDED, SAMPLE, http_server, listening, over_http
@@ -53,10 +53,10 @@ async def test_research_and_a_shortlist_turn_need_the_token_and_tell_what_they_d
 
 
 async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_name(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path), **SAMPLE)) as tablewright:
+    async with Services.open(Settings(home=str(tmp_path), **SAMPLE)) as services:
         with pytest.raises(BadSetting, match="Without a token"):
-            http_app(create_server(tablewright), "0.0.0.0")
-        app = http_app(create_server(tablewright), "127.0.0.1")
+            http_app(create_server(services), "0.0.0.0")
+        app = http_app(create_server(services), "127.0.0.1")
         async with listening(app) as address, httpx2.AsyncClient() as http:
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             wanted = {"Accept": "application/json, text/event-stream"}
@@ -74,10 +74,10 @@ async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_na
 
 
 async def test_where_there_are_users_a_token_of_one_is_needed(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path), **SAMPLE)) as tablewright:
-        _, editor = await tablewright.users.add("eve", "editor")
-        _, admin = await tablewright.users.add("ada", "admin")
-        app = http_app(create_server(tablewright), "127.0.0.1")
+    async with Services.open(Settings(home=str(tmp_path), **SAMPLE)) as services:
+        _, editor = await services.users.add("eve", "editor")
+        _, admin = await services.users.add("ada", "admin")
+        app = http_app(create_server(services), "127.0.0.1")
         async with listening(app) as address, httpx2.AsyncClient() as http:
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
             for headers in ({}, {"Authorization": f"Bearer {editor}x"}, {"Authorization": f"Basic {admin}"}):

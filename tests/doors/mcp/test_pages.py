@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Tablewright
 from tablewright.doors.mcp import tables
 from tablewright.doors.mcp.server import create_server, http_app
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ...pages import Page, small_web
@@ -64,7 +64,7 @@ async def test_a_recheck_counts_what_it_does_not_list_and_lists_first_what_chang
 async def test_the_longest_csv_text_comes_through_http(tmp_path: Path) -> None:
     csv = "Name,Note\n" + "".join(f"Row {number},{'é' * 30_000}\n" for number in range(100))
     assert len(csv.encode()) > 4 * 1024 * 1024
-    async with Tablewright.open(Settings(home=str(tmp_path), **SAMPLE)) as tablewright:
-        app = http_app(create_server(tablewright), "127.0.0.1")
+    async with Services.open(Settings(home=str(tmp_path), **SAMPLE)) as services:
+        app = http_app(create_server(services), "127.0.0.1")
         async with listening(app) as address, over_http(address, {}) as talk:
             assert (await talk("add_rows", csv=csv, name="long"))["rows"] == 100

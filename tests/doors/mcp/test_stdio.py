@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tablewright.app import Tablewright
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
 
@@ -91,7 +91,7 @@ async def test_a_closed_client_ends_the_server_and_a_run_under_way_keeps_what_it
         assert await process.stdout.read() == b""
         await process.wait()
     assert process.returncode == 0
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
-        run = await tablewright.jobs.get(begun["run_id"])
+    async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
+        run = await services.jobs.get(begun["run_id"])
         assert (run.status, run.total) == ("cancelled", 1_000)
         assert run.done < 1_000

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tablewright.app import Tablewright
 from tablewright.doors.mcp.context import Folders
 from tablewright.doors.mcp.server import create_server
 from tablewright.errors import BadSetting
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
 
@@ -168,8 +168,8 @@ async def test_a_doubted_cell_is_flagged_and_cited_pages_are_checked_again(tmp_p
         assert flagged["change"] > 0
         page = await talk("show_table", table="firms")
         assert (page["rows"], page["notes"]["1.Founded"][:7]) == ([[1, "Sable & Finch", 1973]], "FLAGGED")
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
-        assert {change.actor for change in await tablewright.history("firms")} == {"assistant"}
+    async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
+        assert {change.actor for change in await services.history("firms")} == {"assistant"}
 
 
 async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:
@@ -294,12 +294,12 @@ async def test_hostile_text_is_data_and_errors_say_what_was_kept_and_what_to_do(
 
 
 async def test_a_strategy_that_acts_on_the_world_is_not_started_by_an_assistant(tmp_path: Path) -> None:
-    class Acting(Tablewright):
+    class Acting(Services):
         def acts(self, strategy: str) -> bool:
             return strategy == "letter"
 
-    async with Acting.open(Settings(home=str(tmp_path / "home"))) as tablewright:
-        server = create_server(tablewright)
+    async with Acting.open(Settings(home=str(tmp_path / "home"))) as services:
+        server = create_server(services)
         result = await server.call_tool("enrich", {"table": "any", "columns": ["Sent"], "strategy": "letter"})
         assert "acts outside the table" in str(result)
 
@@ -311,8 +311,8 @@ async def test_parameters_and_the_evidence_rule_reach_the_run(tmp_path: Path) ->
         done = await talk("enrich", **asked, params={"max_steps": "2"}, evidence="strict")
         refused = await talk.refused("enrich", **asked, params={"max_steps": "99"})
         assert "from 1 to 15" in refused["what"]
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
-        spec = (await tablewright.jobs.get(done["run_id"])).spec
+    async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
+        spec = (await services.jobs.get(done["run_id"])).spec
     assert (spec["params"]["max_steps"], spec["settings"]["evidence"]) == ("2", "strict")
 
 

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from mcp import Client
 
-from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import create_server, http_app, server_for
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.doors.server.test_two_people import SECRET, everything, one_of_each, person
 from tests.operating import add_documents
@@ -45,23 +45,23 @@ RESOURCES = NAMES | {"result_id": "result_id", "document": "document_id"}
 
 
 @pytest.fixture
-async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as opened:
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    async with Services.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as opened:
         for name in ("ann", "bob"):
             await opened.users.add(name, "editor")
         await opened.users.add("vic", "viewer")
         yield opened
 
 
-async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: Tablewright, tmp_path: Path) -> None:
-    known = await one_of_each(tablewright, tmp_path)
-    before = await everything(tablewright)
+async def test_no_tool_tells_or_changes_anything_of_somebody_else(services: Services, tmp_path: Path) -> None:
+    known = await one_of_each(services, tmp_path)
+    before = await everything(services)
     invented = {key: "x" * len(each) for key, each in known.items()}
-    bob = await person(tablewright, "bob")
+    bob = await person(services, "bob")
     barn = tmp_path / "barn.txt"
     barn.write_text("Lease\n\nTenant: Barnacle Ltd\nEnds: 4 June 2027\n")
-    await add_documents(tablewright.acting("bob", bob), [barn])
-    server = server_for(bob, tablewright)
+    await add_documents(services.acting("bob", bob), [barn])
+    server = server_for(bob, services)
     async with Client(server, mode="auto") as client:
         tools = (await client.list_tools()).tools
         assert len(tools) == 15
@@ -94,11 +94,11 @@ async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: T
             with pytest.raises(Exception, match="There is no"):
                 await client.read_resource(uri)
     await server.context.close()
-    assert await everything(tablewright) == before
+    assert await everything(services) == before
 
 
-async def test_a_viewer_is_offered_only_what_looks(tablewright: Tablewright) -> None:
-    server = server_for(await person(tablewright, "vic"), tablewright)
+async def test_a_viewer_is_offered_only_what_looks(services: Services) -> None:
+    server = server_for(await person(services, "vic"), services)
     async with Client(server, mode="auto") as client:
         tools = (await client.list_tools()).tools
         assert {"list_all", "show_table", "search_documents"} == {tool.name for tool in tools}
@@ -106,10 +106,10 @@ async def test_a_viewer_is_offered_only_what_looks(tablewright: Tablewright) -> 
 
 
 async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as tablewright:
-        tokens = {name: (await tablewright.users.add(name, "editor"))[1] for name in ("ann", "bob")}
-        tokens["ada"] = (await tablewright.users.add("ada", "admin"))[1]
-        app = http_app(create_server(tablewright), "127.0.0.1")
+    async with Services.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as services:
+        tokens = {name: (await services.users.add(name, "editor"))[1] for name in ("ann", "bob")}
+        tokens["ada"] = (await services.users.add("ada", "admin"))[1]
+        app = http_app(create_server(services), "127.0.0.1")
         headers = {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}
         async with listening(app) as address:
             async with over_http(address, headers["ann"], mode="legacy") as ann:
@@ -118,7 +118,7 @@ async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path
                 async with over_http(address, headers["bob"], mode="legacy") as bob:
                     assert (await bob("list_all", what="tables"))["tables"] == []
                     assert (await bob.refused("show_table", table=table))["type"] == "NotFound"
-                    await tablewright.share("table", table, ["bob"])
+                    await services.share("table", table, ["bob"])
                     assert (await bob("show_table", table="firms"))["rows"]
             async with over_http(address, headers["ada"], mode="legacy") as ada:
                 assert len((await ada("list_all", what="tables"))["tables"]) == 1

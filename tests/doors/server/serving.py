@@ -14,11 +14,11 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Role
 from tablewright.doors.server.app import create_app
 from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.run import bind, configured
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.homes import new_home
 from tests.patience import PATIENCE
@@ -31,20 +31,20 @@ UNHURRIED = ServerLimits(requests_per_second=100_000, burst=100_000, login_delay
 class Served:
     def __init__(
         self,
-        tablewright: Tablewright,
+        services: Services,
         app: FastAPI,
         loop: asyncio.AbstractEventLoop,
         port: int,
         server: uvicorn.Server,
     ) -> None:
-        self._tablewright = tablewright
+        self._tablewright = services
         self._loop = loop
         self._server = server
         self.app = app
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
 
-    def do(self, work: Callable[[Tablewright], Awaitable[T]]) -> T:
+    def do(self, work: Callable[[Services], Awaitable[T]]) -> T:
         """In the server's own loop."""
 
         async def run() -> T:
@@ -55,13 +55,13 @@ class Served:
     def accepted_sockets(self) -> list[socket.socket]:
         """Return the sockets of the connections that are open now."""
 
-        async def list_sockets(_: Tablewright) -> list[socket.socket]:
+        async def list_sockets(_: Services) -> list[socket.socket]:
             return [each.transport.get_extra_info("socket") for each in self._server.server_state.connections]
 
         return self.do(list_sockets)
 
     def add_user(self, name: str, role: Role) -> str:
-        return self.do(lambda tablewright: tablewright.users.add(name, role))[1]
+        return self.do(lambda services: services.users.add(name, role))[1]
 
     def client(self, token: str = "", **headers: str) -> httpx2.Client:
         """A program, with a token or without."""
@@ -98,8 +98,8 @@ def served(
     failed: list[BaseException] = []
 
     async def run() -> None:
-        async with Tablewright.open(settings) as tablewright:
-            app = create_app(tablewright, public_hosts=public_hosts, limits=limits, pages=pages, works=works)
+        async with Services.open(settings) as services:
+            app = create_app(services, public_hosts=public_hosts, limits=limits, pages=pages, works=works)
             more(app)
             server = uvicorn.Server(configured(app, limits, proxied=bool(public_hosts), grace=1))
             servers.append(server)
@@ -108,7 +108,7 @@ def served(
             while not server.started and not serving.done():  # noqa: ASYNC110  # uvicorn has no event for it
                 await asyncio.sleep(0.01)
             port = bound.getsockname()[1]
-            started.append(Served(tablewright, app, asyncio.get_running_loop(), port, server))
+            started.append(Served(services, app, asyncio.get_running_loop(), port, server))
             ready.set()
             await serving
 

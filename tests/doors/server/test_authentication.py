@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from fastapi import FastAPI, Request
 
-from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import create_server, http_app
 from tablewright.doors.server.authentication import COOKIE, IDLE, LONGEST, Sessions
 from tablewright.doors.server.context import Visiting
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.doors.mcp.talking import listening
 from tests.doors.server.serving import TOKEN, Served, error_of, served
@@ -135,11 +135,11 @@ def test_logging_out_ends_the_login_even_for_whoever_kept_the_cookie(tmp_path: P
 
 
 def renewed(server: Served) -> None:
-    server.do(lambda tablewright: tablewright.tokens.renew("ann"))
+    server.do(lambda services: services.tokens.renew("ann"))
 
 
 def removed(server: Served) -> None:
-    server.do(lambda tablewright: tablewright.users.remove("ann"))
+    server.do(lambda services: services.users.remove("ann"))
 
 
 @pytest.mark.parametrize("ends", [renewed, removed])
@@ -159,7 +159,7 @@ def test_a_new_role_counts_at_once(tmp_path: Path) -> None:
         token = server.add_user("ann", "editor")
         with server.client(token) as ann:
             assert ann.post("/api/v1/change").status_code == 200
-            server.do(lambda tablewright: tablewright.users.change_role("ann", "viewer"))
+            server.do(lambda services: services.users.change_role("ann", "viewer"))
             assert error_of(ann.post("/api/v1/change"))["type"] == "Forbidden"
 
 
@@ -200,8 +200,8 @@ async def test_over_mcp_tokens_cannot_be_tried_out_quickly_either_and_a_short_on
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     tried = [*(f"hus{letter}" for letter in "abcde"), "hush"]
     async with (
-        Tablewright.open(Settings(home=str(tmp_path), token="hush")) as tablewright,
-        listening(http_app(create_server(tablewright), "127.0.0.1")) as address,
+        Services.open(Settings(home=str(tmp_path), token="hush")) as services,
+        listening(http_app(create_server(services), "127.0.0.1")) as address,
         httpx2.AsyncClient(trust_env=False) as http,
     ):
         said = [await http.post(address, json=call, headers={"Authorization": f"Bearer {token}"}) for token in tried]

@@ -6,35 +6,35 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.access import OWNER, Person, Role
 from tablewright.doors.server.context import Visit
 from tablewright.errors import Forbidden, NotFound
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
 
 async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesakes(tmp_path: Path) -> None:
     file = tmp_path / "towns.csv"
     file.write_text("Town\nLima\n")
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
-        one, other = [(await tablewright.import_file(file, FileOptions(name="Towns"))).table.id for _ in range(2)]
-        hidden = (await tablewright.import_file(file, FileOptions(name="Hidden"))).table.id
-        person, _ = await tablewright.users.add("ann", "editor")
-        await tablewright.share("table", one, ["ann"])
-        (person,) = await tablewright.users.all()
-        visit = Visit(person, tablewright)
+    async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
+        one, other = [(await services.import_file(file, FileOptions(name="Towns"))).table.id for _ in range(2)]
+        hidden = (await services.import_file(file, FileOptions(name="Hidden"))).table.id
+        person, _ = await services.users.add("ann", "editor")
+        await services.share("table", one, ["ann"])
+        (person,) = await services.users.all()
+        visit = Visit(person, services)
         assert (await visit.table("Towns")).id == one
         assert (await visit.table(one)).id == one
         for unseen in (other, hidden, "Hidden", "nowhere"):
             with pytest.raises(NotFound, match="There is no table"):
                 await visit.table(unseen)
-        assert (await Visit(OWNER, tablewright).table("Hidden")).id == hidden
+        assert (await Visit(OWNER, services).table("Hidden")).id == hidden
 
 
 async def test_viewers_change_nothing_and_editors_do_not_see_to_users(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright:
+    async with Services.open(Settings(home=str(tmp_path))) as services:
         roles: tuple[Role, ...] = ("viewer", "editor", "admin")
-        viewer, editor, admin = (Visit(Person(id=role, name=role, role=role), tablewright) for role in roles)
+        viewer, editor, admin = (Visit(Person(id=role, name=role, role=role), services) for role in roles)
         editor.must_change()
         admin.must_administer()
         with pytest.raises(Forbidden):

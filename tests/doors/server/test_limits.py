@@ -247,16 +247,16 @@ def test_an_open_stream_ends_with_the_token(tmp_path: Path) -> None:
         with server.client(token) as ann, ann.stream("GET", "/api/v1/stream") as events:
             lines = events.iter_lines()
             assert next(lines) == "data: on"
-            server.do(lambda tablewright: tablewright.users.remove("ann"))
+            server.do(lambda services: services.users.remove("ann"))
             assert len(list(islice(lines, 100))) < 100
 
 
 def demoted(server: Served) -> None:
-    server.do(lambda tablewright: tablewright.users.change_role("ann", "viewer"))
+    server.do(lambda services: services.users.change_role("ann", "viewer"))
 
 
 def bereft(server: Served) -> None:
-    server.do(lambda tablewright: tablewright.unshare("table", "towns", ["ann"]))
+    server.do(lambda services: services.unshare("table", "towns", ["ann"]))
 
 
 @pytest.mark.parametrize("loses", [demoted, bereft])

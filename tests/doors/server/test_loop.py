@@ -55,7 +55,7 @@ def test_rows_documents_and_questions_are_worked_on_in_other_threads(
         http.post("/api/v1/documents", files={"files": ("parts.md", table.encode())}).raise_for_status()
         http.post("/api/v1/ask", json={"question": "What does a bolt cost?"}).raise_for_status()
         (tmp_path / "rows.csv").write_text("A\nx\n")
-        server.do(lambda tablewright: tablewright.preview_file(tmp_path / "rows.csv"))
+        server.do(lambda services: services.preview_file(tmp_path / "rows.csv"))
     assert all(threads.values()), threads
     assert not any(of_loop in used for used in threads.values()), threads
 

@@ -15,8 +15,8 @@ from starlette.routing import Mount, WebSocketRoute
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tablewright.app import Tablewright
 from tablewright.domain.model import Field
+from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE
 
@@ -144,14 +144,14 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     file = tmp_path_factory.mktemp("files") / "companies.csv"
     file.write_text(f"Company,Price\n{HIDDEN},2\n")
 
-    async def make(tablewright: Tablewright) -> dict[str, str]:
-        from tablewright.app import FileOptions
+    async def make(services: Services) -> dict[str, str]:
+        from tablewright.services import FileOptions
 
-        table = (await tablewright.import_file(file, FileOptions(name=SECRET))).table
-        fill = await tablewright.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
+        table = (await services.import_file(file, FileOptions(name=SECRET))).table
+        fill = await services.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
         result = await fill.run()
-        proposals = await tablewright.proposals(table.id)
-        research = await tablewright.begin_research(f"Which towns are near {SECRET}?")
+        proposals = await services.proposals(table.id)
+        research = await services.begin_research(f"Which towns are near {SECRET}?")
         return {
             "table_id": table.id,
             "run_id": result.run_id,
@@ -176,7 +176,7 @@ def api_routes(app: FastAPI, *, writes: bool) -> list[tuple[str, str]]:
 
 def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str, str]) -> None:
     token = server.add_user("vera", "viewer")
-    server.do(lambda tablewright: tablewright.share("table", known["table_id"], ["vera"]))
+    server.do(lambda services: services.share("table", known["table_id"], ["vera"]))
     walked = api_routes(server.app, writes=True)
     assert len(walked) > 30
     with server.client(token) as viewer:
@@ -202,9 +202,9 @@ def test_others_tables_are_not_there(server: Served, known: dict[str, str], role
             assert SECRET not in answer.text, (method, path)
             assert HIDDEN not in answer.text, (method, path)
 
-    async def look(tablewright: Tablewright) -> tuple[str, int, str]:
-        table = await tablewright.table(known["table_id"])
-        return table.name, await tablewright.count(table.id), (await tablewright.proposal(known["proposal_id"])).status
+    async def look(services: Services) -> tuple[str, int, str]:
+        table = await services.table(known["table_id"])
+        return table.name, await services.count(table.id), (await services.proposal(known["proposal_id"])).status
 
     assert server.do(look) == (SECRET, 1, "open")
 
@@ -229,16 +229,16 @@ def test_only_admins_see_to_users(server: Served, role: Any) -> None:
                 asked = {"name": "new", "role": "admin"}
                 answer = client.request(method, filled(path, {"name": "vera"}), json=None if method == "GET" else asked)
                 assert answer.status_code in (403, 404, 422), (method, path)
-    assert "new" not in [person.name for person in server.do(lambda tablewright: tablewright.users.all())]
+    assert "new" not in [person.name for person in server.do(lambda services: services.users.all())]
 
 
 def test_a_page_that_takes_long_is_shown_all_the_same(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = Tablewright.tables
+    tables = Services.tables
 
-    async def slowly(self: Tablewright) -> Any:
+    async def slowly(self: Services) -> Any:
         await asyncio.sleep(3.5)
         return await tables(self)
 
-    monkeypatch.setattr(Tablewright, "tables", slowly)
+    monkeypatch.setattr(Services, "tables", slowly)
     with server.browser(TOKEN) as browser:
         assert browser.get("/").status_code == 200

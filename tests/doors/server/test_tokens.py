@@ -13,12 +13,12 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import text
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Scope
 from tablewright.doors.api.routes import router
 from tablewright.doors.server import authentication
 from tablewright.errors import Forbidden
 from tablewright.operations.operation import OPERATIONS
+from tablewright.services import Services
 from tablewright.store.store import Store
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN, Served, error_of, served
@@ -30,7 +30,7 @@ TABLE = {"name": "towns", "rows": [{"Town": "Zug"}]}
 
 
 def made(server: Served, user: str, *scopes: Scope, expires_at: str = "") -> str:
-    return server.do(lambda tablewright: tablewright.tokens.add(user, scopes=scopes, expires_at=expires_at))[1]
+    return server.do(lambda services: services.tokens.add(user, scopes=scopes, expires_at=expires_at))[1]
 
 
 def test_a_token_that_has_expired_is_refused_with_its_sentence(tmp_path: Path) -> None:
@@ -49,9 +49,9 @@ def test_a_login_ends_when_its_token_expires_and_leads_to_the_login(tmp_path: Pa
     with served(tmp_path, token=TOKEN) as server, server.browser(server.add_user("ann", "editor")) as browser:
         assert browser.get("/api/v1/version").status_code == 200
 
-        async def expire(tablewright: Tablewright) -> None:
+        async def expire(services: Services) -> None:
             update = text("UPDATE tokens SET expires_at = :at")
-            await tablewright.store.database.write(lambda connection: connection.execute(update, {"at": EXPIRED}))
+            await services.store.database.write(lambda connection: connection.execute(update, {"at": EXPIRED}))
 
         server.do(expire)
         assert browser.get("/api/v1/version").status_code == 401
@@ -196,9 +196,9 @@ def test_a_share_link_makes_no_tokens_and_ends_with_the_authority_of_its_author(
         with server.client(admin) as ada:
             table_id = ada.post("/api/v1/tables", json=TABLE).json()["table_id"]
 
-        async def link(tablewright: Tablewright) -> str:
-            (author,) = await tablewright.users.all()
-            return (await tablewright.acting("ada", author).viewer_link("table", table_id))[1]
+        async def link(services: Services) -> str:
+            (author,) = await services.users.all()
+            return (await services.acting("ada", author).viewer_link("table", table_id))[1]
 
         secret = server.do(link)
         with server.client(secret) as guest, server.browser(secret) as page:
@@ -225,9 +225,9 @@ def test_only_an_admin_makes_share_links(tmp_path: Path) -> None:
     with served(tmp_path, token=TOKEN) as server, server.client(server.add_user("eve", "editor")) as client:
         table_id = client.post("/api/v1/tables", json=TABLE).json()["table_id"]
 
-        async def link(tablewright: Tablewright) -> None:
-            (author,) = await tablewright.users.all()
-            await tablewright.acting("eve", author).viewer_link("table", table_id)
+        async def link(services: Services) -> None:
+            (author,) = await services.users.all()
+            await services.acting("eve", author).viewer_link("table", table_id)
 
         with pytest.raises(Forbidden, match="Only an admin"):
             server.do(link)

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.access import Person
 from tablewright.domain.model import Field
+from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
 from tests.operating import add_documents
@@ -79,13 +79,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         tokens = {name: server.add_user(name, "editor") for name in ("ann", "bob")}
         tokens["vic"] = server.add_user("vic", "viewer")
         folder = tmp_path_factory.mktemp("files")
-        known = server.do(lambda tablewright: one_of_each(tablewright, folder))
+        known = server.do(lambda services: one_of_each(services, folder))
         yield World(server, known, tokens)
 
 
-async def one_of_each(tablewright: Tablewright, folder: Path) -> dict[str, str]:
+async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
     """Of Ann's things."""
-    ann = tablewright.acting("ann", await person(tablewright, "ann"))
+    ann = services.acting("ann", await person(services, "ann"))
     rows = folder / "companies.csv"
     rows.write_text(f"Company,Price\n{SECRET} Ltd,2\n")
     lease = folder / f"{SECRET} lease.txt"
@@ -114,13 +114,13 @@ async def one_of_each(tablewright: Tablewright, folder: Path) -> dict[str, str]:
     }
 
 
-async def person(tablewright: Tablewright, name: str) -> Person:
-    return next(each for each in await tablewright.users.all() if each.name == name)
+async def person(services: Services, name: str) -> Person:
+    return next(each for each in await services.users.all() if each.name == name)
 
 
-async def everything(tablewright: Tablewright) -> list[Any]:
+async def everything(services: Services) -> list[Any]:
     """All that Ann has, to be compared afterwards."""
-    ann = tablewright.acting("ann", await person(tablewright, "ann"))
+    ann = services.acting("ann", await person(services, "ann"))
     tables = await ann.tables()
     return [
         tables,

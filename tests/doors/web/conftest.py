@@ -16,7 +16,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from tablewright.app import Tablewright
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests import patience
 from tests.chromium import CHROMIUM, FLAGS
@@ -47,8 +47,8 @@ class Site:
         self.url = url
         self.home = home
 
-    def open(self) -> AbstractAsyncContextManager[Tablewright]:
-        return Tablewright.open(Settings(home=str(self.home), search="sample"), actor="test")
+    def open(self) -> AbstractAsyncContextManager[Services]:
+        return Services.open(Settings(home=str(self.home), search="sample"), actor="test")
 
 
 @pytest.fixture(scope="session")

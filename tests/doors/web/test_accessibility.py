@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.async_playwright import Axe
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.sample.documents import files
+from tablewright.services import FileOptions, Services
 from tests.operating import add_documents
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
@@ -39,16 +39,16 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, 
 
 
 async def furnish(site: Site, folder: Path) -> dict[str, str]:
-    async with site.open() as tablewright:
+    async with site.open() as services:
         path = folder / "companies.csv"
         path.write_text("Company\n" + "\n".join(NAMES) + "\n", encoding="utf-8")
         fields = [parse_field("Founded:number=What year was {Company} founded?")]
-        accepted = (await tablewright.import_file(path, FileOptions(name="Accepted"))).table.id
-        filled = await (await tablewright.plan_enrich(accepted, fields, "pipeline")).run()
-        await tablewright.changes.apply(filled.proposal_id)
-        await tablewright.changes.flag(accepted, 1, "Founded", "another company")
-        waiting = (await tablewright.import_file(path, FileOptions(name="Waiting"))).table.id
-        proposed = await (await tablewright.plan_enrich(waiting, fields, "pipeline")).run()
+        accepted = (await services.import_file(path, FileOptions(name="Accepted"))).table.id
+        filled = await (await services.plan_enrich(accepted, fields, "pipeline")).run()
+        await services.changes.apply(filled.proposal_id)
+        await services.changes.flag(accepted, 1, "Founded", "another company")
+        waiting = (await services.import_file(path, FileOptions(name="Waiting"))).table.id
+        proposed = await (await services.plan_enrich(waiting, fields, "pipeline")).run()
         return {
             "tables": "/",
             "table": f"/tables/{accepted}",
@@ -59,47 +59,47 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
             "runs of a table": f"/runs?table={accepted}",
             "health": "/status",
             "documents": "/documents",
-            "document": f"/documents/{await add_document(tablewright, folder)}",
+            "document": f"/documents/{await add_document(services, folder)}",
             "ask": "/ask",
             "lookup": "/lookup",
             "find": "/find",
-            "found": f"/tables/{await find_kettles(tablewright)}/found",
+            "found": f"/tables/{await find_kettles(services)}/found",
             "research": "/research",
-            "report": f"/research/{await do_research(tablewright)}",
+            "report": f"/research/{await do_research(services)}",
             "shortlist": "/shortlist",
-            "advice": f"/shortlist/{await take_advice(tablewright)}",
+            "advice": f"/shortlist/{await take_advice(services)}",
             "settings": "/settings",
             "start": "/start",
             "missing": "/tables/nowhere",
         }
 
 
-async def add_document(tablewright: Tablewright, folder: Path) -> str:
+async def add_document(services: Services, folder: Path) -> str:
     sample = next(each for each in files() if each.name.endswith(".pdf"))
     path = folder / Path(sample.name).name
     path.write_bytes(sample.content)
-    await add_documents(tablewright, [path])
-    return (await tablewright.store.documents.all())[0].id
+    await add_documents(services, [path])
+    return (await services.store.documents.all())[0].id
 
 
-async def find_kettles(tablewright: Tablewright) -> str:
+async def find_kettles(services: Services) -> str:
     fields = [parse_field("Product"), parse_field("Price:money")]
-    planned = await tablewright.begin_find("electric kettles", fields=fields, where="Price < 40 GBP")
-    await tablewright.find_rows(planned.table_id, fill=False)
+    planned = await services.begin_find("electric kettles", fields=fields, where="Price < 40 GBP")
+    await services.find_rows(planned.table_id, fill=False)
     return planned.table_id
 
 
-async def do_research(tablewright: Tablewright) -> str:
-    begun = await tablewright.begin_research("What does the Lagoon plan of Parrotfish Cloud cost?", max_tasks=4)
-    await tablewright.run_research(begun.id)
+async def do_research(services: Services) -> str:
+    begun = await services.begin_research("What does the Lagoon plan of Parrotfish Cloud cost?", max_tasks=4)
+    await services.run_research(begun.id)
     return begun.id
 
 
-async def take_advice(tablewright: Tablewright) -> str:
-    begun = await tablewright.begin_shortlist()
+async def take_advice(services: Services) -> str:
+    begun = await services.begin_shortlist()
     form = "/form product: desk lamp | budget: 60 GBP | must: Power <= 12 W"
     for said in (form, "Confirm Requirements", "Enrich Now", "/soft 2"):
-        await tablewright.shortlist_turn(begun.id, said)
+        await services.shortlist_turn(begun.id, said)
     return begun.id
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.model import Field
 from tablewright.errors import NotFound
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
+from tablewright.services import FileOptions, Services
 from tests.operating import add_documents
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
@@ -117,15 +117,15 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
         await page.wait_for_url("**/documents")
         await expect(page.get_by_role("link", name=paths[0].name)).to_be_visible()
         await expect(page.get_by_role("link", name="broken.pdf")).to_have_count(0)
-    async with place.open() as tablewright:
+    async with place.open() as services:
         with pytest.raises(NotFound):
-            await tablewright.store.documents.get("broken.pdf")
+            await services.store.documents.get("broken.pdf")
     assert not list((place.home / "uploads").rglob("broken.pdf"))
 
 
 async def test_a_question_is_shown_as_it_was_typed(place: Site, browser: NewPage, tmp_path: Path) -> None:
-    async with place.open() as tablewright:
-        await with_a_document(tablewright, tmp_path)
+    async with place.open() as services:
+        await with_a_document(services, tmp_path)
     async with browser(*PHONE, dark=True) as page:
         await go(page, f"{place.url}/ask")
         await say(page, "Your question", f"What about {SHOWN}?")
@@ -136,9 +136,9 @@ async def test_a_question_is_shown_as_it_was_typed(place: Site, browser: NewPage
 
 
 async def test_an_earlier_conversation_is_opened_again(place: Site, browser: NewPage, tmp_path: Path) -> None:
-    async with place.open() as tablewright:
-        await with_a_document(tablewright, tmp_path)
-        reply = await tablewright.ask("How many documents are there?")
+    async with place.open() as services:
+        await with_a_document(services, tmp_path)
+        reply = await services.ask("How many documents are there?")
     async with browser() as page:
         await go(page, f"{place.url}/ask")
         await page.get_by_role("link", name="How many documents are there?").first.click()
@@ -146,10 +146,10 @@ async def test_an_earlier_conversation_is_opened_again(place: Site, browser: New
         await expect(page.get_by_role("region", name="Earlier answer")).to_contain_text("match")
 
 
-async def with_a_document(tablewright: Tablewright, folder: Path) -> None:
+async def with_a_document(services: Services, folder: Path) -> None:
     path = folder / "note.txt"
     path.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
-    await add_documents(tablewright, [path])
+    await add_documents(services, [path])
 
 
 # ── finding rows ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -201,13 +201,13 @@ async def test_research_is_planned_watched_read_cited_downloaded_and_refined(pla
         table = await page.get_by_role("link", name="Open table").get_attribute("href")
         await go(page, f"{place.url}/research")
         await expect(page.get_by_role("link", name="What does the Lagoon")).to_be_visible()
-    async with place.open() as tablewright:
-        assert (await tablewright.table((table or "").removeprefix("/tables/"))).fields
+    async with place.open() as services:
+        assert (await services.table((table or "").removeprefix("/tables/"))).fields
 
 
 async def test_research_that_was_cut_off_can_be_gone_on_with(place: Site, browser: NewPage) -> None:
-    async with place.open() as tablewright:
-        begun = await tablewright.begin_research("Who founded Kestrelworks?", max_tasks=3)
+    async with place.open() as services:
+        begun = await services.begin_research("Who founded Kestrelworks?", max_tasks=3)
     async with browser() as page:
         await go(page, f"{place.url}/research/{begun.id}")
         await expect(page.get_by_text("interrupted")).to_be_visible()
@@ -277,13 +277,13 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
 
 
 async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Site, browser: NewPage) -> None:
-    async with place.open() as tablewright:
-        table = await companies(tablewright, "Companies to stop", rows=2_000)
+    async with place.open() as services:
+        table = await companies(services, "Companies to stop", rows=2_000)
         field = Field(
             name="Founded", type="number", question="What year was {Company} founded?", depends_on=("Company",)
         )
-        fill = await tablewright.plan_enrich(table, [field], "pipeline")
-        run = await tablewright.jobs.start(fill)
+        fill = await services.plan_enrich(table, [field], "pipeline")
+        run = await services.jobs.start(fill)
         async with browser(*PHONE) as page:
             await go(page, f"{place.url}/runs/{run}")
             await expect(page.get_by_role("list", name="Log of the run")).to_contain_text("Done:")
@@ -294,15 +294,15 @@ async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Sit
             await go(page, f"{place.url}/runs")
             await expect(page.get_by_role("link", name="Companies to stop").first).to_be_visible()
             await expect(page.locator(".tw-chart canvas").first).to_be_visible()
-        report = await tablewright.jobs.report(await tablewright.jobs.get(run), reasons=True)
+        report = await services.jobs.report(await services.jobs.get(run), reasons=True)
     assert report["status"] == "cancelled"
     assert 0 < report["done"] < 2_000
 
 
 async def test_hostile_names_and_domains_are_drawn_as_text(place: Site, browser: NewPage) -> None:
-    async with place.open() as tablewright:
-        table = await companies(tablewright, HOSTILE, rows=1)
-        await tablewright.jobs.perform("recheck", table, {}, no_work)
+    async with place.open() as services:
+        table = await companies(services, HOSTILE, rows=1)
+        await services.jobs.perform("recheck", table, {}, no_work)
     async with browser() as page:
         await go(page, f"{place.url}/runs")
         await expect(page.get_by_role("link", name=SHOWN).first).to_be_visible()
@@ -320,11 +320,11 @@ async def test_health_says_what_works_and_shows_no_secret(place: Site, browser: 
         assert SECRET not in await page.content()
 
 
-async def companies(tablewright: Tablewright, name: str, *, rows: int) -> str:
-    path = tablewright.settings.home_folder.parent / f"companies-{rows}.csv"
+async def companies(services: Services, name: str, *, rows: int) -> str:
+    path = services.settings.home_folder.parent / f"companies-{rows}.csv"
     names = [f"Kestrelworks {number}" for number in range(rows)]
     path.write_text("Company\n" + "\n".join(names), encoding="utf-8")
-    return (await tablewright.import_file(path, FileOptions(name=name))).table.id
+    return (await services.import_file(path, FileOptions(name=name))).table.id
 
 
 async def no_work(run: object, doing: object) -> None:

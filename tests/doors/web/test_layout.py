@@ -38,8 +38,8 @@ async def test_history_can_be_read_on_a_phone(site: Site, browser: NewPage, tmp_
 
 async def test_the_form_over_documents_fits_on_a_phone(site: Site, browser: NewPage, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("RECEIPT\nTotal: EUR 12.00\n")
-    async with site.open() as tablewright:
-        await add_documents(tablewright, [tmp_path / "note.txt"], kind="receipt", workers=1)
+    async with site.open() as services:
+        await add_documents(services, [tmp_path / "note.txt"], kind="receipt", workers=1)
     async with browser(PHONE, 844) as page:
         await page.goto(f"{site.url}/lookup")
         await page.wait_for_function("window.did_handshake === true")

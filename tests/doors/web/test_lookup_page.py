@@ -28,8 +28,8 @@ async def add_receipts(place: Site, folder: Path) -> None:
             f"RECEIPT No. {number}\nCorner Garage\nDate: 2024-03-{number % 28 + 1:02}\n\n1 x {item}   {number}.00\n\n"
             f"Total: EUR {number}.00\n"
         )
-    async with place.open() as tablewright:
-        await add_documents(tablewright, [folder], kind="receipt", workers=1)
+    async with place.open() as services:
+        await add_documents(services, [folder], kind="receipt", workers=1)
 
 
 async def choose(page: playwright.Page, label: str, option: str, nth: int = 0) -> None:
@@ -71,6 +71,6 @@ async def test_documents_are_looked_up_by_a_form_and_their_kind_is_corrected(
         await page.get_by_label("Kind", exact=True).fill("delivery note")
         await page.get_by_role("button", name="Save kind").click()
         await expect(page.get_by_text("is now of kind “delivery note”")).to_be_visible()
-    async with place.open() as tablewright:
-        (note,) = [each for each in await tablewright.store.documents.all() if each.kind == "delivery note"]
+    async with place.open() as services:
+        (note,) = [each for each in await services.store.documents.all() if each.kind == "delivery note"]
         assert (note.name, note.kind_by) == ("r02.txt", "person")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.app import Tablewright
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from .conftest import PATIENCE, NewPage, playwright, serve
@@ -18,9 +18,9 @@ async def test_from_a_server_without_settings_to_a_filled_column(browser: NewPag
         for site in serve(tmp_path, search=""):
             async with browser() as page:
                 done = [step async for step in first_column(page, site.url, model.url)]
-            async with Tablewright.open(Settings(home=str(site.home))) as tablewright:
-                (table,) = await tablewright.tables()
-                rows = (await tablewright.load(table.id)).rows
+            async with Services.open(Settings(home=str(site.home))) as services:
+                (table,) = await services.tables()
+                rows = (await services.load(table.id)).rows
     assert done[-1] == "accept them"
     found = [(row.cell("Founded"), row.cell("Chief executive")) for row in rows]
     assert [[cell.value for cell in cells] for cells in found] == [

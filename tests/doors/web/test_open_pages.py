@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.access import Person, Role
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame
 from tablewright.errors import RunError
+from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.operating import add_documents
 
@@ -40,34 +40,34 @@ async def enter(page: playwright.Page, server: Served, token: str, path: str) ->
     await page.wait_for_function("window.did_handshake === true")
 
 
-async def new_table(tablewright: Tablewright, name: str, *persons: str) -> str:
+async def new_table(services: Services, name: str, *persons: str) -> str:
     """That these see; its id."""
-    path = tablewright.settings.home_folder / "rows.csv"
+    path = services.settings.home_folder / "rows.csv"
     path.write_text("Name\nAnn\n", encoding="utf-8")
-    table_id = (await tablewright.import_file(path, FileOptions(name=name))).table.id
+    table_id = (await services.import_file(path, FileOptions(name=name))).table.id
     for person in persons:
-        await tablewright.share("table", table_id, [person])
+        await services.share("table", table_id, [person])
     return table_id
 
 
 def table(server: Served, name: str, *persons: str) -> str:
-    return server.do(lambda tablewright: new_table(tablewright, name, *persons))
+    return server.do(lambda services: new_table(services, name, *persons))
 
 
 def run(server: Served, table_id: str, count: int = 1) -> None:
     async def work(*_: object) -> None:
         await asyncio.sleep(0)
 
-    async def perform(tablewright: Tablewright) -> None:
+    async def perform(services: Services) -> None:
         for _ in range(count):
-            await tablewright.jobs.perform("recheck", table_id, {}, work)
+            await services.jobs.perform("recheck", table_id, {}, work)
 
     server.do(perform)
 
 
 def test_a_link_lets_whoever_has_it_look_at_one_table_and_nothing_else(server: Served) -> None:
     shown, hidden = table(server, "By link"), table(server, "Not by link")
-    _, token = server.do(lambda tablewright: tablewright.viewer_link("table", shown))
+    _, token = server.do(lambda services: services.viewer_link("table", shown))
     with server.browser() as visitor:
         invited = visitor.get("/login", params={"next": f"/tables/{shown}", "token": token})
         assert 'type="hidden"' in invited.text
@@ -105,18 +105,18 @@ async def test_a_table_that_is_lost_takes_away_its_own_page_and_no_other(
             await each.goto(f"{server.url}{path}")
             await expect(each.get_by_text("Ann", exact=True)).to_be_visible()
         of_run = await page.context.new_page()
-        run_id = server.do(lambda tablewright: tablewright.jobs.all(lost))[0].id
+        run_id = server.do(lambda services: services.jobs.all(lost))[0].id
         await of_run.goto(f"{server.url}/runs/{run_id}")
         await expect(of_run.get_by_role("link", name="Lost")).to_be_visible()
         typed = page.get_by_label("What do you want to find out?")
         await typed.fill("Half a question")
         await opened[f"/tables/{kept}"].evaluate("window.untouched = true")
-        server.do(lambda tablewright: tablewright.unshare("table", lost, ["lea"]))
+        server.do(lambda services: services.unshare("table", lost, ["lea"]))
         await expect(opened[f"/tables/{lost}"].get_by_text("There is no table")).to_be_visible()
         await expect(of_run.get_by_text("There is no run")).to_be_visible()
         assert await opened[f"/tables/{kept}"].evaluate("window.untouched")
         await expect(typed).to_have_value("Half a question")
-        server.do(lambda tablewright: tablewright.users.change_role("lea", "viewer"))
+        server.do(lambda services: services.users.change_role("lea", "viewer"))
         await expect(typed).to_have_count(0)
 
 
@@ -126,17 +126,17 @@ async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along
     monkeypatch.setattr(frame, "LOOK", 600)
     token = server.add_user("rob", "editor")
 
-    async def research(tablewright: Tablewright) -> str:
-        begun = await tablewright.begin_research("Who founded Kestrelworks?", max_tasks=1)
-        await tablewright.share("research", begun.id, ["rob"])
-        await tablewright.run_research(begun.id)
+    async def research(services: Services) -> str:
+        begun = await services.begin_research("Who founded Kestrelworks?", max_tasks=1)
+        await services.share("research", begun.id, ["rob"])
+        await services.run_research(begun.id)
         return begun.id
 
     research_id = server.do(research)
     async with browser() as page:
         await enter(page, server, token, f"/research/{research_id}")
         await expect(page.get_by_role("button", name="Markdown")).to_be_visible()
-        server.do(lambda tablewright: tablewright.unshare("research", research_id, ["rob"]))
+        server.do(lambda services: services.unshare("research", research_id, ["rob"]))
         await page.get_by_role("button", name="Markdown").click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no research")
 
@@ -150,9 +150,9 @@ async def test_documents_and_conversations_are_shared_with_people_or_with_everyo
     token, other = server.add_user("uma", "editor"), server.add_user("vic", "editor")
     (tmp_path / "lease.txt").write_text("Rent: 900 EUR\nTenant: Ann Low\n", encoding="utf-8")
 
-    async def bring(tablewright: Tablewright) -> tuple[str, str]:
-        uma = next(person for person in await tablewright.users.all() if person.name == "uma")
-        own = tablewright.acting("uma", uma)
+    async def bring(services: Services) -> tuple[str, str]:
+        uma = next(person for person in await services.users.all() if person.name == "uma")
+        own = services.acting("uma", uma)
         await add_documents(own, [tmp_path])
         reply = await own.ask("rent of the tenant")
         return (await own.store.documents.all())[0].id, reply.conversation
@@ -197,8 +197,8 @@ async def test_the_list_of_runs_says_why_one_was_set_aside(server: Served, brows
     token = server.add_user("pia", "editor")
     table_id = table(server, "Poison", "pia")
 
-    async def lose(tablewright: Tablewright) -> None:
-        runs, conductor = tablewright.store.runs, await tablewright.jobs._conduct()
+    async def lose(services: Services) -> None:
+        runs, conductor = services.store.runs, await services.jobs._conduct()
         run_id = await runs.start(table_id, "recheck", {}, owner=conductor.id)
         for process in ("first", "second"):
             await runs.hold(run_id, f"{process}/h1")
@@ -240,9 +240,9 @@ async def test_only_who_may_decide_is_led_to_a_review_and_only_while_it_is_open(
 ) -> None:
     editor, viewer = server.add_user("ed", "editor"), server.add_user("vi", "viewer")
 
-    async def propose(tablewright: Tablewright) -> tuple[str, str]:
-        table_id = await new_table(tablewright, "Proposed", "ed", "vi")
-        plan = await tablewright.plan_enrich(table_id, [parse_field("Copy={Name}")], "computation")
+    async def propose(services: Services) -> tuple[str, str]:
+        table_id = await new_table(services, "Proposed", "ed", "vi")
+        plan = await services.plan_enrich(table_id, [parse_field("Copy={Name}")], "computation")
         filled = await plan.run()
         return filled.run_id, filled.proposal_id
 
@@ -255,7 +255,7 @@ async def test_only_who_may_decide_is_led_to_a_review_and_only_while_it_is_open(
     async with browser() as page:
         await enter(page, server, editor, f"/runs/{run_id}")
         await expect(page.get_by_role("link", name=review)).to_be_visible()
-        server.do(lambda tablewright: tablewright.changes.apply(proposal_id))
+        server.do(lambda services: services.changes.apply(proposal_id))
         await page.reload()
         await expect(page.get_by_role("link", name="Proposed")).to_be_visible()
         await expect(page.get_by_role("link", name=review)).to_have_count(0)
@@ -285,12 +285,12 @@ class Gate:
 async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
     server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    gate = Gate(Tablewright.ask)
-    monkeypatch.setattr(Tablewright, "ask", gate.through())
+    gate = Gate(Services.ask)
+    monkeypatch.setattr(Services, "ask", gate.through())
     note = tmp_path / "note.txt"
     note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
-    server.do(lambda tablewright: add_documents(tablewright, [note]))
-    server.do(lambda tablewright: tablewright.share("document", "note.txt", everyone=True))
+    server.do(lambda services: add_documents(services, [note]))
+    server.do(lambda services: services.share("document", "note.txt", everyone=True))
     token = server.add_user("ann", "editor")
     async with browser() as page:
         await enter(page, server, token, "/ask")

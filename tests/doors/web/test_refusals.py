@@ -59,7 +59,7 @@ async def test_what_is_typed_while_the_connection_is_lost_waits_and_is_written_w
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id = await new_table(site, tmp_path, "Name,Note\nAnn,a\nBob,b\n", "Cut off")
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         await open_table(page, site, table_id)
         await page.wait_for_function("window.did_handshake === true")
         await page.evaluate("window.socket.disconnect()")
@@ -76,7 +76,7 @@ async def test_what_is_typed_while_the_connection_is_lost_waits_and_is_written_w
         await expect(cell(page, 1, "Note")).to_contain_text("from a train")
         await expect(page.locator("#tw-unsent")).to_be_empty()
         await page.wait_for_function("!Object.keys(sessionStorage).some((key) => key.includes('unsent'))")
-        assert [row.cell("Note").value for row in (await tablewright.load(table_id)).rows] == ["from a train", "b"]
+        assert [row.cell("Note").value for row in (await services.load(table_id)).rows] == ["from a train", "b"]
 
 
 async def test_zero_and_negative_rows_are_refused_with_the_reason(site: Site, browser: NewPage) -> None:

@@ -23,8 +23,8 @@ HOLD = """([key, times]) => {
 async def computed(site: Site, folder: Path, content: str, field: str, name: str) -> tuple[str, str]:
     """A table and a proposal of one computed cell per row: quickly made."""
     table_id = await new_table(site, folder, content, name)
-    async with site.open() as tablewright:
-        filled = await (await tablewright.plan_enrich(table_id, [parse_field(field)], "computation")).run()
+    async with site.open() as services:
+        filled = await (await services.plan_enrich(table_id, [parse_field(field)], "computation")).run()
     return table_id, filled.proposal_id
 
 
@@ -50,8 +50,8 @@ async def test_a_key_held_down_across_pages_decides_each_cell_and_a_reload_forge
         await expect(status).to_have_text("6 open")
         await page.reload()
         await expect(status).to_have_text("6 open")
-    async with site.open() as tablewright:
-        values = [row.cell("Double").value for row in (await tablewright.load(table_id)).rows]
+    async with site.open() as services:
+        values = [row.cell("Double").value for row in (await services.load(table_id)).rows]
     assert values == [2 * number for number in range(1, 65)] + [None] * 6
 
 
@@ -92,8 +92,8 @@ async def test_line_breaks_of_a_value_survive_its_edit(site: Site, browser: NewP
         await expect(page.get_by_role("status").first).to_have_text("1 to edit, 0 open")
         await page.keyboard.press("Enter")
         await page.wait_for_url(f"**/tables/{table_id}")
-    async with site.open() as tablewright:
-        assert (await tablewright.load(table_id)).rows[0].cell("Copy").value == "one\ntwo\nthree"
+    async with site.open() as services:
+        assert (await services.load(table_id)).rows[0].cell("Copy").value == "one\ntwo\nthree"
 
 
 async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
@@ -129,14 +129,14 @@ async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
 async def not_found_again(site: Site, folder: Path, name: str) -> tuple[str, str]:
     """A table with a price in each row, and an open proposal that found one of them, and nothing for the others."""
     table_id = await new_table(site, folder, "Name,Price\nNut,1\nBolt,2\nPin,3\n", name)
-    async with site.open() as tablewright:
+    async with site.open() as services:
         found = {(1, "Price"): newly_found(10), (2, "Price"): not_found(), (3, "Price"): not_found("blocked")}
-        return table_id, await propose(tablewright.store, table_id, found)
+        return table_id, await propose(services.store, table_id, found)
 
 
 async def prices(site: Site, table_id: str) -> list[object]:
-    async with site.open() as tablewright:
-        return [row.cell("Price").value for row in (await tablewright.load(table_id)).rows]
+    async with site.open() as services:
+        return [row.cell("Price").value for row in (await services.load(table_id)).rows]
 
 
 async def test_accept_all_keeps_the_values_for_which_nothing_was_found(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.live import ServerMemory
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 
 async def test_what_was_asked_for_longest_ago_is_forgotten_first(tmp_path: Path) -> None:
     remembered = ServerMemory(list[str], most=2)
-    async with Tablewright.open(Settings(home=str(tmp_path / "one"))) as tablewright:
-        seen = Visit(OWNER, tablewright)
+    async with Services.open(Settings(home=str(tmp_path / "one"))) as services:
+        seen = Visit(OWNER, services)
         for key in ("a", "b"):
             remembered.of(seen, key).append(key)
         assert remembered.of(seen, "a") == ["a"]
         remembered.put(seen, "c", ["c"])
         assert [remembered.of(seen, key) for key in ("a", "c", "b")] == [["a"], ["c"], []]
-        async with Tablewright.open(Settings(home=str(tmp_path / "two"))) as other:
+        async with Services.open(Settings(home=str(tmp_path / "two"))) as other:
             assert remembered.of(Visit(OWNER, other), "c") == []

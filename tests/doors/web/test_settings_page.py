@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.models.pull import CatalogModel, Hub
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings, load_settings
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.google import ACCOUNT, LINK, SHARED, running_google
@@ -128,7 +128,7 @@ async def test_a_key_is_saved_encrypted_used_at_once_and_never_shown_again(
     assert [each.stat().st_mode & 0o077 for each in (saved, saved.with_name("settings.key"))] == [0, 0]
     loaded = load_settings({}, {"TABLEWRIGHT_HOME": settings.home}, Path("nothing.toml"))
     assert (loaded.model, loaded.model_base_url, loaded.model_api_key) == ("openai:small", endpoint.url, KEY)
-    (entry, *_) = server.do(lambda tablewright: tablewright.audit.entries(action="settings"))
+    (entry, *_) = server.do(lambda services: services.audit.entries(action="settings"))
     assert "model = openai:small" in entry.detail
     assert KEY not in entry.detail
 
@@ -139,7 +139,7 @@ async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_
     content = b"GGUF" + bytes(100_000)
     hub = Hub(url=f"{endpoint.url}/tiny.gguf")
     tiny = CatalogModel(name="tiny", file="tiny.gguf", size=1, licence="MIT", sha256="", origins=(hub,), memory=1)
-    monkeypatch.setattr("tablewright.app.CATALOG", (tiny,))
+    monkeypatch.setattr("tablewright.services.CATALOG", (tiny,))
     monkeypatch.setattr("tablewright.models.pull.CATALOG", (tiny,))
     stated = {"x-linked-etag": hashlib.sha256(content).hexdigest(), "x-linked-size": str(len(content))}
     endpoint.replies = [Reply(302, headers=stated), Reply(body=content)]
@@ -198,10 +198,10 @@ def test_only_an_admin_sees_the_settings(server: Served) -> None:
 # ── failures speak ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def companies(tablewright: Tablewright) -> str:
-    path = tablewright.settings.home_folder / "rows.csv"
+async def companies(services: Services) -> str:
+    path = services.settings.home_folder / "rows.csv"
     path.write_text("Company\nKestrelworks\n", encoding="utf-8")
-    return (await tablewright.import_file(path, FileOptions(name="Companies"))).table.id
+    return (await services.import_file(path, FileOptions(name="Companies"))).table.id
 
 
 async def ask(page: playwright.Page, name: str, question: str) -> None:
@@ -215,7 +215,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
     server: Served, browser: NewPage
 ) -> None:
     table_id = server.do(companies)
-    server.do(lambda tablewright: tablewright.save_settings({"search": NOBODY, "model": "", "model_base_url": ""}))
+    server.do(lambda services: services.save_settings({"search": NOBODY, "model": "", "model_base_url": ""}))
     async with browser() as page:
         await log_in(page, server, f"/tables/{table_id}")
         await ask(page, "Founded", FOUNDED)
@@ -226,7 +226,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
         await page.reload()
         await expect(banner).to_contain_text("SearXNG cannot be reached")
 
-        server.do(lambda tablewright: tablewright.save_settings({"search": "sample"}))
+        server.do(lambda services: services.save_settings({"search": "sample"}))
         await banner.get_by_role("button", name="Retry").click()
         await expect(cell(page, 1, "Founded")).to_contain_text("2009")
         await expect(banner).to_be_hidden()
@@ -240,7 +240,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
 
 
 async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server: Served, browser: NewPage) -> None:
-    server.do(lambda tablewright: tablewright.save_settings({"search": NOBODY}))
+    server.do(lambda services: services.save_settings({"search": NOBODY}))
     async with browser() as page:
         await log_in(page, server, "/status")
         await page.get_by_role("button", name="Test now").click()
@@ -264,8 +264,8 @@ async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server
         await page.get_by_role("button", name="Menü von Name").click()
         await page.get_by_role("menuitem", name="Spalte bearbeiten…").click()
         await choose(page, page.get_by_role("combobox", name="Typ"), "ja oder nein")
-    server.do(lambda tablewright: tablewright.save_settings({"language": ""}))
+    server.do(lambda services: services.save_settings({"language": ""}))
 
 
-async def current(tablewright: Tablewright) -> Settings:
-    return tablewright.settings
+async def current(services: Services) -> Settings:
+    return services.settings

@@ -13,8 +13,8 @@ expect.set_options(timeout=PATIENCE)
 
 
 async def names(site: Site) -> list[str]:
-    async with site.open() as tablewright:
-        return [table.name for table in await tablewright.tables()]
+    async with site.open() as services:
+        return [table.name for table in await services.tables()]
 
 
 async def test_a_file_is_previewed_changed_and_only_then_imported(site: Site, browser: NewPage, tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ async def test_a_pasted_list_of_many_rows_is_imported_whole(site: Site, browser:
         await expect(dialog).to_contain_text("100,000 rows, 1 column")
         await dialog.get_by_role("button", name="Import").click()
         await page.wait_for_url("**/tables/many-pasted-firms")
-    async with site.open() as tablewright:
-        ids = await tablewright.row_ids("many-pasted-firms")
-        found = await tablewright.rows_by_id("many-pasted-firms", [ids[-1]])
+    async with site.open() as services:
+        ids = await services.row_ids("many-pasted-firms")
+        found = await services.rows_by_id("many-pasted-firms", [ids[-1]])
         assert (len(ids), [cell.value for cell in found[ids[-1]].cells.values()]) == (rows, [last])
 
 

@@ -35,7 +35,7 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id = await new_table(site, tmp_path, SEVEN, "Asked for")
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         await open_table(page, site, table_id)
         await page.get_by_role("button", name="Add columns").click()
         dialog = page.get_by_role("dialog").first
@@ -85,7 +85,7 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
         await expect(cell(page, 7, "Double")).to_contain_text("21")
         await page.get_by_role("button", name="Accept all").click()
         await expect(page.locator(".tw-waiting")).to_have_count(0)
-        rows = (await tablewright.load(table_id)).rows
+        rows = (await services.load(table_id)).rows
         assert [row.cell("Double").value for row in rows] == ["100", "6", "9", "12", "15", "18", "21"]
         assert [row.cell("Both").value for row in rows] == ["3", "4", "5", "6", "7", "8", "9"]
 
@@ -94,7 +94,7 @@ async def test_a_correction_takes_the_other_value_or_looks_again_and_shows_what_
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id, _ = await filled_table(site, tmp_path, "Corrected", apply=True)
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         await open_table(page, site, table_id)
         panel = page.get_by_role("complementary", name="Evidence of the cell")
         await cell(page, 2, "Founded").click()
@@ -116,20 +116,20 @@ async def test_a_correction_takes_the_other_value_or_looks_again_and_shows_what_
         await expect(panel.locator(".tw-before")).to_have_text(
             "Currently in the table: 2009, flagged: that is another company"
         )
-        (_, chosen, *_) = (await tablewright.load(table_id)).rows
+        (_, chosen, *_) = (await services.load(table_id)).rows
         kept = chosen.cell("Founded")
         assert (kept.value, kept.basis, kept.conflict[0].value) == (1964, "given", 1962)
         assert kept.evidence
-        (run, *_) = await tablewright.jobs.all(table_id)
+        (run, *_) = await services.jobs.all(table_id)
         assert (run.spec["again"], run.spec["fields"]) == (True, ["Founded"])
 
 
 async def test_a_correction_that_leads_to_nothing_new_says_so(site: Site, browser: NewPage, tmp_path: Path) -> None:
     table_id = await new_table(site, tmp_path, "Company\nZwaluwmolen Papier\n", "Nothing new")
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         boss = parse_field("CEO:text=Who is the chief executive of {Company}?")
-        found = await (await tablewright.plan_enrich(table_id, [boss], "")).run()
-        await tablewright.changes.apply(found.proposal_id)
+        found = await (await services.plan_enrich(table_id, [boss], "")).run()
+        await services.changes.apply(found.proposal_id)
         await open_table(page, site, table_id)
         await cell(page, 1, "CEO").click()
         await page.get_by_role("button", name="This is wrong").click()
@@ -142,11 +142,11 @@ async def test_a_correction_that_leads_to_nothing_new_says_so(site: Site, browse
 
 async def test_what_a_person_typed_is_not_looked_for_anew(site: Site, tmp_path: Path) -> None:
     table_id = await new_table(site, tmp_path, SEVEN, "Typed over")
-    async with site.open() as tablewright:
+    async with site.open() as services:
         field = parse_field("Double:number={Price} * 2")
-        first = await (await tablewright.plan_enrich(table_id, [field], "")).run()
-        await tablewright.changes.apply(first.proposal_id)
-        await tablewright.changes.set_value(table_id, 1, "Double", "100")
-        again = await (await tablewright.plan_enrich(table_id, [field], "", anew=True)).run()
-        cells = await tablewright.operations(again.proposal_id)
+        first = await (await services.plan_enrich(table_id, [field], "")).run()
+        await services.changes.apply(first.proposal_id)
+        await services.changes.set_value(table_id, 1, "Double", "100")
+        again = await (await services.plan_enrich(table_id, [field], "", anew=True)).run()
+        cells = await services.operations(again.proposal_id)
     assert [operation.row_id for operation in cells] == [2, 3, 4, 5, 6, 7]

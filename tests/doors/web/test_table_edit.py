@@ -74,8 +74,8 @@ async def test_long_text_and_text_of_many_lines_is_edited_whole(site: Site, brow
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
         await expect(page.locator(".tw-panel .tw-big")).to_have_text(f"{long} of it")
-    async with site.open() as tablewright:
-        rows = (await tablewright.load(table_id)).rows
+    async with site.open() as services:
+        rows = (await services.load(table_id)).rows
     assert [row.cell("Note").value for row in rows] == ["one\ntwo\nthree", f"{long} of it"]
 
 
@@ -137,5 +137,5 @@ async def test_enter_commits_and_moves_down_and_a_second_one_erases_nothing(
         for row, note in enumerate(("a1", "b2", "c34"), 1):
             await expect(cell(page, row, "Note").locator(".tw-value")).to_have_text(note)
         await page.wait_for_function("!Object.keys(sessionStorage).some((key) => key.includes('unsent'))")
-    async with site.open() as tablewright:
-        assert [row.cell("Note").value for row in (await tablewright.load(table_id)).rows] == ["a1", "b2", "c34"]
+    async with site.open() as services:
+        assert [row.cell("Note").value for row in (await services.load(table_id)).rows] == ["a1", "b2", "c34"]

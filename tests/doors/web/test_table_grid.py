@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tablewright.app import Tablewright
 from tablewright.conditions.column_filter import filter_on
 from tablewright.domain.condition import Condition
 from tablewright.domain.model import Cell, Field, Money, Value
 from tablewright.domain.views import ColumnLayout, View
 from tablewright.doors.web.grid_rows import RowQuery, find_rows
 from tablewright.doors.web.table_columns import statistics
+from tablewright.services import Services
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_table_paste import paste
@@ -30,8 +30,8 @@ COPIED = """
 CUT = COPIED.replace('"copy"', '"cut"')
 
 
-async def values(tablewright: Tablewright, table_id: str, *names: str) -> list[tuple[Value, ...]]:
-    rows = (await tablewright.load(table_id)).rows
+async def values(services: Services, table_id: str, *names: str) -> list[tuple[Value, ...]]:
+    rows = (await services.load(table_id)).rows
     return [tuple(row.cell(name).value for name in names) for row in rows]
 
 
@@ -55,7 +55,7 @@ async def test_ranges_are_copied_cut_pasted_filled_cleared_undone_and_done_again
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id = await new_table(site, tmp_path, PEOPLE, "Ranges")
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         await open_table(page, site, table_id)
         await drag(page, cell(page, 1, "City"), cell(page, 2, "Age"))
         await expect(page.locator("#tw-selected")).to_have_text("4 cells selected")
@@ -89,7 +89,7 @@ async def test_ranges_are_copied_cut_pasted_filled_cleared_undone_and_done_again
         # One value goes into all that is selected.
         await paste(page, "x")
         await expect(cell(page, 3, "Note")).to_have_text("x")
-        assert await values(tablewright, table_id, "City", "Age", "Note") == [
+        assert await values(services, table_id, "City", "Age", "Note") == [
             ("Oslo", 31, "x"),
             ("Bergen", 25, "x"),
             ("Oslo", 47, "x"),
@@ -100,12 +100,12 @@ async def test_ranges_are_copied_cut_pasted_filled_cleared_undone_and_done_again
             await page.keyboard.press("Control+z")
         await expect(page.get_by_text("Nothing left to undo on this page")).to_be_visible()
         await expect(cell(page, 5, "Age")).to_have_text("")
-        assert await values(tablewright, table_id, "Note") == [("a",), ("b",), ("c",), ("d",), ("e",)]
+        assert await values(services, table_id, "Note") == [("a",), ("b",), ("c",), ("d",), ("e",)]
 
 
 async def test_rows_are_selected_deleted_and_brought_back(site: Site, browser: NewPage, tmp_path: Path) -> None:
     table_id = await new_table(site, tmp_path, PEOPLE, "Rows to delete")
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         await open_table(page, site, table_id)
         await cell(page, 2, "tw:number").click()
         await cell(page, 4, "tw:number").click(modifiers=["Control"])
@@ -114,7 +114,7 @@ async def test_rows_are_selected_deleted_and_brought_back(site: Site, browser: N
         await cell(page, 4, "City").click(button="right")
         await choose(page, "Delete 2 rows")
         await expect(cell(page, 2, "Name")).to_have_text("Cid")
-        assert await values(tablewright, table_id, "Name") == [("Ann",), ("Cid",), ("Eve",)]
+        assert await values(services, table_id, "Name") == [("Ann",), ("Cid",), ("Eve",)]
         await cell(page, 1, "Name").click()
         await page.keyboard.press("Control+z")
         await expect(cell(page, 2, "Name")).to_have_text("Bob")
@@ -130,7 +130,7 @@ async def test_a_column_is_filtered_counted_changed_hidden_and_deleted_from_its_
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id = await new_table(site, tmp_path, PEOPLE, "Columns")
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
         await open_table(page, site, table_id)
         await column_menu(page, "Age", "Statistics")
         facts = page.get_by_role("dialog")
@@ -172,7 +172,7 @@ async def test_a_column_is_filtered_counted_changed_hidden_and_deleted_from_its_
         await page.keyboard.press("Control+z")
         await expect(page.get_by_role("columnheader", name="Note")).to_be_visible()
         await expect(cell(page, 2, "Note")).to_have_text("b")
-        assert [field.name for field in (await tablewright.table(table_id)).fields] == [
+        assert [field.name for field in (await services.table(table_id)).fields] == [
             "Name",
             "Home town",
             "Age",
@@ -192,11 +192,11 @@ async def test_how_a_table_was_left_is_found_again_and_a_named_view_has_a_link(
         )
         return [name for name in found if name != "tw:number"]
 
-    async with browser() as page, site.open() as tablewright:
+    async with browser() as page, site.open() as services:
 
         async def kept(**wanted: object) -> None:
             while True:
-                left = await tablewright.views.left_by(table_id, "owner")
+                left = await services.views.left_by(table_id, "owner")
                 if all(getattr(left, name) == value for name, value in wanted.items()):
                     return
                 await page.wait_for_timeout(50)
@@ -229,15 +229,15 @@ async def test_how_a_table_was_left_is_found_again_and_a_named_view_has_a_link(
         await page.goto(f"{site.url}/tables/{table_id}?view=By%20age")
         await expect(cell(page, 1, "Name")).to_have_text("Cid")
         assert await heads(page) == ["Name", "Age", "City"]
-        assert [view.name for view in await tablewright.views.named(table_id)] == ["By age"]
+        assert [view.name for view in await services.views.named(table_id)] == ["By age"]
 
 
 async def test_the_marks_are_the_filter_with_their_counts_and_the_opened_cell_stays_in_sight(
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id, _ = await filled_table(site, tmp_path, "Marked", apply=True)
-    async with browser(1000, 700) as page, site.open() as tablewright:
-        await tablewright.changes.write_values(table_id, {(1, "Company"): "Brightwater Foods"})
+    async with browser(1000, 700) as page, site.open() as services:
+        await services.changes.write_values(table_id, {(1, "Company"): "Brightwater Foods"})
         await open_table(page, site, table_id)
         marks = page.get_by_role("group", name="Filter rows by status")
         await expect(marks.get_by_role("button", name="All rows 4")).to_have_attribute("aria-pressed", "true")
@@ -287,14 +287,14 @@ async def test_the_filter_does_not_compare_amounts_of_other_currencies_and_says_
 ) -> None:
     prices = "Name,Price\nAnn,50 USD\nBob,55 KWD\nCid,55 GBP\nDot,70 GBP\nEve,\nFay,8 USD\n"
     table_id = await new_table(site, tmp_path, prices, "Prices in several currencies")
-    async with site.open() as tablewright:
-        await tablewright.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
+    async with site.open() as services:
+        await services.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
         below = Condition(column="Price", operator="<", values=("60 GBP",))
-        await tablewright.views.keep(table_id, View(name="Below", filters=(below,)))
-        found = await find_rows(tablewright, RowQuery(table_id=table_id, filters=(below,)))
+        await services.views.keep(table_id, View(name="Below", filters=(below,)))
+        found = await find_rows(services, RowQuery(table_id=table_id, filters=(below,)))
         assert ([*found.row_ids], found.unlike_amounts, found.currencies) == ([3], 3, {"KWD", "USD"})
         narrowed = RowQuery(table_id=table_id, filters=(below, Condition(column="Name", operator="=", values=("Ann",))))
-        assert (await find_rows(tablewright, narrowed)).unlike_amounts == 1
+        assert (await find_rows(services, narrowed)).unlike_amounts == 1
     async with browser() as page:
         await page.goto(f"{site.url}/tables/{table_id}?view=Below")
         await expect(page.locator("#tw-found")).to_have_text(
@@ -305,28 +305,28 @@ async def test_the_filter_does_not_compare_amounts_of_other_currencies_and_says_
 async def test_amounts_are_sorted_and_added_for_each_currency_apart(site: Site, tmp_path: Path) -> None:
     prices = "Name,Price\nAnn,50 USD\nBob,9000 JPY\nCid,55 GBP\nDot,70 GBP\nEve,\nFay,8 USD\n"
     table_id = await new_table(site, tmp_path, prices, "Prices to sort")
-    async with site.open() as tablewright:
-        await tablewright.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
-        table = await tablewright.table(table_id)
-        up = await find_rows(tablewright, RowQuery(table_id=table_id, sort="Price"))
+    async with site.open() as services:
+        await services.changes.change_column(table_id, "Price", Field(name="Price", type="money"))
+        table = await services.table(table_id)
+        up = await find_rows(services, RowQuery(table_id=table_id, sort="Price"))
         assert [*up.row_ids] == [3, 4, 2, 6, 1, 5]
-        figures = dict(await statistics(tablewright, table, table.fields[1]))
+        figures = dict(await statistics(services, table, table.fields[1]))
     assert figures["Sum"] == "125 GBP\n9000 JPY\n58 USD"
     assert figures["Largest"] == "70 GBP\n9000 JPY\n50 USD"
 
 
 async def test_a_view_of_a_person_is_theirs_and_one_with_a_name_goes_with_the_table(site: Site, tmp_path: Path) -> None:
     table_id = await new_table(site, tmp_path, PEOPLE, "Kept views")
-    async with site.open() as tablewright:
+    async with site.open() as services:
         own = View(columns=(ColumnLayout(name="Age", width=90, hidden=True),), sort="Name")
-        await tablewright.views.keep(table_id, own, person="ann")
-        assert await tablewright.views.left_by(table_id, "ann") == own
-        assert await tablewright.views.left_by(table_id, "bob") == View()
+        await services.views.keep(table_id, own, person="ann")
+        assert await services.views.left_by(table_id, "ann") == own
+        assert await services.views.left_by(table_id, "bob") == View()
         shared = View(name="Adults", filters=(Condition(column="Age", operator=">=", values=("18",)),))
-        await tablewright.views.keep(table_id, shared)
-        assert await tablewright.views.named(table_id) == [shared]
-        await tablewright.views.remove(table_id, "Adults")
-        assert await tablewright.views.named(table_id) == []
+        await services.views.keep(table_id, shared)
+        assert await services.views.named(table_id) == [shared]
+        await services.views.remove(table_id, "Adults")
+        assert await services.views.named(table_id) == []
 
 
 COPY = """() => new Promise((done) => {

@@ -18,9 +18,9 @@ async def test_what_is_shown_is_exported_scheduled_tagged_and_its_runs_are_liste
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
     table_id = await new_table(site, tmp_path, "Name,Price\nTea,2\nSalt|x,3\nTea cup,4\n", "To take out")
-    async with browser() as page, site.open() as tablewright:
-        fill = await tablewright.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
-        await tablewright.changes.apply((await fill.run()).proposal_id)
+    async with browser() as page, site.open() as services:
+        fill = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
+        await services.changes.apply((await fill.run()).proposal_id)
         await open_table(page, site, table_id)
         await page.get_by_label("Find in the table").fill("tea")
         await expect(page.locator("#tw-found")).to_have_text("2 rows")
@@ -41,7 +41,7 @@ async def test_what_is_shown_is_exported_scheduled_tagged_and_its_runs_are_liste
         await page.get_by_role("menuitem", name="Schedule…").click()
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("Scheduled.")).to_be_visible()
-        (schedule,) = await tablewright.jobs.schedules(table_id)
+        (schedule,) = await services.jobs.schedules(table_id)
         assert (schedule.routine, schedule.cron, schedule.spec["fields"]) == ("recheck", "0 3 * * 1", ["Double"])
 
         await page.get_by_role("button", name="More").click()

@@ -101,9 +101,9 @@ async def test_a_block_goes_into_the_rows_and_columns_that_are_seen(
         told = page.get_by_role("alert").filter(has_text="330,000 lines are too much to paste at once")
         await expect(told).to_contain_text("Nothing was pasted.")
         await expect(told).to_contain_text("Paste a list, which takes any length")
-    async with site.open() as tablewright:
+    async with site.open() as services:
         found = {
             row.cell("Name").value: (row.cell("Price").value, row.cell("Colour").value)
-            for row in (await tablewright.load(table_id)).rows
+            for row in (await services.load(table_id)).rows
         }
     assert found == {"Ann": (10, "pink"), "Bob": (1, "blue"), "Cid": (20, "lime"), "Eve": (5, None)}

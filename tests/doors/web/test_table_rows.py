@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.doors.web import grid_rows, table_cells
 from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
 from tablewright.errors import UsageError
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
 from .conftest import PATIENCE, NewPage, Site, playwright
@@ -28,49 +28,49 @@ ROWS = "**/page-data/tables/*/rows?*"
 
 
 @pytest.fixture
-async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
-    async with Tablewright.open(Settings(home=str(tmp_path / "home"), search="sample"), actor="test") as opened:
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    async with Services.open(Settings(home=str(tmp_path / "home"), search="sample"), actor="test") as opened:
         yield opened
 
 
-async def half_doubled(tablewright: Tablewright, folder: Path) -> tuple[str, str]:
+async def half_doubled(services: Services, folder: Path) -> tuple[str, str]:
     """A table of prices, and a proposal: the double of the first is in the table, those of the others are proposed."""
     path = folder / "rows.csv"
     path.write_text("Name,Price\nAnn,11\nBob,12\nCid,13\nDot,none\n")
-    table_id = (await tablewright.import_file(path, FileOptions(name="Prices"))).table.id
+    table_id = (await services.import_file(path, FileOptions(name="Prices"))).table.id
     fields = [parse_field(DOUBLE)]
-    first = await (await tablewright.plan_enrich(table_id, fields, "computation", row_ids=[1])).run()
-    await tablewright.changes.apply(first.proposal_id)
-    return table_id, (await (await tablewright.plan_enrich(table_id, fields, "computation")).run()).proposal_id
+    first = await (await services.plan_enrich(table_id, fields, "computation", row_ids=[1])).run()
+    await services.changes.apply(first.proposal_id)
+    return table_id, (await (await services.plan_enrich(table_id, fields, "computation")).run()).proposal_id
 
 
 async def test_what_was_sorted_stays_for_the_one_who_looks_and_is_sorted_anew_for_the_next(
-    tablewright: Tablewright, tmp_path: Path
+    services: Services, tmp_path: Path
 ) -> None:
-    table_id, _ = await half_doubled(tablewright, tmp_path)
+    table_id, _ = await half_doubled(services, tmp_path)
     orders = RowOrders()
     one, next_one = (RowQuery(table_id=table_id, sort="Name", view=view) for view in ("one", "next"))
-    assert list(await orders.order(tablewright, one)) == [1, 2, 3, 4]
-    await tablewright.changes.set_value(table_id, 1, "Name", "Zoe")
-    assert list(await orders.order(tablewright, one)) == [1, 2, 3, 4]
-    assert list(await orders.order(tablewright, next_one)) == [2, 3, 4, 1]
+    assert list(await orders.order(services, one)) == [1, 2, 3, 4]
+    await services.changes.set_value(table_id, 1, "Name", "Zoe")
+    assert list(await orders.order(services, one)) == [1, 2, 3, 4]
+    assert list(await orders.order(services, next_one)) == [2, 3, 4, 1]
     plain = RowQuery(table_id=table_id, view="one")
-    await tablewright.changes.write_values(table_id, {}, [{"Name": "Eve"}])
-    assert list(await orders.order(tablewright, plain)) == [1, 2, 3, 4, 5]
+    await services.changes.write_values(table_id, {}, [{"Name": "Eve"}])
+    assert list(await orders.order(services, plain)) == [1, 2, 3, 4, 5]
 
 
 async def test_one_who_asks_for_many_orders_gives_up_their_own_and_nobody_elses(
-    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table_id, _ = await half_doubled(tablewright, tmp_path)
+    table_id, _ = await half_doubled(services, tmp_path)
     computed: list[str] = []
 
-    async def count(acting: Tablewright, wanted: RowQuery) -> Any:
+    async def count(acting: Services, wanted: RowQuery) -> Any:
         computed.append(acting.actor)
         return await find_rows(acting, wanted)
 
     monkeypatch.setattr(grid_rows, "find_rows", count)
-    orders, ann, bob = RowOrders(), tablewright.acting("ann"), tablewright.acting("bob")
+    orders, ann, bob = RowOrders(), services.acting("ann"), services.acting("bob")
     sorted_by_bob = RowQuery(table_id=table_id, sort="Price", view="bob")
     await orders.order(bob, sorted_by_bob)
     for number in range(3 * KEPT_OF_ONE):
@@ -80,52 +80,52 @@ async def test_one_who_asks_for_many_orders_gives_up_their_own_and_nobody_elses(
     assert len(orders) == KEPT_OF_ONE + 1
 
 
-async def test_orders_of_all_persons_together_are_bounded_by_bytes(tablewright: Tablewright, tmp_path: Path) -> None:
-    table_id, _ = await half_doubled(tablewright, tmp_path)
+async def test_orders_of_all_persons_together_are_bounded_by_bytes(services: Services, tmp_path: Path) -> None:
+    table_id, _ = await half_doubled(services, tmp_path)
     orders = RowOrders(kept_bytes=10 * 4 * 8)  # ten orders of four rows
     for number in range(8):
         for name in ("ann", "bob"):
             wanted = RowQuery(table_id=table_id, sort="Name", view=str(number))
-            assert list(await orders.order(tablewright.acting(name), wanted)) == [1, 2, 3, 4]
+            assert list(await orders.order(services.acting(name), wanted)) == [1, 2, 3, 4]
     assert len(orders) == 10
 
 
 async def test_orders_are_computed_one_for_each_person_at_a_time(
-    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table_id, _ = await half_doubled(tablewright, tmp_path)
+    table_id, _ = await half_doubled(services, tmp_path)
     begun, goes_on = [], asyncio.Event()
 
-    async def wait(acting: Tablewright, wanted: RowQuery) -> Any:
+    async def wait(acting: Services, wanted: RowQuery) -> Any:
         begun.append(acting.actor)
         if acting.actor == "ann":
             await goes_on.wait()
         return await find_rows(acting, wanted)
 
     monkeypatch.setattr(grid_rows, "find_rows", wait)
-    orders, ann = RowOrders(), tablewright.acting("ann")
+    orders, ann = RowOrders(), services.acting("ann")
     many = [
         asyncio.create_task(orders.order(ann, RowQuery(table_id=table_id, sort="Name", view=str(number))))
         for number in range(16)
     ]
     async with asyncio.timeout(PATIENCE):
-        await orders.order(tablewright.acting("bob"), RowQuery(table_id=table_id, sort="Name", view="bob"))
+        await orders.order(services.acting("bob"), RowQuery(table_id=table_id, sort="Name", view="bob"))
     assert begun.count("ann") <= 1
     goes_on.set()
     assert [list(found) for found in await asyncio.gather(*many)] == [[1, 2, 3, 4]] * 16
 
 
 async def test_a_block_of_long_rows_ends_early_and_the_rest_follows(
-    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grid_rows, "REPLY_SIZE", 5_000)
     monkeypatch.setattr(grid_rows, "MOST_CELLS", 4)
     path = tmp_path / "long.csv"
     path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
-    table = (await tablewright.import_file(path)).table
+    table = (await services.import_file(path)).table
     wanted, sizes, seen = list(range(1, 11)), [], []
     while wanted:
-        found = await block(tablewright, table, [], wanted)
+        found = await block(services, table, [], wanted)
         sizes.append(found.done)
         seen += [row["id"] for row in found.rows]
         wanted = wanted[found.done :]
@@ -134,26 +134,24 @@ async def test_a_block_of_long_rows_ends_early_and_the_rest_follows(
 
 
 async def test_a_text_for_the_clipboard_is_bounded_by_its_length(
-    tablewright: Tablewright, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "long.csv"
     path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
-    table = (await tablewright.import_file(path)).table
-    texts = await table_cells.shown_texts(tablewright, table, [], [3, 1], ["Name"])
+    table = (await services.import_file(path)).table
+    texts = await table_cells.shown_texts(services, table, [], [3, 1], ["Name"])
     assert texts == [["Thing 2"], ["Thing 0"]]
     monkeypatch.setattr(table_cells, "MOST_COPIED_CHARACTERS", 10_000)
-    assert len(await table_cells.shown_texts(tablewright, table, [], range(1, 6), ["Text"])) == 5
+    assert len(await table_cells.shown_texts(services, table, [], range(1, 6), ["Text"])) == 5
     with pytest.raises(UsageError, match="10,000 characters"):
-        await table_cells.shown_texts(tablewright, table, [], range(1, 11), ["Text"])
+        await table_cells.shown_texts(services, table, [], range(1, 11), ["Text"])
 
 
-async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
-    tablewright: Tablewright, tmp_path: Path
-) -> None:
-    table_id, proposal_id = await half_doubled(tablewright, tmp_path)
-    await tablewright.changes.set_value(table_id, 2, "Double", "99")
-    table = await tablewright.table(table_id)
-    cells = [row["cells"]["Double"] for row in (await block(tablewright, table, [proposal_id], [1, 2, 3])).rows]
+async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(services: Services, tmp_path: Path) -> None:
+    table_id, proposal_id = await half_doubled(services, tmp_path)
+    await services.changes.set_value(table_id, 2, "Double", "99")
+    table = await services.table(table_id)
+    cells = [row["cells"]["Double"] for row in (await block(services, table, [proposal_id], [1, 2, 3])).rows]
     assert [(each["text"], each.get("proposed", False)) for each in cells] == [
         ("22", False),
         ("99", False),
@@ -162,29 +160,29 @@ async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
 
     async def found(**wanted: str) -> list[int]:
         wanted_rows = RowQuery(table_id=table_id, proposals=(proposal_id,), **wanted)  # type: ignore[arg-type]
-        return list((await find_rows(tablewright, wanted_rows)).row_ids)
+        return list((await find_rows(services, wanted_rows)).row_ids)
 
     assert await found(find="26") == [3]
     assert await found(find="24") == []
     assert await found(find="99") == [2]
     assert await found(sort="Double") == [1, 3, 2, 4]
     assert await found(only="failed") == [4]
-    await tablewright.changes.set_value(table_id, 4, "Double", "1")
+    await services.changes.set_value(table_id, 4, "Double", "1")
     assert await found(only="failed") == []
 
 
-async def test_a_value_of_a_column_that_is_only_proposed_is_found(tablewright: Tablewright, tmp_path: Path) -> None:
+async def test_a_value_of_a_column_that_is_only_proposed_is_found(services: Services, tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("Name,Price\nAnn,11\nBob,12\n")
-    table_id = (await tablewright.import_file(path, FileOptions(name="Prices"))).table.id
-    run = await tablewright.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
+    table_id = (await services.import_file(path, FileOptions(name="Prices"))).table.id
+    run = await services.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
     proposal_id = (await run.run()).proposal_id
     wanted = RowQuery(table_id=table_id, proposals=(proposal_id,), find="24")
-    assert list((await find_rows(tablewright, wanted)).row_ids) == [2]
-    before = await tablewright.activity(table_id)
-    await tablewright.changes.reject(proposal_id)
-    assert await tablewright.activity(table_id) != before
-    assert list((await find_rows(tablewright, wanted)).row_ids) == []
+    assert list((await find_rows(services, wanted)).row_ids) == [2]
+    before = await services.activity(table_id)
+    await services.changes.reject(proposal_id)
+    assert await services.activity(table_id) != before
+    assert list((await find_rows(services, wanted)).row_ids) == []
 
 
 def test_what_the_browser_does_not_have_whole_is_marked_as_cut() -> None:
@@ -206,8 +204,8 @@ async def test_a_click_on_a_head_and_a_page_loaded_anew_sort_by_what_is_there_no
         await find.fill("Dot")
         await expect(page.locator("#tw-found")).to_have_text("0 rows")
         await page.goto("about:blank")
-        async with site.open() as tablewright:
-            await tablewright.changes.write_values(table_id, {}, [{"Name": "Dot"}])
+        async with site.open() as services:
+            await services.changes.write_values(table_id, {}, [{"Name": "Dot"}])
         await open_table(page, site, table_id)
         await expect(find).to_have_value("Dot")
         await expect(page.locator("#tw-found")).to_have_text("1 row")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright.app import FileOptions, Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame, table_page
+from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 
 from .conftest import PATIENCE, NewPage, playwright
@@ -27,25 +27,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
-async def propose(tablewright: Tablewright, name: str) -> tuple[str, str]:
+async def propose(services: Services, name: str) -> tuple[str, str]:
     """A table, and what is proposed for it."""
-    path = tablewright.settings.home_folder / "rows.csv"
+    path = services.settings.home_folder / "rows.csv"
     path.write_text("Name,Price\nAnn,1\nBob,2\n", encoding="utf-8")
-    table_id = (await tablewright.import_file(path, FileOptions(name=name))).table.id
-    plan = await tablewright.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")], "computation")
+    table_id = (await services.import_file(path, FileOptions(name=name))).table.id
+    plan = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")], "computation")
     return table_id, (await plan.run()).proposal_id
 
 
 async def test_a_proposal_and_a_table_that_end_elsewhere_end_here(server: Served, browser: NewPage) -> None:
-    table_id, proposal_id = server.do(lambda tablewright: propose(tablewright, "Ended"))
+    table_id, proposal_id = server.do(lambda services: propose(services, "Ended"))
     async with browser() as page:
         await enter(page, server, TOKEN, f"/tables/{table_id}")
         await expect(cell(page, 1, "Double")).to_contain_text("2")
-        server.do(lambda tablewright: tablewright.changes.reject(proposal_id))
+        server.do(lambda services: services.changes.reject(proposal_id))
         await expect(page.locator(".tw-waiting")).to_be_hidden()
         await expect(cell(page, 1, "Double")).to_have_count(0)
 
-        server.do(lambda tablewright: tablewright.remove_table(table_id))
+        server.do(lambda services: services.remove_table(table_id))
         await expect(page.get_by_role("heading", name="There is no table")).to_be_visible()
         await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)
@@ -55,10 +55,10 @@ async def test_a_proposal_and_a_table_that_end_elsewhere_end_here(server: Served
 async def test_the_columns_of_a_run_that_was_stopped_at_once_wait_for_a_decision(
     server: Served, browser: NewPage, act: str
 ) -> None:
-    async def stop_at_once(tablewright: Tablewright) -> str:
-        table = await tablewright.import_rows([{"Name": "Ann", "Price": 1}], FileOptions(name=f"Stopped: {act}"))
+    async def stop_at_once(services: Services) -> str:
+        table = await services.import_rows([{"Name": "Ann", "Price": 1}], FileOptions(name=f"Stopped: {act}"))
         field = parse_field("Double:number={Price} * 2")
-        plan = await tablewright.plan_enrich(table.table.id, [field], "computation")
+        plan = await services.plan_enrich(table.table.id, [field], "computation")
         plan.cancel()
         assert (await plan.run()).status == "cancelled"
         return table.table.id
@@ -74,7 +74,7 @@ async def test_the_columns_of_a_run_that_was_stopped_at_once_wait_for_a_decision
 
 
 async def test_a_run_that_goes_on_is_shown_behind_newer_ones_that_have_ended(server: Served, browser: NewPage) -> None:
-    table_id, _ = server.do(lambda tablewright: propose(tablewright, "At work"))
+    table_id, _ = server.do(lambda services: propose(services, "At work"))
     begun, ending = asyncio.Event(), asyncio.Event()
 
     async def last(*_: object) -> None:
@@ -84,13 +84,13 @@ async def test_a_run_that_goes_on_is_shown_behind_newer_ones_that_have_ended(ser
     async def end_at_once(*_: object) -> None:
         await asyncio.sleep(0)
 
-    async def begin(tablewright: Tablewright) -> asyncio.Task[None]:
-        going_on = asyncio.create_task(tablewright.jobs.perform("recheck", table_id, {}, last))
+    async def begin(services: Services) -> asyncio.Task[None]:
+        going_on = asyncio.create_task(services.jobs.perform("recheck", table_id, {}, last))
         await begun.wait()
-        await tablewright.jobs.perform("recheck", table_id, {}, end_at_once)
+        await services.jobs.perform("recheck", table_id, {}, end_at_once)
         return going_on
 
-    async def end(_: Tablewright) -> None:
+    async def end(_: Services) -> None:
         ending.set()
         await going_on
 
@@ -110,12 +110,12 @@ async def test_who_no_longer_sees_a_table_decides_nothing_in_it(
     monkeypatch.setattr(table_page, "LOOK_EVERY", 600)
     name = f"who would {act.lower()}"
     token = server.add_user(name, "editor")
-    table_id, proposal_id = server.do(lambda tablewright: propose(tablewright, f"Lost: {act}"))
-    server.do(lambda tablewright: tablewright.share("table", table_id, [name]))
+    table_id, proposal_id = server.do(lambda services: propose(services, f"Lost: {act}"))
+    server.do(lambda services: services.share("table", table_id, [name]))
     async with browser() as page:
         await enter(page, server, token, f"/tables/{table_id}")
         await expect(page.get_by_role("button", name=act)).to_be_visible()
-        server.do(lambda tablewright: tablewright.unshare("table", table_id, [name]))
+        server.do(lambda services: services.unshare("table", table_id, [name]))
         await page.get_by_role("button", name=act).click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no table")
-    assert server.do(lambda tablewright: tablewright.proposal(proposal_id)).status == "open"
+    assert server.do(lambda services: services.proposal(proposal_id)).status == "open"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.app import FileOptions
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.doors.web.grid_rows import shown
+from tablewright.services import FileOptions
 
 from ..judging import judged_table
 from .conftest import PATIENCE, NewPage, Site, playwright
@@ -25,19 +25,19 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title=
 async def new_table(site: Site, folder: Path, content: str, name: str) -> str:
     path = folder / "rows.csv"
     path.write_text(content)
-    async with site.open() as tablewright:
-        return (await tablewright.import_file(path, FileOptions(name=name))).table.id
+    async with site.open() as services:
+        return (await services.import_file(path, FileOptions(name=name))).table.id
 
 
 async def filled_table(site: Site, folder: Path, name: str, *, apply: bool) -> tuple[str, str]:
     """Four of the sample's companies with the year they were founded; its id, and the proposal's."""
     names = ("Brightwater Foods", "Halden & Rourke Logistics", "Kestrelworks", "Thistledown Aeronautics")
     table_id = await new_table(site, folder, "Company\n" + "\n".join(names) + "\n", name)
-    async with site.open() as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
+    async with site.open() as services:
+        run = await services.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
         filled = await run.run()
         if apply:
-            await tablewright.changes.apply(filled.proposal_id)
+            await services.changes.apply(filled.proposal_id)
     return table_id, filled.proposal_id
 
 
@@ -108,8 +108,8 @@ async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, brow
         written = tmp_path / "out.csv"
         await (await download.value).save_as(written)
         assert "Brightwater Foods,United Kingdom,Food,1987,Port Merrin,Imogen Tarrant,1450,1987" in written.read_text()
-    async with fresh_site.open() as tablewright:
-        run = (await tablewright.jobs.all())[0]
+    async with fresh_site.open() as services:
+        run = (await services.jobs.all())[0]
         assert run.spec["settings"]["evidence"] == "strict"
 
 
@@ -153,8 +153,8 @@ async def test_a_stopped_run_keeps_what_it_found(site: Site, browser: NewPage, t
         await page.get_by_role("button", name="Stop").click()
         await expect(page.get_by_text("Stopped. What was found is kept")).to_be_visible()
         await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
-    async with site.open() as tablewright:
-        run = (await tablewright.jobs.all(table_id, limit=1))[0]
+    async with site.open() as services:
+        run = (await services.jobs.all(table_id, limit=1))[0]
         assert run.status == "cancelled"
         assert run.done < 2_000
 
@@ -199,8 +199,8 @@ async def test_typed_pasted_flagged_and_undone(site: Site, browser: NewPage, tmp
         await page.get_by_role("button", name="History").click()
         await page.get_by_role("button", name="Undo", exact=False).first.click()
         await expect(cell(page, 6, "Company")).to_have_count(0)
-    async with site.open() as tablewright:
-        table = await tablewright.load(table_id)
+    async with site.open() as services:
+        table = await services.load(table_id)
         assert [row.cell("Founded").value for row in table.rows][:2] == [1901, 1962]
         assert table.rows[2].cell("Founded").error == "flagged: that is another company"
         assert len(table.rows) == 4
@@ -257,8 +257,8 @@ async def test_a_column_is_sorted_with_what_is_proposed_and_the_empty_last(
 ) -> None:
     rows = "Company,Staff\nKestrelworks,90\nNobody Knows Ltd,\nBrightwater Foods,1100\nhalden & Rourke Logistics,200\n"
     table_id = await new_table(site, tmp_path, rows, "To sort")
-    async with site.open() as tablewright:
-        run = await tablewright.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
+    async with site.open() as services:
+        run = await services.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
         await run.run()
 
     async def order(page: playwright.Page, *names: str) -> None:
@@ -308,10 +308,10 @@ async def test_a_proposal_is_decided_with_keys_alone(site: Site, browser: NewPag
         await expect(page.get_by_role("status").first).to_contain_text("1 to accept, 1 to reject, 1 to edit, 1 open")
         await page.keyboard.press("Enter")
         await expect(page.locator(".tw-line")).to_have_count(1)
-    async with site.open() as tablewright:
-        rows = (await tablewright.load(table_id)).rows
+    async with site.open() as services:
+        rows = (await services.load(table_id)).rows
         assert [row.cell("Founded").value for row in rows] == [1987, 1963, None, None]
-        assert (await tablewright.proposal(proposal_id)).counts["refused"] == 1
+        assert (await services.proposal(proposal_id)).counts["refused"] == 1
 
 
 async def test_what_is_sure_enough_is_accepted_together(site: Site, browser: NewPage, tmp_path: Path) -> None:
@@ -322,8 +322,8 @@ async def test_what_is_sure_enough_is_accepted_together(site: Site, browser: New
         await expect(page.get_by_role("status").first).to_contain_text("2 to accept, 2 open")
         await page.get_by_role("button", name="Apply").click()
         await expect(page.locator(".tw-line")).to_have_count(2)
-    async with site.open() as tablewright:
-        rows = (await tablewright.load(table_id)).rows
+    async with site.open() as services:
+        rows = (await services.load(table_id)).rows
         assert [row.cell("Founded").value for row in rows] == [1987, None, 2009, None]
 
 
@@ -379,8 +379,8 @@ async def test_a_cell_of_another_process_is_seen_soon(site: Site, browser: NewPa
     table_id = await new_table(site, tmp_path, "Company\nBrightwater Foods\n", "Watched")
     async with browser() as page:
         await open_table(page, site, table_id)
-        async with site.open() as tablewright:
-            await tablewright.changes.set_value(table_id, 1, "Company", "Somebody Else")
+        async with site.open() as services:
+            await services.changes.set_value(table_id, 1, "Company", "Somebody Else")
         await expect(cell(page, 1, "Company")).to_contain_text("Somebody Else")
 
 
@@ -403,14 +403,14 @@ def test_each_kind_of_cell_has_its_mark(of: Cell, mark: str) -> None:
 async def test_a_judged_value_is_marked_in_the_grid_the_panel_and_the_review(
     site: Site, browser: NewPage, tmp_path: Path
 ) -> None:
-    async with site.open() as tablewright:
-        table_id, filled = await judged_table(tablewright, tmp_path, "With a judged value")
+    async with site.open() as services:
+        table_id, filled = await judged_table(services, tmp_path, "With a judged value")
     async with browser() as page:
         await page.goto(f"{site.url}/review/{filled.proposal_id}")
         await expect(page.locator(".tw-line")).to_contain_text("judged")
         await expect(page.locator(".tw-review-detail")).to_contain_text("Judged by the model from these quotes.")
-        async with site.open() as tablewright:
-            await tablewright.changes.apply(filled.proposal_id)
+        async with site.open() as services:
+            await services.changes.apply(filled.proposal_id)
         await open_table(page, site, table_id)
         await expect(cell(page, 1, "Segment").locator(".tw-judged")).to_have_text("judged")
         await expect(cell(page, 1, "Company").locator(".tw-judged")).to_have_count(0)
@@ -432,6 +432,6 @@ async def test_what_can_be_set_for_a_strategy_reaches_its_run(site: Site, browse
         await page.get_by_label("Max steps").fill("2")
         await page.get_by_role("button", name="Start").click()
         await expect(cell(page, 1, "Founded")).to_contain_text("2009")
-    async with site.open() as tablewright:
-        (run,) = await tablewright.jobs.all(table_id)
+    async with site.open() as services:
+        (run,) = await services.jobs.all(table_id)
         assert run.spec["params"] == {"thoroughness": "exploratory", "max_steps": "2"}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import tablewright.doors.web as web
-from tablewright.app import Tablewright
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import words
+from tablewright.services import Services
 from tests.stage import Stage
 
 NAMES = {
@@ -91,11 +91,11 @@ async def test_a_trace_is_told_in_the_language_of_the_page(tmp_path: Path, monke
     monkeypatch.setattr(words, "language", lambda: "de")
     stage = Stage("", tmp_path)
     (tmp_path / "table.csv").write_text("Company\nMarlow Instruments\nZwaluwmolen Papier\n", encoding="utf-8")
-    async with Tablewright.open(stage.settings(model="", model_base_url="", fetch_delay="0")) as tablewright:
-        table = (await tablewright.import_file(tmp_path / "table.csv")).table
-        run = await tablewright.plan_enrich(table.id, [parse_field("Staff:number=How many people work at {Company}?")])
+    async with Services.open(stage.settings(model="", model_base_url="", fetch_delay="0")) as services:
+        table = (await services.import_file(tmp_path / "table.csv")).table
+        run = await services.plan_enrich(table.id, [parse_field("Staff:number=How many people work at {Company}?")])
         filled = await run.run()
-        steps = [step for each in await tablewright.operations(filled.proposal_id) for step in each.steps]
+        steps = [step for each in await services.operations(filled.proposal_id) for step in each.steps]
     told = {step.detail: words.trace_text(step.detail) for step in steps if step.type != "answer"}
     assert {"search", "fetch", "error", "thinking"} <= {step.type for step in steps}
     assert [english for english, german in told.items() if english == german] == []

@@ -66,13 +66,13 @@ def add_operation(
         for several, one in one_of.items():
             values[several] = [values.pop(one)]
         if files:
-            if visit.tablewright.person is not None:
-                check_permission(visit.tablewright.person, operation.effect)  # before anything is kept
+            if visit.services.person is not None:
+                check_permission(visit.services.person, operation.effect)  # before anything is kept
             values[files] = await keep_files(values.pop("files"), folder_of(visit))
         request = msgspec.convert(values, request_type)
 
         async def answer() -> Json:
-            return await encode_reply(await operation(visit.tablewright, request), status)
+            return await encode_reply(await operation(visit.services, request), status)
 
         return await (answer() if idempotency is None else idempotency.answer(answer))
 

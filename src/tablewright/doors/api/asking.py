@@ -111,11 +111,11 @@ async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response
 
     async def work() -> Json:
         if form is not None:
-            reply = await visit.tablewright.query_documents(form, conversation=asked.conversation)
+            reply = await visit.services.query_documents(form, conversation=asked.conversation)
         elif asked.rest:
-            reply = await visit.tablewright.more_rows(asked.conversation)
+            reply = await visit.services.more_rows(asked.conversation)
         else:
-            reply = await visit.tablewright.ask(asked.question, conversation=asked.conversation, agreed=asked.agreed)
+            reply = await visit.services.ask(asked.question, conversation=asked.conversation, agreed=asked.agreed)
         return Json(without_places(reply))
 
     return await once.answer(work)
@@ -124,7 +124,7 @@ async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response
 @router.get("/conversations", response_model=described(ConversationPage))
 async def list_conversations(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """Conversations, newest first."""
-    found = await visit.tablewright.conversations()
+    found = await visit.services.conversations()
     some, more = newest_first(found, after, limit, lambda each: (each.started_at, each.id))
     heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at, title=each.title) for each in some)
     return Json(ConversationPage(conversations=heads, next=more))
@@ -134,7 +134,7 @@ async def list_conversations(visit: Visiting, limit: Limit = SOME, after: After 
 async def get_conversation(visit: Visiting, conversation_id: ConversationId) -> Json:
     """The questions and answers of a conversation."""
     with not_there(f"conversation {conversation_id!r}"):
-        found = await visit.tablewright.conversation(conversation_id)
+        found = await visit.services.conversation(conversation_id)
     turns = tuple(TurnShown(question=each.question, answer=each.answer, at=each.at) for each in found.turns)
     return Json(ConversationShown(conversation=found.id, started_at=found.started_at, turns=turns))
 
@@ -144,7 +144,7 @@ async def remove_conversation(visit: Visiting, conversation_id: ConversationId) 
     """Deletes a conversation with the rows of its answers."""
     visit.must_change()
     with not_there(f"conversation {conversation_id!r}"):
-        await visit.tablewright.remove_conversation(conversation_id)
+        await visit.services.remove_conversation(conversation_id)
     return Json(Removed(removed=conversation_id))
 
 
@@ -166,4 +166,4 @@ async def export_result(
 ) -> FileResponse:
     """All rows of a reply, as a file."""
     with not_there(f"result {result_id!r}"):
-        return await file_answer("result", format, lambda path: visit.tablewright.export_result(result_id, path))
+        return await file_answer("result", format, lambda path: visit.services.export_result(result_id, path))

@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field as Value
 
-from tablewright.app import Action, AuditEntry, Quota
 from tablewright.domain.access import OWNER, Metered, Person
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json, Page
@@ -15,6 +14,7 @@ from tablewright.doors.api.inputs import MOST_ROWS, SOME, Body, Limit, UserName,
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
+from tablewright.services import Action, AuditEntry, Quota
 
 router = resource("audit")
 
@@ -55,7 +55,7 @@ async def list_audit(
     """The audit log, newest first: logins, shares, exports, removals and settings. An entry outlives what it is
     about."""
     visit.must_administer()
-    found = await visit.tablewright.audit.entries(before=after or None, limit=limit + 1, action=action or "", who=who)
+    found = await visit.services.audit.entries(before=after or None, limit=limit + 1, action=action or "", who=who)
     more = str(found[limit - 1].number) if len(found) > limit else None
     return Json(AuditPage(entries=tuple(found[:limit]), next=more))
 
@@ -80,16 +80,16 @@ async def limit_user(visit: Visiting, name: UserName, asked: NewLimits) -> Json:
     """Sets limits for one user."""
     visit.must_administer()
     limits: dict[Metered, float | None] = {what: getattr(asked, what) for what in asked.model_fields_set}  # type: ignore[misc]
-    await visit.tablewright.limit_user(name, limits)
+    await visit.services.limit_user(name, limits)
     return Json(await quotas_of(visit, await user_called(visit, name)))
 
 
 async def quotas_of(visit: Visit, person: Person) -> QuotasShown:
-    return QuotasShown(name=person.name, quotas=tuple(await visit.tablewright.quotas(person)))
+    return QuotasShown(name=person.name, quotas=tuple(await visit.services.quotas(person)))
 
 
 async def user_called(visit: Visit, name: str) -> Person:
-    found = [person for person in await visit.tablewright.users.all() if person.name == name]
+    found = [person for person in await visit.services.users.all() if person.name == name]
     if not found:
         raise NotFound(f"There is no user {name!r}.")
     return found[0]

@@ -15,7 +15,6 @@ from typing import Annotated
 from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from tablewright.app import Tablewright
 from tablewright.domain.feed import Event
 from tablewright.doors.api.answers import encoded
 from tablewright.doors.api.inputs import MOST_ROWS, RunId, resource
@@ -23,6 +22,7 @@ from tablewright.doors.api.runs import run_shown
 from tablewright.doors.api.visible import seen_run
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import TablewrightError
+from tablewright.services import Services
 
 router = resource("runs")
 
@@ -40,19 +40,19 @@ def written(event: Event) -> bytes:
 class Tail:
     """The newest events of one run, for all who watch it; read as long as somebody does."""
 
-    def __init__(self, tablewright: Tablewright, run_id: str, after: int) -> None:
+    def __init__(self, services: Services, run_id: str, after: int) -> None:
         self.before = after
         """The number of the last event that is no longer, or never was, in memory."""
         self.ended = False
         self.readers = 0
         self._events: deque[tuple[int, bytes]] = deque()
         self._news = asyncio.Event()
-        self._task = asyncio.create_task(self._read(tablewright, run_id))
+        self._task = asyncio.create_task(self._read(services, run_id))
 
-    async def _read(self, tablewright: Tablewright, run_id: str) -> None:
+    async def _read(self, services: Services, run_id: str) -> None:
         try:
             with suppress(TablewrightError):  # who watches sees the stream end, and asks again
-                async for event in tablewright.jobs.watch(run_id, after=self.before):
+                async for event in services.jobs.watch(run_id, after=self.before):
                     self._events.append((event.number, written(event)))
                     if len(self._events) > KEPT:
                         self.before = self._events.popleft()[0]
@@ -87,10 +87,10 @@ class Tails:
         self._open: dict[str, Tail] = {}
 
     @asynccontextmanager
-    async def of(self, tablewright: Tablewright, run_id: str, last_event: int) -> AsyncIterator[Tail]:
+    async def of(self, services: Services, run_id: str, last_event: int) -> AsyncIterator[Tail]:
         tail = self._open.get(run_id)
         if tail is None or tail.ended:
-            tail = self._open[run_id] = Tail(tablewright, run_id, last_event)
+            tail = self._open[run_id] = Tail(services, run_id, last_event)
         tail.readers += 1
         try:
             yield tail
@@ -144,20 +144,20 @@ async def watch_run(
 
 
 async def event_stream(visit: Visit, tails: Tails, run_id: str, after: int) -> AsyncIterator[bytes]:
-    tablewright = visit.tablewright
-    run = await tablewright.jobs.get(run_id)
+    services = visit.services
+    run = await services.jobs.get(run_id)
     if run.status != "running":
-        async for event in tablewright.jobs.watch(run_id, after=after):
+        async for event in services.jobs.watch(run_id, after=after):
             yield written(event)
         yield await the_end(visit, run_id)
         return
     yield ALIVE
     quiet = True
-    async with tails.of(tablewright, run_id, run.last_event) as tail:
+    async with tails.of(services, run_id, run.last_event) as tail:
         while True:
             if after < tail.before:
                 upto = tail.before
-                async for event in tablewright.jobs.watch(run_id, after=after):
+                async for event in services.jobs.watch(run_id, after=after):
                     yield written(event)
                     after = event.number
                     if after >= upto:
@@ -168,7 +168,7 @@ async def event_stream(visit: Visit, tails: Tails, run_id: str, after: int) -> A
                 for number, line in news:
                     yield line
                     after = number
-            elif tail.ended or (quiet and await tablewright.jobs.is_interrupted(await tablewright.jobs.get(run_id))):
+            elif tail.ended or (quiet and await services.jobs.is_interrupted(await services.jobs.get(run_id))):
                 break
             else:
                 quiet = not await tail.wait()
@@ -179,5 +179,5 @@ async def event_stream(visit: Visit, tails: Tails, run_id: str, after: int) -> A
 
 async def the_end(visit: Visit, run_id: str) -> bytes:
     """Nothing where the run goes on: who watches asks again."""
-    report = await run_shown(visit, await visit.tablewright.jobs.get(run_id), reasons=True)
+    report = await run_shown(visit, await visit.services.jobs.get(run_id), reasons=True)
     return b"" if report["status"] in GOES_ON else b"event: end\ndata: %s\n\n" % encoded(report)

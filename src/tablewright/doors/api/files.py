@@ -9,7 +9,6 @@ from fastapi import File, Form, Query, UploadFile
 from fastapi.responses import FileResponse
 from pydantic import FiniteFloat, StringConstraints
 
-from tablewright.app import FileOptions
 from tablewright.doors.api.adapter import encode_reply
 from tablewright.doors.api.answers import Json, file_answer, file_responses
 from tablewright.doors.api.inputs import Name, TableId, TableName, resource
@@ -18,6 +17,7 @@ from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visiting
 from tablewright.operations.tables import TableImported, describe_import
+from tablewright.services import FileOptions
 from tablewright.temporary import temporary_folder
 
 router = resource("tables")
@@ -61,7 +61,7 @@ async def import_table(
     with temporary_folder() as folder:
         path = Path(folder) / safe_name(file.filename, "table.csv")
         await save(file, path)
-        return await encode_reply(describe_import(await visit.tablewright.import_file(path, options)), 201)
+        return await encode_reply(describe_import(await visit.services.import_file(path, options)), 201)
 
 
 @router.get(
@@ -84,5 +84,5 @@ async def export_table(
     return await file_answer(
         table.name,
         format,
-        lambda path: visit.tablewright.export_file(table.id, path, evidence=evidence, cost=cost),
+        lambda path: visit.services.export_file(table.id, path, evidence=evidence, cost=cost),
     )

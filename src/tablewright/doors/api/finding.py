@@ -70,13 +70,13 @@ async def find_rows(visit: Visiting, asked: AskedRows, once: OnlyOnce) -> Respon
     visit.must_run()
 
     async def work() -> Json:
-        listing = await visit.tablewright.begin_find(
+        listing = await visit.services.begin_find(
             asked.question,
             fields=[parse_field(each) if isinstance(each, str) else each.field() for each in asked.columns],
             where=asked.where,
             rows=asked.rows,
         )
-        run_id = await visit.tablewright.start_find(listing.table_id, fill=asked.fill)
+        run_id = await visit.services.start_find(listing.table_id, fill=asked.fill)
         return Json(FindStarted(table_id=listing.table_id, run_id=run_id, plan=listing.plan), 202)
 
     return await once.answer(work)
@@ -87,7 +87,7 @@ async def get_found(visit: Visiting, table_id: TableId) -> Json:
     """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
     not be reached."""
     table = await seen_table(visit, table_id)
-    return Json(await visit.tablewright.found_rows(table.id))
+    return Json(await visit.services.found_rows(table.id))
 
 
 @router.post("/tables/{table_id}/found", status_code=202, response_model=described(FindStarted))
@@ -97,8 +97,8 @@ async def find_more(visit: Visiting, table_id: TableId, asked: AskedMore, once: 
     table = await seen_table(visit, table_id)
 
     async def work() -> Json:
-        plan = await visit.tablewright.list_plan(table.id)
-        run_id = await visit.tablewright.start_find(table.id, fill=asked.fill, more=True, rows=asked.rows)
+        plan = await visit.services.list_plan(table.id)
+        run_id = await visit.services.start_find(table.id, fill=asked.fill, more=True, rows=asked.rows)
         return Json(FindStarted(table_id=table.id, run_id=run_id, plan=plan), 202)
 
     return await once.answer(work)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Query
 
-from tablewright.app import Kind, Parameter, Strategy, doctor
 from tablewright.domain.access import Role
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
@@ -16,9 +15,10 @@ from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
 from tablewright.operations.paths import hider_for
+from tablewright.services import Kind, Parameter, Strategy, doctor
 
 if TYPE_CHECKING:
-    from tablewright.app import Check
+    from tablewright.services import Check
 
 DATABASE = "Database"
 """What `doctor` calls it."""
@@ -110,7 +110,7 @@ async def run_doctor(visit: Visiting) -> Json:
     """What is configured and whether it works, for editors and admins. Of models and searches only a SearXNG is
     actually called, because others may cost money. Problems of tables are shown to admins only."""
     visit.must_change()
-    checks = tuple(check_shown(visit, each) for each in await doctor(visit.tablewright.settings))
+    checks = tuple(check_shown(visit, each) for each in await doctor(visit.services.settings))
     return Json(Checks(ok=all(each.ok for each in checks), checks=checks))
 
 
@@ -118,7 +118,7 @@ def check_shown(visit: Visit, check: Check) -> CheckShown:
     """What is wrong with the database names tables, which not everybody may know of."""
     if check.name == DATABASE and not check.ok and not visit.person.may_administer:
         return CheckShown(name=check.name, ok=False, detail="not all is sound", advice="Ask an admin, who sees what.")
-    hide = hider_for(visit.person, visit.tablewright.settings)
+    hide = hider_for(visit.person, visit.services.settings)
     return CheckShown(name=check.name, ok=check.ok, detail=hide(check.detail), advice=hide(check.advice))
 
 
@@ -128,7 +128,7 @@ async def list_strategies(
 ) -> Json:
     """The installed strategies and their parameters. An enrichment produces values, an action has an effect outside the
     table."""
-    found = visit.tablewright.strategies(kind)
+    found = visit.services.strategies(kind)
     broken = [
         BrokenStrategy(name=name, problem=each.what, advice=each.advice)
         for name, each in found.items()
@@ -154,7 +154,7 @@ async def list_models(visit: Visiting) -> Json:
     """The configured model, and the models that can be downloaded to the server's machine."""
     catalog = [
         ModelShown(name=each.name, size=each.size, licence=each.licence, about=each.about, pulled=pulled)
-        for each, pulled in await visit.tablewright.models()
+        for each, pulled in await visit.services.models()
     ]
-    settings = visit.tablewright.settings
+    settings = visit.services.settings
     return Json(Models(model=hider_for(visit.person, settings)(settings.model), catalog=tuple(catalog)))

@@ -8,13 +8,13 @@ from fastapi import Query
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
-from tablewright.app import Applied, Operation, ProposalHead, Review, Selection
 from tablewright.domain.model import Cell, Field, Noun
 from tablewright.doors.api.answers import Json, Page, large, newest_first, place, place_text
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Typed, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_proposal, seen_table
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.services import Applied, Operation, ProposalHead, Review, Selection
 
 router = resource("proposals")
 
@@ -110,7 +110,7 @@ async def list_proposals(
 ) -> Json:
     """Proposals, newest first."""
     table_id = (await seen_table(visit, table)).id if table else None
-    heads = await visit.tablewright.proposals(table_id, only_open=only_open)
+    heads = await visit.services.proposals(table_id, only_open=only_open)
     found = [head for head in heads if visit.person.sees(head.table_id)]
     some, more = newest_first(found, after, limit, lambda head: (head.created_at, head.id))
     return Json(ProposalPage(proposals=tuple(some), next=more))
@@ -132,7 +132,7 @@ async def list_operations(
 ) -> Json:
     """The proposed cells with their evidence and steps."""
     head = await seen_proposal(visit, proposal_id)
-    found = await visit.tablewright.operations(head.id, after=place(after), limit=limit + 1, failed=failed)
+    found = await visit.services.operations(head.id, after=place(after), limit=limit + 1, failed=failed)
     some = found[:limit]
     more = place_text(some[-1].row_id, some[-1].field) if len(found) > limit else None
     return await large(lambda: OperationPage(operations=tuple(some), next=more))
@@ -145,8 +145,8 @@ async def apply_proposal(visit: Visiting, proposal_id: ProposalId, asked: Applyi
     A cell for which nothing was found keeps the value that it has (`kept`); `decide` with `emptied` takes it away."""
     visit.must_change()
     head = await seen_proposal(visit, proposal_id)
-    applied = await visit.tablewright.changes.apply(head.id, asked.selection(), force=asked.force)
-    return Json(Decided(proposal=await visit.tablewright.proposal(head.id), applied=applied))
+    applied = await visit.services.changes.apply(head.id, asked.selection(), force=asked.force)
+    return Json(Decided(proposal=await visit.services.proposal(head.id), applied=applied))
 
 
 @router.post("/proposals/{proposal_id}/reject", response_model=described(Rejected))
@@ -154,8 +154,8 @@ async def reject_proposal(visit: Visiting, proposal_id: ProposalId, asked: Chose
     """Rejects a proposal, or part of it. The table is not changed."""
     visit.must_change()
     head = await seen_proposal(visit, proposal_id)
-    refused = await visit.tablewright.changes.reject(head.id, asked.selection())
-    return Json(Rejected(proposal=await visit.tablewright.proposal(head.id), refused=refused))
+    refused = await visit.services.changes.reject(head.id, asked.selection())
+    return Json(Rejected(proposal=await visit.services.proposal(head.id), refused=refused))
 
 
 @router.post("/proposals/{proposal_id}/decide", response_model=described(Decided))
@@ -169,14 +169,14 @@ async def decide_proposal(visit: Visiting, proposal_id: ProposalId, asked: Decid
         emptied=tuple((each.row_id, each.field) for each in asked.emptied),
         edited={(each.row_id, each.field): await own_cell(visit, head, each) for each in asked.edited},
     )
-    applied = await visit.tablewright.changes.decide(head.id, review, force=asked.force)
-    return Json(Decided(proposal=await visit.tablewright.proposal(head.id), applied=applied))
+    applied = await visit.services.changes.decide(head.id, review, force=asked.force)
+    return Json(Decided(proposal=await visit.services.proposal(head.id), applied=applied))
 
 
 async def own_cell(visit: Visit, head: ProposalHead, asked: OwnCell) -> Cell:
-    operation = await visit.tablewright.operation(head.id, asked.row_id, asked.field)
+    operation = await visit.services.operation(head.id, asked.row_id, asked.field)
     field = await definition(visit, head, operation.field)
-    return visit.tablewright.changes.own_value(asked.value, field, run_id=head.run_id, attempt=operation.cell.attempt)
+    return visit.services.changes.own_value(asked.value, field, run_id=head.run_id, attempt=operation.cell.attempt)
 
 
 async def definition(visit: Visit, head: ProposalHead, name: str) -> Field:
@@ -184,4 +184,4 @@ async def definition(visit: Visit, head: ProposalHead, name: str) -> Field:
     proposed = {each.name: each for each in head.fields}
     if name in proposed:
         return proposed[name]
-    return (await visit.tablewright.table(head.table_id)).require_field(name)
+    return (await visit.services.table(head.table_id)).require_field(name)

@@ -8,7 +8,6 @@ from fastapi.responses import Response
 from pydantic import Field as Value
 from pydantic import StringConstraints
 
-from tablewright.app import Fill, RefreshRound
 from tablewright.domain.feed import Routine
 from tablewright.domain.model import Noun
 from tablewright.doors.api.answers import Json
@@ -19,6 +18,7 @@ from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
+from tablewright.services import Fill, RefreshRound
 
 router = resource("upkeep")
 
@@ -104,7 +104,7 @@ async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck,
     fields = [table.require_field(name).name for name in asked.fields]
 
     async def work() -> Json:
-        run_id = await visit.tablewright.start_recheck(table.id, fields, row_ids=asked.rows, dry_run=asked.dry_run)
+        run_id = await visit.services.start_recheck(table.id, fields, row_ids=asked.rows, dry_run=asked.dry_run)
         return Json(Started(run_id=run_id, table_id=table.id), 202)
 
     return await once.answer(work)
@@ -120,7 +120,7 @@ async def start_refresh(visit: Visiting, table_id: TableId, asked: AskedRefresh,
         table.require_field(name)
 
     async def work() -> Json:
-        rounds = await visit.tablewright.stale_rounds(table.id, asked.fields)
+        rounds = await visit.services.stale_rounds(table.id, asked.fields)
         runs = [await refreshed(visit, table.id, each, acts=asked.acts) for each in rounds]
         return Json(Refreshing(table_id=table.id, runs=tuple(runs)), 202)
 
@@ -132,10 +132,10 @@ async def refreshed(visit: Visit, table_id: str, of: RefreshRound, *, acts: bool
     fill = await planned(visit, table_id, of, waiting=False)
     if isinstance(fill, UsageError):
         error = str(fill)
-    elif visit.tablewright.acts(of.strategy) and not acts:
+    elif visit.services.acts(of.strategy) and not acts:
         error = f"{of.strategy} acts outside the table: say `acts` to start it."
     elif fill is not None:
-        run_id = await visit.tablewright.jobs.start(fill)
+        run_id = await visit.services.jobs.start(fill)
     return RefreshRun(fields=of.fields, strategy=of.strategy, cells=len(of.cells), run_id=run_id, error=error)
 
 
@@ -146,7 +146,7 @@ async def estimate_refresh(visit: Visiting, table_id: TableId, asked: AskedRefre
     for name in asked.fields:
         table.require_field(name)
     rounds: list[dict[str, Any]] = []
-    for of in await visit.tablewright.stale_rounds(table.id, asked.fields):
+    for of in await visit.services.stale_rounds(table.id, asked.fields):
         fill = await planned(visit, table.id, of, waiting=True)
         known = isinstance(fill, Fill)
         rounds.append(
@@ -164,7 +164,7 @@ async def estimate_refresh(visit: Visiting, table_id: TableId, asked: AskedRefre
 async def planned(visit: Visit, table_id: str, of: RefreshRound, *, waiting: bool) -> Fill | UsageError | None:
     """What one round lacks does not keep the others from being filled."""
     try:
-        return await visit.tablewright.plan_refresh(table_id, of, waiting=waiting)
+        return await visit.services.plan_refresh(table_id, of, waiting=waiting)
     except UsageError as error:
         return error
 
@@ -183,7 +183,7 @@ async def set_schedule(visit: Visiting, table_id: TableId, asked: AskedSchedule)
     if asked.apply:
         visit.must_change()
     table = await seen_table(visit, table_id)
-    await visit.tablewright.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
+    await visit.services.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
     return await scheduled(visit, table.id)
 
 
@@ -192,11 +192,11 @@ async def remove_schedules(visit: Visiting, table_id: TableId) -> Json:
     """Removes the schedules of a table."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    return Json(SchedulesRemoved(removed=await visit.tablewright.jobs.unschedule(table.id)))
+    return Json(SchedulesRemoved(removed=await visit.services.jobs.unschedule(table.id)))
 
 
 async def scheduled(visit: Visit, table_id: str) -> Json:
-    found = await visit.tablewright.jobs.schedules(table_id)
+    found = await visit.services.jobs.schedules(table_id)
     return Json(
         ScheduleList(
             schedules=tuple(

@@ -130,9 +130,7 @@ class FollowUp(Body):
 @router.get("/research", response_model=described(ResearchPage))
 async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """All research, newest first."""
-    some, more = newest_first(
-        await visit.tablewright.researches(), after, limit, lambda each: (each.created_at, each.id)
-    )
+    some, more = newest_first(await visit.services.researches(), after, limit, lambda each: (each.created_at, each.id))
     heads = [
         ResearchHead(
             research_id=each.id,
@@ -152,8 +150,8 @@ async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "")
 async def plan_research(visit: Visiting, asked: AskedResearch) -> Json:
     """Plans a question without starting: a plan to review and change. Nothing is searched or stored."""
     visit.must_run()
-    brief = await visit.tablewright.plan_research(asked.request, max_tasks=asked.max_tasks)
-    likely = await visit.tablewright.estimate_research(brief, max_tasks=asked.max_tasks)
+    brief = await visit.services.plan_research(asked.request, max_tasks=asked.max_tasks)
+    likely = await visit.services.estimate_research(brief, max_tasks=asked.max_tasks)
     return Json(ResearchPlanned(brief=brief, estimate=likely))
 
 
@@ -164,10 +162,10 @@ async def start_research(visit: Visiting, asked: ResearchToStart, once: OnlyOnce
     visit.must_run()
 
     async def work() -> Json:
-        begun = await visit.tablewright.begin_research(
+        begun = await visit.services.begin_research(
             asked.request, brief=planned(asked.brief), max_tasks=asked.max_tasks
         )
-        run_id = await visit.tablewright.start_research(begun.id, minutes=asked.minutes)
+        run_id = await visit.services.start_research(begun.id, minutes=asked.minutes)
         return Json(ResearchStarted(research_id=begun.id, run_id=run_id, table_id=begun.table_id), 202)
 
     return await once.answer(work)
@@ -186,8 +184,8 @@ def planned(brief: dict[str, Any] | None) -> Brief | None:
 async def get_research(visit: Visiting, research_id: ResearchId) -> Json:
     """A piece of research, as far as it has progressed."""
     research = await seen_research(visit, research_id)
-    report = await visit.tablewright.research_report(research.id)
-    run = await visit.tablewright.research_run(research)
+    report = await visit.services.research_report(research.id)
+    run = await visit.services.research_run(research)
     return Json(report | {"run_id": run.id if run else ""})
 
 
@@ -196,7 +194,7 @@ async def remove_research(visit: Visiting, research_id: ResearchId) -> Json:
     """Deletes a piece of research; its table stays."""
     visit.must_change()
     research = await seen_research(visit, research_id)
-    await visit.tablewright.remove_research(research.id)
+    await visit.services.remove_research(research.id)
     return Json(Removed(removed=research.id))
 
 
@@ -213,7 +211,7 @@ async def get_report(
     """The report as a file."""
     research = await seen_research(visit, research_id)
     return await file_answer(
-        research.brief.question, format, lambda path: visit.tablewright.write_report(research.id, path)
+        research.brief.question, format, lambda path: visit.services.write_report(research.id, path)
     )
 
 
@@ -224,6 +222,6 @@ async def refine_research(visit: Visiting, research_id: ResearchId, asked: Follo
     research = await seen_research(visit, research_id)
 
     async def work() -> Json:
-        return Json(await visit.tablewright.refine_research(research.id, asked.question))
+        return Json(await visit.services.refine_research(research.id, asked.question))
 
     return await once.answer(work)

@@ -17,7 +17,7 @@ from tablewright.doors.server.context import Visit, Visiting
 from tablewright.operations.documents import find_document
 
 if TYPE_CHECKING:
-    from tablewright.app import SearchHits
+    from tablewright.services import SearchHits
 
 router = resource("retrieval", prefix="/retrieval")
 
@@ -111,7 +111,7 @@ async def search_text(
 ) -> Json:
     """Passages with any of the words; those with more and rarer words first."""
     names = await visible(visit, documents)
-    found = await visit.tablewright.retrieval.search_text(query, limit, names=names, categories=categories or ())
+    found = await visit.services.retrieval.search_text(query, limit, names=names, categories=categories or ())
     return Json(passages(found))
 
 
@@ -127,7 +127,7 @@ async def search_vector(
     """Passages, or summaries of long documents, that are near in meaning."""
     visit.must_run()
     names = await visible(visit, documents)
-    retrieval = visit.tablewright.retrieval
+    retrieval = visit.services.retrieval
     return Json(
         passages(await retrieval.search_vector(query, limit, scope=scope, names=names, categories=categories or ()))
     )
@@ -138,7 +138,7 @@ async def annotations_search(
     visit: Visiting, where: WhereText = "", show: Columns = None, limit: Limit = 100, skip: Skip = 0
 ) -> Json:
     """Every document, or row of a table inside documents, that meets all conditions. Nothing is ranked or left out."""
-    found = await visit.tablewright.retrieval.annotations_search(form_of(where, show=show or ()))
+    found = await visit.services.retrieval.annotations_search(form_of(where, show=show or ()))
     return Json(
         Matches(
             matches=tuple(
@@ -177,7 +177,7 @@ async def annotations_aggregate(
     where: WhereText = "",
 ) -> Json:
     """Aggregates the matches. Sums are exact, and different currencies are never added together."""
-    found = await visit.tablewright.retrieval.annotations_aggregate(form_of(where, aggregate, of, by=group_by))
+    found = await visit.services.retrieval.annotations_aggregate(form_of(where, aggregate, of, by=group_by))
     groups = tuple(
         FigureGroup(
             key=group.key,
@@ -200,13 +200,13 @@ async def annotations_aggregate(
 )
 async def export_annotations_csv(visit: Visiting, where: WhereText = "", show: Columns = None) -> Response:
     """All matches as a CSV file, each with its document, page and passage."""
-    text = await visit.tablewright.retrieval.export_annotations_csv(form_of(where, show=show or ()))
+    text = await visit.services.retrieval.export_annotations_csv(form_of(where, show=show or ()))
     head = {"Content-Disposition": 'attachment; filename="annotations.csv"'}
     return Response(text, media_type="text/csv; charset=utf-8", headers=head)
 
 
 async def visible(visit: Visit, documents: list[str] | None) -> list[str]:
-    return [(await find_document(visit.tablewright, each)).id for each in documents or ()]
+    return [(await find_document(visit.services, each)).id for each in documents or ()]
 
 
 def passages(found: SearchHits) -> Passages:

@@ -54,11 +54,11 @@ async def list_rows(
     fits = max(1, MOST_CELLS // max(1, len(table.fields)))
     while not reply.is_full and reply.looked_through < LOOKED_THROUGH:
         wanted = WINDOW if status else limit - len(reply.rows)
-        window = await visit.tablewright.page(table.id, after=after, limit=min(wanted, fits))
+        window = await visit.services.page(table.id, after=after, limit=min(wanted, fits))
         if not window:
             return reply.as_json(next=None)
         after = await asyncio.to_thread(reply.take, window)
-    more = bool(await visit.tablewright.page(table.id, after=after, limit=1))
+    more = bool(await visit.services.page(table.id, after=after, limit=1))
     return reply.as_json(next=after if more else None)
 
 

@@ -10,7 +10,6 @@ from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
-from tablewright.app import Fill, RetryPolicy, Run, retry_policy
 from tablewright.domain.attempts import Attempt
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Noun, RowId, Table
@@ -25,6 +24,7 @@ from tablewright.doors.api.visible import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
 from tablewright.operations.paths import hider_for
+from tablewright.services import Fill, RetryPolicy, Run, retry_policy
 from tablewright.settings import number
 
 router = resource("runs")
@@ -160,7 +160,7 @@ class AskedRun(Body):
 
     def settings(self, visit: Visit) -> dict[str, str]:
         """What of the settings holds for this run instead."""
-        own = visit.tablewright.settings
+        own = visit.services.settings
         asked: dict[str, str] = {}
         if self.budget is not None:
             most = number(own.budget, "budget")
@@ -176,14 +176,14 @@ class AskedRun(Body):
         return asked
 
     async def planned(self, visit: Visit, table: Table) -> Fill:
-        tablewright = visit.tablewright
+        services = visit.services
         if self.rows is not None and self.max_rows is not None:
             raise UsageError("`rows` and `max_rows` exclude each other.")
         params = dict(self.params)
         if self.thoroughness:
             params["thoroughness"] = self.thoroughness
         fields = [parse_field(each) if isinstance(each, str) else each.field() for each in self.fields]
-        return await tablewright.plan_enrich(
+        return await services.plan_enrich(
             table.id,
             fields,
             self.strategy,
@@ -192,7 +192,7 @@ class AskedRun(Body):
             again=self.again,
             max_rows=self.max_rows,
             concurrency=self.concurrency,
-            retry=self.retry(retry_policy(tablewright.settings)),
+            retry=self.retry(retry_policy(services.settings)),
             sources=self.sources,
         )
 
@@ -218,12 +218,12 @@ async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: O
     table = await seen_table(visit, table_id)
 
     async def work() -> Json:
-        if asked.strategy and visit.tablewright.acts(asked.strategy) and not asked.acts:
+        if asked.strategy and visit.services.acts(asked.strategy) and not asked.acts:
             raise UsageError(
                 f"{asked.strategy} acts outside the table, for every row.", advice='Say `"acts": true` to start it.'
             )
         fill = await asked.planned(visit, table)
-        run_id = await visit.tablewright.jobs.start(fill, asked.settings(visit))
+        run_id = await visit.services.jobs.start(fill, asked.settings(visit))
         return Json(Started(run_id=run_id, table_id=table.id), 202)
 
     return await once.answer(work)
@@ -233,15 +233,15 @@ async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: O
 async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", table: OfTable = "") -> Json:
     """Runs, newest first."""
     table_id = (await seen_table(visit, table)).id if table else None
-    found = await visit.tablewright.jobs.all(table_id, limit=limit + 1, before=moment(after))
+    found = await visit.services.jobs.all(table_id, limit=limit + 1, before=moment(after))
     some, more = newest_first(found, after, limit, lambda run: (run.started_at, run.id))
     return Json({"runs": [await run_shown(visit, run) for run in some], "next": more})
 
 
 async def run_shown(visit: Visit, run: Run, *, reasons: bool = False) -> dict[str, Any]:
-    report = await visit.tablewright.jobs.report(run, reasons=reasons)
+    report = await visit.services.jobs.report(run, reasons=reasons)
     report["spec"] = without_inside(report["spec"])
-    report["error"] = report["error"] and hider_for(visit.person, visit.tablewright.settings)(report["error"])
+    report["error"] = report["error"] and hider_for(visit.person, visit.services.settings)(report["error"])
     del report["owner"]
     return report
 
@@ -261,8 +261,8 @@ async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
     """Stops a run within a second; what was found so far is kept."""
     visit.must_run()
     await seen_run(visit, run_id)
-    await visit.tablewright.jobs.cancel(run_id)
-    return Json(await run_shown(visit, await visit.tablewright.jobs.get(run_id)), 202)
+    await visit.services.jobs.cancel(run_id)
+    return Json(await run_shown(visit, await visit.services.jobs.get(run_id)), 202)
 
 
 @router.post("/runs/{run_id}/resume", status_code=202, response_model=described(RunShown))
@@ -270,8 +270,8 @@ async def resume_run(visit: Visiting, run_id: RunId) -> Json:
     """Resumes a run that was interrupted, stopped or failed; nothing is paid for twice."""
     visit.must_run()
     await seen_run(visit, run_id)
-    await visit.tablewright.jobs.resume_in_background(run_id)
-    return Json(await run_shown(visit, await visit.tablewright.jobs.get(run_id)), 202)
+    await visit.services.jobs.resume_in_background(run_id)
+    return Json(await run_shown(visit, await visit.services.jobs.get(run_id)), 202)
 
 
 @router.get("/runs/{run_id}/attempts", response_model=described(AttemptPage))
@@ -284,7 +284,7 @@ async def list_attempts(
 ) -> Json:
     """What each attempt at a row tried and found; empty for rows that were tried only once."""
     await seen_run(visit, run_id)
-    tried = await visit.tablewright.attempts(run_id)
+    tried = await visit.services.attempts(run_id)
     found = [
         RowAttempts(row_id=row_id, attempts=tuple(each)) for row_id, each in tried.items() if row in (None, row_id)
     ]

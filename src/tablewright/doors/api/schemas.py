@@ -11,10 +11,10 @@ import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 from pydantic import Field as Value
 
-from tablewright.app import Applied, Change
 from tablewright.domain.model import Cell, Evidence, Field, Label
 from tablewright.errors import UsageError
 from tablewright.operations.operation import UNWRITABLE
+from tablewright.services import Applied, Change
 
 COMPANY = {
     "name": "Company",

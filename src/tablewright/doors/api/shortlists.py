@@ -58,9 +58,7 @@ class AskedTurn(Body):
 @router.get("/shortlists", response_model=described(ShortlistPage))
 async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """Shortlists, newest first."""
-    some, more = newest_first(
-        await visit.tablewright.shortlists(), after, limit, lambda each: (each.created_at, each.id)
-    )
+    some, more = newest_first(await visit.services.shortlists(), after, limit, lambda each: (each.created_at, each.id))
     heads = [
         ShortlistHead(
             id=each.id,
@@ -79,7 +77,7 @@ async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "
 async def start_shortlist(visit: Visiting) -> Json:
     """Starts a conversation; keep its id."""
     visit.must_run()
-    return Json(await visit.tablewright.begin_shortlist(), 201)
+    return Json(await visit.services.begin_shortlist(), 201)
 
 
 @router.get("/shortlists/{shortlist_id}", response_model=described(ShortlistState))
@@ -93,7 +91,7 @@ async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
     """Deletes a conversation; its table stays."""
     visit.must_change()
     state = await seen_shortlist(visit, shortlist_id)
-    await visit.tablewright.remove_shortlist(state.id)
+    await visit.services.remove_shortlist(state.id)
     return Json(Removed(removed=state.id))
 
 
@@ -106,7 +104,7 @@ async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn
     async def work() -> Json:
         folder = exports(visit, before.id)
         folder.mkdir(parents=True, exist_ok=True)
-        state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
+        state, reply = await visit.services.shortlist_turn(before.id, asked.message, exports=folder)
         named = msgspec.structs.replace(reply, file=Path(reply.file).name)
         return Json(ShortlistTurn(shortlist=state, reply=named))
 
@@ -131,4 +129,4 @@ async def get_shortlist_file(visit: Visiting, shortlist_id: ShortlistId, file: F
 
 
 def exports(visit: Visit, shortlist_id: str) -> Path:
-    return visit.tablewright.settings.home_folder / FOLDER / shortlist_id
+    return visit.services.settings.home_folder / FOLDER / shortlist_id

@@ -45,7 +45,7 @@ class NewToken(Body):
 @router.get("/tokens", response_model=described(TokenList))
 async def list_own_tokens(visit: Visiting) -> Json:
     """Your own tokens: what they allow, until when, and when they were last used."""
-    found = [] if visit.person.id == OWNER.id else await visit.tablewright.tokens.all(visit.person.name)
+    found = [] if visit.person.id == OWNER.id else await visit.services.tokens.all(visit.person.name)
     return Json(TokenList(tokens=tuple(found)))
 
 
@@ -65,7 +65,7 @@ async def make_own_token(visit: Visiting, asked: NewToken) -> Json:
 async def remove_token(visit: Visiting, token_id: TokenId) -> Json:
     """Revokes a token: your own, or, as an admin, anyone's."""
     must_be_no_link(visit)
-    await visit.tablewright.tokens.remove(token_id, "" if visit.person.may_administer else visit.person.name)
+    await visit.services.tokens.remove(token_id, "" if visit.person.may_administer else visit.person.name)
     return Json(Removed(removed=token_id))
 
 
@@ -73,7 +73,7 @@ async def remove_token(visit: Visiting, token_id: TokenId) -> Json:
 async def list_tokens(visit: Visiting, name: UserName) -> Json:
     """The tokens of a user, for admins."""
     visit.must_administer()
-    return Json(TokenList(tokens=tuple(await visit.tablewright.tokens.all(name))))
+    return Json(TokenList(tokens=tuple(await visit.services.tokens.all(name))))
 
 
 @router.post("/users/{name}/tokens", status_code=201, response_model=described(TokenMade))
@@ -90,8 +90,8 @@ def must_be_no_link(visit: Visit) -> None:
 
 
 async def made(visit: Visit, user: str, asked: NewToken, *, no_longer_than: str = "") -> Json:
-    expiry = visit.tablewright.settings.token_expiry(asked.days)
+    expiry = visit.services.settings.token_expiry(asked.days)
     if no_longer_than:
         expiry = min(expiry or no_longer_than, no_longer_than)
-    token, secret = await visit.tablewright.tokens.add(user, name=asked.name, scopes=asked.scopes, expires_at=expiry)
+    token, secret = await visit.services.tokens.add(user, name=asked.name, scopes=asked.scopes, expires_at=expiry)
     return Json(TokenMade(token=token, secret=secret), 201)

@@ -38,7 +38,7 @@ def safe_name(given: str | None, instead: str) -> str:
 
 def folder_of(visit: Visit) -> Path:
     """Each person has their own: who hands in what somebody else has is told nothing of theirs."""
-    folder = visit.tablewright.settings.home_folder / UPLOADS
+    folder = visit.services.settings.home_folder / UPLOADS
     return folder if visit.person.id == OWNER.id else folder / visit.person.id
 
 

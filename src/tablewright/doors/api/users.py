@@ -54,7 +54,7 @@ def user_shown(person: Person) -> UserShown:
 
 
 async def user_called(visit: Visit, name: str) -> UserShown:
-    found = [person for person in await visit.tablewright.users.all() if person.name == name]
+    found = [person for person in await visit.services.users.all() if person.name == name]
     if not found:
         raise NotFound(f"There is no user {name!r}.")
     return user_shown(found[0])
@@ -64,15 +64,15 @@ async def user_called(visit: Visit, name: str) -> UserShown:
 async def list_users(visit: Visiting) -> Json:
     """All users, by name."""
     visit.must_administer()
-    return Json(UserList(users=tuple(map(user_shown, await visit.tablewright.users.all()))))
+    return Json(UserList(users=tuple(map(user_shown, await visit.services.users.all()))))
 
 
 @router.post("/users", status_code=201, response_model=described(UserWithToken))
 async def add_user(visit: Visiting, asked: NewUser) -> Json:
     """Adds a user and returns their token."""
     visit.must_administer()
-    expiry = visit.tablewright.settings.token_expiry(asked.days)
-    person, token = await visit.tablewright.users.add(asked.name, asked.role, expires_at=expiry)
+    expiry = visit.services.settings.token_expiry(asked.days)
+    person, token = await visit.services.users.add(asked.name, asked.role, expires_at=expiry)
     return Json(UserWithToken(user=user_shown(person), token=token), 201)
 
 
@@ -80,7 +80,7 @@ async def add_user(visit: Visiting, asked: NewUser) -> Json:
 async def change_role(visit: Visiting, name: UserName, asked: NewRole) -> Json:
     """Changes the role of a user."""
     visit.must_administer()
-    await visit.tablewright.users.change_role(name, asked.role)
+    await visit.services.users.change_role(name, asked.role)
     return Json(await user_called(visit, name))
 
 
@@ -88,7 +88,7 @@ async def change_role(visit: Visiting, name: UserName, asked: NewRole) -> Json:
 async def remove_user(visit: Visiting, name: UserName) -> Json:
     """Removes a user. Their tokens become invalid at once; their tables stay."""
     visit.must_administer()
-    await visit.tablewright.users.remove(name)
+    await visit.services.users.remove(name)
     return Json(Removed(removed=name))
 
 
@@ -96,8 +96,8 @@ async def remove_user(visit: Visiting, name: UserName) -> Json:
 async def renew_token(visit: Visiting, name: UserName) -> Json:
     """Replaces all tokens of a user with a new one."""
     visit.must_administer()
-    expiry = visit.tablewright.settings.token_expiry()
-    _, token = await visit.tablewright.tokens.renew(name, expires_at=expiry)
+    expiry = visit.services.settings.token_expiry()
+    _, token = await visit.services.tokens.renew(name, expires_at=expiry)
     return Json(UserWithToken(user=await user_called(visit, name), token=token))
 
 
@@ -106,7 +106,7 @@ async def grant_table(visit: Visiting, name: UserName, table_id: TableId) -> Jso
     """Lets a user see a table."""
     visit.must_administer()
     table = await seen_table(visit, table_id)
-    await visit.tablewright.share("table", table.id, [name])
+    await visit.services.share("table", table.id, [name])
     return Json(await user_called(visit, name))
 
 
@@ -115,5 +115,5 @@ async def revoke_table(visit: Visiting, name: UserName, table_id: TableId) -> Js
     """Stops a user from seeing a table."""
     visit.must_administer()
     table = await seen_table(visit, table_id)
-    await visit.tablewright.unshare("table", table.id, [name])
+    await visit.services.unshare("table", table.id, [name])
     return Json(await user_called(visit, name))

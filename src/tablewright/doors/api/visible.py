@@ -10,7 +10,6 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import Field as Value
 
-from tablewright.app import ProposalHead, Run
 from tablewright.domain.access import Shareable, Shared
 from tablewright.domain.model import Table
 from tablewright.domain.research import Research
@@ -20,6 +19,7 @@ from tablewright.doors.api.inputs import Body, Name, an_id, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
+from tablewright.services import ProposalHead, Run
 
 
 async def seen_table(visit: Visit, table_id: str) -> Table:
@@ -31,22 +31,22 @@ async def seen_table(visit: Visit, table_id: str) -> Table:
 async def seen_run(visit: Visit, run_id: str) -> Run:
     """Work that is about no table, such as reading documents, is seen by whoever began it."""
     with not_there(f"run {run_id!r}"):
-        return await visit.tablewright.jobs.get(run_id)
+        return await visit.services.jobs.get(run_id)
 
 
 async def seen_proposal(visit: Visit, proposal_id: str) -> ProposalHead:
     with not_there(f"proposal {proposal_id!r}"):
-        return await visit.tablewright.proposal(proposal_id)
+        return await visit.services.proposal(proposal_id)
 
 
 async def seen_research(visit: Visit, research_id: str) -> Research:
     with not_there(f"research {research_id!r}"):
-        return await visit.tablewright.research(research_id)
+        return await visit.services.research(research_id)
 
 
 async def seen_shortlist(visit: Visit, shortlist_id: str) -> ShortlistState:
     with not_there(f"shortlist {shortlist_id!r}"):
-        return await visit.tablewright.shortlist(shortlist_id)
+        return await visit.services.shortlist(shortlist_id)
 
 
 @contextmanager
@@ -79,7 +79,7 @@ class ShareWith(Body):
 async def get_sharing(visit: Visiting, kind: Kind, thing_id: ThingId) -> Json:
     """Who can see something of yours."""
     with not_there(f"{kind} {thing_id!r}"):
-        return Json(await visit.tablewright.shared(kind, thing_id))
+        return Json(await visit.services.shared(kind, thing_id))
 
 
 @router.put("/shares/{kind}/{thing_id}", response_model=described(Shared))
@@ -88,5 +88,5 @@ async def share(visit: Visiting, kind: Kind, thing_id: ThingId, asked: ShareWith
     conversation's answers, are shared with it; documents quoted in it are not."""
     visit.must_change()
     with not_there(f"{kind} {thing_id!r}"):
-        await visit.tablewright.shared(kind, thing_id)
-    return Json(await visit.tablewright.share(kind, thing_id, asked.people, everyone=asked.everyone, only=True))
+        await visit.services.shared(kind, thing_id)
+    return Json(await visit.services.share(kind, thing_id, asked.people, everyone=asked.everyone, only=True))

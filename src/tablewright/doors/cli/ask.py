@@ -17,9 +17,9 @@ from tablewright.errors import TablewrightError, UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from tablewright.app import Tablewright
     from tablewright.domain.corpus import Aggregate
     from tablewright.domain.reply import Citation, Reply
+    from tablewright.services import Services
 
 
 @app.command()
@@ -98,7 +98,7 @@ def ask(
     if not (question or where or rest) and (json or not sys.stdin.isatty()):
         raise UsageError("There is no question.", advice='Say it: tablewright ask "…".')
 
-    async def once(tablewright: Tablewright) -> Reply:
+    async def once(services: Services) -> Reply:
         if export is not None:
             target_format(export)  # what cannot be written is said before anything is asked
         if where:
@@ -106,26 +106,26 @@ def ask(
             form = form_of(
                 where, figure, "" if count else of, by=by, show=show or (), sort=sort, limit=limit, unit=unit
             )
-            reply = await tablewright.query_documents(form, conversation=conversation)
+            reply = await services.query_documents(form, conversation=conversation)
         elif rest:
-            reply = await tablewright.more_rows(conversation)
+            reply = await services.more_rows(conversation)
         else:
-            reply = await tablewright.ask(question, conversation=conversation, agreed=yes)
-        await write_rows(tablewright, reply, export)
+            reply = await services.ask(question, conversation=conversation, agreed=yes)
+        await write_rows(services, reply, export)
         return reply
 
-    async def chat(tablewright: Tablewright) -> None:
+    async def chat(services: Services) -> None:
         known = conversation
         if known:
-            for turn in (await tablewright.conversation(known)).turns:
+            for turn in (await services.conversation(known)).turns:
                 output.print_prose(f"> {turn.question}\n{turn.answer}", 20_000)
         output.say("Ask about your documents; an empty line ends.")
         async for said in output.typed_lines():
             try:
-                reply = await tablewright.ask(said, conversation=known)
+                reply = await services.ask(said, conversation=known)
                 known = reply.conversation
                 print_reply(reply, trace=trace)
-                await write_rows(tablewright, reply)
+                await write_rows(services, reply)
             except TablewrightError as error:
                 output.show_error(error)
 
@@ -140,8 +140,8 @@ def ask(
 
 
 def list_conversations(*, json: bool) -> None:
-    async def work(tablewright: Tablewright) -> list[dict[str, str]]:
-        found = await tablewright.conversations()
+    async def work(services: Services) -> list[dict[str, str]]:
+        found = await services.conversations()
         return [{"conversation": each.id, "started_at": each.started_at, "title": each.title} for each in found]
 
     found = with_app(work)
@@ -152,11 +152,11 @@ def list_conversations(*, json: bool) -> None:
     output.stdout().print(output.grid("", ["Conversation", "Started", "First question"], lines))
 
 
-async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None = None) -> None:
+async def write_rows(services: Services, reply: Reply, wanted: Path | None = None) -> None:
     """All rows of the reply to the file that was asked for, by the option or in words: "export to x.csv"."""
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
     if target is not None:
-        count = await tablewright.export_result(reply.result_id, target, folders=True)
+        count = await services.export_result(reply.result_id, target, folders=True)
         output.say(f"Wrote {count_noun(count, 'row')} to {target}.")
 
 

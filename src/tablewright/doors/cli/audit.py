@@ -20,7 +20,7 @@ def audit(
 ) -> None:
     """Show the audit log, newest first: logins, shares, exports, removals, users and their limits."""
 
-    found = with_app(lambda tablewright: tablewright.audit.entries(before=before, limit=limit, action=action, who=who))
+    found = with_app(lambda services: services.audit.entries(before=before, limit=limit, action=action, who=who))
     lines = [
         [str(each.number), output.when(each.at), each.who, each.door, each.action, each.thing, each.detail]
         for each in found

@@ -12,8 +12,8 @@ from tablewright.doors.cli.root import Json, app
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tablewright.app import Operation, Tablewright
     from tablewright.domain.model import Cell
+    from tablewright.services import Operation, Services
 
 JUDGED = (
     "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?",
@@ -38,57 +38,57 @@ def demo(json: Json = False) -> None:
 async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
     from importlib.resources import as_file, files
 
-    from tablewright.app import Tablewright
     from tablewright.domain.fieldspec import parse_field
     from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
+    from tablewright.services import Services
     from tablewright.settings import Settings
 
     def headline(text: str) -> None:
         if not quiet:
             output.stdout().print(f"\n[bold cyan]{text}[/]")
 
-    async with Tablewright.open(Settings(home=str(folder), search="sample")) as tablewright:
+    async with Services.open(Settings(home=str(folder), search="sample")) as services:
         with as_file(files("tablewright.sample") / "companies.csv") as path:
-            imported = await tablewright.import_file(path)
+            imported = await services.import_file(path)
         table_id = imported.table.id
         headline("1. A list of companies comes in. Four columns are asked for")
         if not quiet:
-            await print_table(tablewright, table_id)
+            await print_table(services, table_id)
         headline("2. It is searched, opened, read and checked, over HTTP, on a small web that comes with Tablewright")
         with output.Bar("Filling") as bar:
-            run = await tablewright.plan_enrich(
+            run = await services.plan_enrich(
                 table_id,
                 [parse_field(text) for text in COLUMNS],
                 "pipeline",
                 watch=bar.follow_fill,
             )
             filled = await run.run()
-        report = await tablewright.enrich_report(filled)
-        await tablewright.changes.apply_unseen(filled.proposal_id)
+        report = await services.enrich_report(filled)
+        await services.changes.apply_unseen(filled.proposal_id)
         if not quiet:
-            await print_table(tablewright, table_id)
+            await print_table(services, table_id)
             used = filled.usage
             output.say(
                 f"{used.searches} searches, {used.fetches} pages fetched, {used.cache_hits} taken from the store, "
                 f"{used.llm_calls} model calls, {used.seconds:.1f} s."
             )
-            operations = await tablewright.operations(filled.proposal_id)
+            operations = await services.operations(filled.proposal_id)
             headline("3. Every value has its quote, found in a page that was fetched")
-            await print_evidence(tablewright, table_id, operations)
+            await print_evidence(services, table_id, operations)
             headline("4. Two firms share a name: the row's other columns tell them apart")
-            await print_namesake(tablewright, table_id, operations)
+            await print_namesake(services, table_id, operations)
             headline("5. What was not found stays empty, and says where it was looked for and why")
-            await print_empty(tablewright, table_id, operations)
+            await print_empty(services, table_id, operations)
     headline("6. With a model, also what no page says in so many words (answers of a large language model, recorded)")
     with RecordedModel() as model:
         report["judged"], cells = await judged(folder / "judged", model.url)
     if not quiet:
         for title, cell in cells.items():
             views.print_cell(title, cell)
-        async with Tablewright.open(Settings(home=str(folder), search="sample")) as tablewright:
+        async with Services.open(Settings(home=str(folder), search="sample")) as services:
             headline("7. The history knows who did what; a run is undone with one command")
-            views.print_history(await tablewright.table(table_id), await tablewright.history(table_id))
+            views.print_history(await services.table(table_id), await services.history(table_id))
         output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=QUESTION'")
     return report
 
@@ -97,9 +97,9 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
     """Two columns that no page states in so many words: the report of the run, and the cells by row and column."""
     from importlib.resources import as_file, files
 
-    from tablewright.app import Tablewright
     from tablewright.domain.fieldspec import parse_field
     from tablewright.sample.model import NAME
+    from tablewright.services import Services
     from tablewright.settings import Settings
 
     settings = Settings(
@@ -112,22 +112,22 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
         concurrency="1",
         attempts="1",
     )
-    async with Tablewright.open(settings) as tablewright:
+    async with Services.open(settings) as services:
         with as_file(files("tablewright.sample") / "companies.csv") as path:
-            table = await tablewright.load((await tablewright.import_file(path)).table.id)
+            table = await services.load((await services.import_file(path)).table.id)
         names = {row.id: cell_text(row.cell(table.key_field)) for row in table.rows}
         rows = [row_id for row_id, name in names.items() if name in SHOWN]
         fields = [parse_field(text) for text in JUDGED]
-        run = await tablewright.plan_enrich(table.id, fields, "pipeline", row_ids=rows, params={"rows_a_call": "1"})
+        run = await services.plan_enrich(table.id, fields, "pipeline", row_ids=rows, params={"rows_a_call": "1"})
         filled = await run.run()
-        operations = await tablewright.operations(filled.proposal_id)
+        operations = await services.operations(filled.proposal_id)
         cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}
-        return await tablewright.enrich_report(filled), cells
+        return await services.enrich_report(filled), cells
 
 
-async def print_namesake(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
-    table = await tablewright.table(table_id)
-    rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
+async def print_namesake(services: Services, table_id: str, operations: list[Operation]) -> None:
+    table = await services.table(table_id)
+    rows = await services.rows_by_id(table_id, [operation.row_id for operation in operations])
     for operation in operations:
         told = [step.detail for step in operation.steps if step.data.get("same_row") == "other"]
         if told and operation.cell.value is not None:
@@ -138,15 +138,15 @@ async def print_namesake(tablewright: Tablewright, table_id: str, operations: li
             return
 
 
-async def print_table(tablewright: Tablewright, table_id: str) -> None:
-    table = await tablewright.load(table_id)
+async def print_table(services: Services, table_id: str) -> None:
+    table = await services.load(table_id)
     output.print_rows(table.name, table, table.rows)
 
 
-async def print_evidence(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
+async def print_evidence(services: Services, table_id: str, operations: list[Operation]) -> None:
     """A cell that two sources agree on, one on which they disagree, and a count of all quotes looked up again."""
-    table = await tablewright.table(table_id)
-    rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
+    table = await services.table(table_id)
+    rows = await services.rows_by_id(table_id, [operation.row_id for operation in operations])
     agreed = [each for each in operations if len(each.cell.evidence) > 1 and not each.cell.conflict]
     disputed = [each for each in operations if each.cell.conflict]
     for operation in (*agreed[:1], *disputed[:1]):
@@ -155,15 +155,15 @@ async def print_evidence(tablewright: Tablewright, table_id: str, operations: li
     quotes = [evidence for operation in operations for evidence in operation.cell.evidence]
     found = 0
     for evidence in quotes:
-        text = await tablewright.stored_text(evidence.content_hash)
+        text = await services.stored_text(evidence.content_hash)
         stored = evidence.title if evidence.is_title else (text or "")[evidence.start : evidence.end]
         found += text is not None and evidence.quote in stored
     output.say(f"{found} of {len(quotes)} quotes stand, word for word, where the evidence says, in the stored pages.")
 
 
-async def print_empty(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
-    table = await tablewright.table(table_id)
-    rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
+async def print_empty(services: Services, table_id: str, operations: list[Operation]) -> None:
+    table = await services.table(table_id)
+    rows = await services.rows_by_id(table_id, [operation.row_id for operation in operations])
     empty: dict[tuple[str, str], list[str]] = {}
     for operation in operations:
         if operation.cell.value is None:

@@ -14,7 +14,6 @@ from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
 from tablewright.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
     from tablewright.operations.documents import (
         DocumentDetail,
         DocumentsAdded,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
         KindSet,
         Unread,
     )
+    from tablewright.services import Services
 
 docs = typer.Typer(
     no_args_is_help=True, help="Your own documents: add, list, show, kind, tables, remove, annotate, table."
@@ -57,9 +57,9 @@ def add(
 
     request = AddDocuments(paths=tuple(map(str, paths)), kind=kind)
 
-    async def work(tablewright: Tablewright) -> DocumentsAdded:
+    async def work(services: Services) -> DocumentsAdded:
         with output.Bar("Reading") as bar:
-            return await add_documents(tablewright, request, workers=workers, watch=bar.follow)
+            return await add_documents(services, request, workers=workers, watch=bar.follow)
 
     done = with_app(work)
     if json:
@@ -106,7 +106,7 @@ def list_tables(json: Json = False) -> None:
     """
     from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 
-    found = with_app(lambda tablewright: list_document_tables(tablewright, ListDocumentGroups()))
+    found = with_app(lambda services: list_document_tables(services, ListDocumentGroups()))
     if json:
         output.print_json(found)
         return
@@ -140,17 +140,17 @@ def set_kind(
 
     from tablewright.operations.documents import SetKind, set_kind
 
-    async def work(tablewright: Tablewright) -> KindSet:
-        ids = names or await documents_where(tablewright, where)
-        return await set_kind(tablewright, SetKind(documents=tuple(ids), kind=kind))
+    async def work(services: Services) -> KindSet:
+        ids = names or await documents_where(services, where)
+        return await set_kind(services, SetKind(documents=tuple(ids), kind=kind))
 
     done = with_app(work)
     output.print_result(json, done, f"{count_noun(done.documents, 'document')}: {done.kind}.")
 
 
-async def documents_where(tablewright: Tablewright, where: str) -> list[str]:
+async def documents_where(services: Services, where: str) -> list[str]:
     """Return the ids of all documents that meet the conditions, without those that do not say."""
-    found = await tablewright.retrieval.annotations_search(form_of(where))
+    found = await services.retrieval.annotations_search(form_of(where))
     if not found.matches:
         raise NotFound(f"No document meets “{where}”.", advice="`tablewright docs tables` lists what is known.")
     return list(dict.fromkeys(each.document_id for each in found.matches))
@@ -167,7 +167,7 @@ def list_documents(
     from tablewright.operations.operation import NO_LIMIT
 
     request = ListDocuments(limit=NO_LIMIT, kind=kind, readable=False if unreadable else None)
-    known = with_app(lambda tablewright: list_documents(tablewright, request)).documents
+    known = with_app(lambda services: list_documents(services, request)).documents
     empty = "There are none." if unreadable or kind else "There are none yet: `tablewright docs add PATH`."
     lines = [
         [each.id, each.name, shown_kind(each), str(each.pages or ""), each.problem or each.title] for each in known
@@ -188,9 +188,9 @@ def show(document: DocumentName, json: Json = False) -> None:
     from tablewright.operations.documents import DocumentRequest, ListFacts, get_document, list_facts
     from tablewright.operations.operation import NO_LIMIT
 
-    async def work(tablewright: Tablewright) -> tuple[DocumentDetail, FactPage]:
-        detail = await get_document(tablewright, DocumentRequest(document=document))
-        return detail, await list_facts(tablewright, ListFacts(document=detail.document.id, limit=NO_LIMIT))
+    async def work(services: Services) -> tuple[DocumentDetail, FactPage]:
+        detail = await get_document(services, DocumentRequest(document=document))
+        return detail, await list_facts(services, ListFacts(document=detail.document.id, limit=NO_LIMIT))
 
     detail, found = with_app(work)
     if json:
@@ -217,7 +217,7 @@ def remove(
     from tablewright.operations.documents import RemoveDocuments, remove_documents
 
     request = RemoveDocuments(documents=tuple(documents))
-    done = with_app(lambda tablewright: remove_documents(tablewright, request))
+    done = with_app(lambda services: remove_documents(services, request))
     names = ", ".join(each.name for each in done.removed[:10])
     output.print_result(json, done, f"Removed {count_noun(len(done.removed), 'document')}: {names}.")
 
@@ -235,9 +235,9 @@ def annotate(
 
     request = AnnotateDocuments(documents=tuple(documents or ()))
 
-    async def work(tablewright: Tablewright) -> FactsFound:
+    async def work(services: Services) -> FactsFound:
         with output.Bar("Annotating") as bar:
-            return await annotate_documents(tablewright, request, watch=bar.follow)
+            return await annotate_documents(services, request, watch=bar.follow)
 
     found = with_app(work, {"model": model, "budget": budget})
     output.print_result(json, found, f"{count_noun(found.facts, 'further fact')} found.")
@@ -253,7 +253,7 @@ def table(
     from tablewright.operations.documents import CreateDocumentTable, create_document_table
 
     request = CreateDocumentTable(name=name, kind=kind)
-    made = with_app(lambda tablewright: create_document_table(tablewright, request))
+    made = with_app(lambda services: create_document_table(services, request))
     output.print_result(
         json,
         made,

@@ -15,7 +15,7 @@ def doctor(json: Json = False) -> None:
     """Show what is configured and what works."""
     from rich.text import Text
 
-    from tablewright.app import doctor as examine
+    from tablewright.services import doctor as examine
 
     checks = asyncio.run(examine(load_confirmed_settings()))
     if json:

@@ -18,14 +18,14 @@ from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import (
+    from tablewright.services import (
         FileOptions,
         Fill,
         Filled,
         Imported,
         KnownFile,
         ProposalHead,
-        Tablewright,
+        Services,
         Watch,
     )
 
@@ -147,8 +147,8 @@ def enrich(
     A question is answered from the web: --field "Founded:number=What year was {Company} founded?". A formula
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
-    from tablewright.app import FileOptions
     from tablewright.formats.tables import target_format
+    from tablewright.services import FileOptions
 
     if evidence not in ("", "strict", "judged"):
         raise UsageError(
@@ -176,8 +176,8 @@ def enrich(
         )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
-    def plan(tablewright: Tablewright, table_id: str, watch: Watch) -> Awaitable[Fill]:
-        return tablewright.plan_enrich(
+    def plan(services: Services, table_id: str, watch: Watch) -> Awaitable[Fill]:
+        return services.plan_enrich(
             table_id,
             fields,
             strategy,
@@ -189,16 +189,16 @@ def enrich(
             watch=watch,
         )
 
-    async def work(tablewright: Tablewright) -> Filled | None:
+    async def work(services: Services) -> Filled | None:
         if estimate:
-            await print_estimate(tablewright, target, options, plan, json=json)
+            await print_estimate(services, target, options, plan, json=json)
             return None
-        acts = not yes and tablewright.acts(strategy)
+        acts = not yes and services.acts(strategy)
         if acts and (json or not output.ask(f"{strategy} acts outside the table. Start?")):
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
-        table_id, filled = await fill(tablewright, target, options, plan, new=new)
-        output.warn([*tablewright.warnings, *filled.notes])
-        head = await tablewright.proposal(filled.proposal_id)
+        table_id, filled = await fill(services, target, options, plan, new=new)
+        output.warn([*services.warnings, *filled.notes])
+        head = await services.proposal(filled.proposal_id)
         stopped = filled.status in ("cancelled", "paused")
         applied = False
         if not stopped and not json and not head.counts:
@@ -206,21 +206,21 @@ def enrich(
                 "Nothing to do: these columns have no cells left to fill. --again looks elsewhere for the empty ones."
             )
         if not stopped and yes:
-            applied = await apply_all(tablewright, head, show=not json and str(out) != PIPE)
+            applied = await apply_all(services, head, show=not json and str(out) != PIPE)
         elif not stopped and not json and head.counts:
-            applied = await offer(tablewright, head, decide_now=not review)
+            applied = await offer(services, head, decide_now=not review)
         unwritten: TablewrightError | None = None
         if out is not None and applied:
             try:
                 with outgoing(out) as path:
-                    written = await tablewright.export_file(table_id, path, evidence=with_evidence, cost=cost)
+                    written = await services.export_file(table_id, path, evidence=with_evidence, cost=cost)
                 output.say(f"Wrote {count_noun(written.rows, 'row')} to {spoken(out)}.")
                 output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
-        still_open = (await tablewright.proposal(head.id)).status == "open"
+        still_open = (await services.proposal(head.id)).status == "open"
         if not applied and not json and not stopped and still_open:
             output.say(
                 f"Nothing was applied. Decide with `tablewright proposals review {head.id}` (or apply, or reject)."
@@ -229,10 +229,10 @@ def enrich(
             say_where_it_stopped(table_id, filled, applied=applied, command=f"enrich {table_id}")
         if json:
             failed = {} if unwritten is None else {"export_error": str(unwritten)}
-            output.print_json(await tablewright.enrich_report(filled) | failed)
+            output.print_json(await services.enrich_report(filled) | failed)
         if unwritten is not None:
             raise typer.Exit(unwritten.exit_code) if json else unwritten
-        if filled.status == "done" and filled.cause and not tablewright.is_offline:
+        if filled.status == "done" and filled.cause and not services.is_offline:
             raise typer.Exit(1)  # not looked for is not the same as not found, also for programs
         return filled
 
@@ -279,34 +279,34 @@ def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, comman
     )
 
 
-async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool) -> bool:
+async def apply_all(services: Services, head: ProposalHead, *, show: bool) -> bool:
     if head.counts.get("open"):
-        done = await tablewright.changes.apply_unseen(head.id)
+        done = await services.changes.apply_unseen(head.id)
         if show:
-            await print_result(tablewright, head)
-            views.say_applied(done, await tablewright.proposal(head.id))
+            await print_result(services, head)
+            views.say_applied(done, await services.proposal(head.id))
     return True
 
 
-async def offer(tablewright: Tablewright, head: ProposalHead, *, decide_now: bool) -> bool:
+async def offer(services: Services, head: ProposalHead, *, decide_now: bool) -> bool:
     """Shows what would change and asks what to do with it; whether anything was applied."""
     from tablewright.doors.cli.review import review_proposal
 
-    await views.print_proposal(tablewright, head, await tablewright.operations(head.id, limit=PREVIEW))
+    await views.print_proposal(services, head, await services.operations(head.id, limit=PREVIEW))
     found = head.counts.get("with_value", 0)
     if not decide_now or not found:
         return False
     question = f"Apply {count_noun(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
     said = output.ask_which(question, "nyr")
     if said == "y":
-        views.say_applied(await tablewright.changes.apply(head.id), await tablewright.proposal(head.id))
+        views.say_applied(await services.changes.apply(head.id), await services.proposal(head.id))
         return True
     if said == "n":
         return False
-    reviewed = await review_proposal(tablewright, head)
+    reviewed = await review_proposal(services, head)
     if reviewed is None:
         return False
-    views.say_reviewed(reviewed, await tablewright.proposal(head.id))
+    views.say_reviewed(reviewed, await services.proposal(head.id))
     return reviewed.change is not None
 
 
@@ -320,48 +320,48 @@ def parse_params(texts: list[str]) -> dict[str, str]:
     return params
 
 
-Plan: TypeAlias = "Callable[[Tablewright, str, Watch], Awaitable[Fill]]"
+Plan: TypeAlias = "Callable[[Services, str, Watch], Awaitable[Fill]]"
 """Plans the run that was asked for, over a table."""
 
 
 async def fill(
-    tablewright: Tablewright, target: str, options: FileOptions, plan: Plan, *, new: bool = False
+    services: Services, target: str, options: FileOptions, plan: Plan, *, new: bool = False
 ) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
-    table_id, imported = await bring_in(tablewright, target, options, new=new)
+    table_id, imported = await bring_in(services, target, options, new=new)
     with output.Bar("Filling") as bar:
         try:
-            run = await plan(tablewright, table_id, bar.follow_fill)
+            run = await plan(services, table_id, bar.follow_fill)
             if output.stderr().is_terminal and run.costs_money:
                 output.say(f"{views.in_one_line(await run.estimate())}.")
         except BaseException:
             if imported:
-                await tablewright.remove_table(table_id)
+                await services.remove_table(table_id)
             raise
-        doing = await tablewright.durable(run, bar.follow_fill)
+        doing = await services.durable(run, bar.follow_fill)
         with on_interrupt(doing.cancel):
             return table_id, await doing.run()
 
 
 async def bring_in(
-    tablewright: Tablewright, target: str, options: FileOptions, *, new: bool = False, only_look: bool = False
+    services: Services, target: str, options: FileOptions, *, new: bool = False, only_look: bool = False
 ) -> tuple[str, Imported | None]:
     """The table's id, and what was imported if it is a file. One that was imported before goes on with its table,
     unless `new`; with `only_look` no row is added to it."""
     if not Path(target).is_file():
         if Path(target).suffix or "/" in target:
             raise BadFile(f"There is no file {target}.")
-        return (await tablewright.table(target)).id, None
-    known = None if new else await tablewright.recognise_file(Path(target), options)
-    if known is not None and not (only_look and known.changed) and await goes_on(tablewright, target, known):
+        return (await services.table(target)).id, None
+    known = None if new else await services.recognise_file(Path(target), options)
+    if known is not None and not (only_look and known.changed) and await goes_on(services, target, known):
         return known.table.id, None
     with output.Bar(f"Importing {Path(target).name}") as bar:
-        imported = await tablewright.import_file(Path(target), options, bar.count)
+        imported = await services.import_file(Path(target), options, bar.count)
     output.warn(imported.warnings)
     return imported.table.id, imported
 
 
-async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bool:
+async def goes_on(services: Services, target: str, known: KnownFile) -> bool:
     """Whether to use the table that the file became before. Where the file has changed a person is asked; without one
     its new rows are added, and what is in the table stays as it is."""
     table_id = known.table.id
@@ -375,7 +375,7 @@ async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bo
     if output.ask_which(question, "an") == "n":
         return False
     output.warn(known.warnings)
-    await tablewright.add_new_rows(known)
+    await services.add_new_rows(known)
     output.say(
         f"{target} has changed since it became table {table_id}: {rows} added, the others stay as they are in the "
         "table; --new makes a new table."
@@ -383,27 +383,25 @@ async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bo
     return True
 
 
-async def print_estimate(
-    tablewright: Tablewright, target: str, options: FileOptions, plan: Plan, *, json: bool
-) -> None:
+async def print_estimate(services: Services, target: str, options: FileOptions, plan: Plan, *, json: bool) -> None:
     """What a run would take. A file is a table only for as long as that needs."""
-    table_id, imported = await bring_in(tablewright, target, options, only_look=True)
+    table_id, imported = await bring_in(services, target, options, only_look=True)
     try:
-        run = await plan(tablewright, table_id, lambda news: None)
+        run = await plan(services, table_id, lambda news: None)
         likely = await run.estimate()
     finally:
         if imported:
-            await tablewright.remove_table(table_id)
+            await services.remove_table(table_id)
     if json:
         output.print_json(likely)
     else:
         views.print_estimate(likely)
 
 
-async def print_result(tablewright: Tablewright, head: ProposalHead) -> None:
-    table = await tablewright.table(head.table_id)
-    rows = await tablewright.page(table.id, limit=PREVIEW)
-    count = await tablewright.count(table.id)
+async def print_result(services: Services, head: ProposalHead) -> None:
+    table = await services.table(head.table_id)
+    rows = await services.page(table.id, limit=PREVIEW)
+    count = await services.count(table.id)
     asked = {field.name for field in head.fields}
     output.print_rows(f"{table.name} ({count_noun(count, 'row')})", table, rows, first=asked)
     if count > len(rows):

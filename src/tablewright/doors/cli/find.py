@@ -17,7 +17,7 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app,
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 SHOWN = 20
 """Rows, and things set aside, that are printed."""
@@ -82,30 +82,30 @@ def find(
     if not question and (fields or where):
         raise UsageError("--columns and --where go with a new search.")
 
-    async def work(tablewright: Tablewright) -> FoundRows | None:
+    async def work(services: Services) -> FoundRows | None:
         if show:
-            found = await tablewright.found_rows(show)
+            found = await services.found_rows(show)
         else:
             if more:
-                table_id = (await tablewright.found_rows(more)).table_id
+                table_id = (await services.found_rows(more)).table_id
             else:
-                listing = await tablewright.begin_find(question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
+                listing = await services.begin_find(question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
                 table_id = listing.table_id
                 if not json:
                     say_plan(listing)
             if estimate:
-                likely = await tablewright.estimate_find(table_id)
+                likely = await services.estimate_find(table_id)
                 output.print_json(likely) if json else views.print_estimate(likely)
                 output.say(f"Find its rows with `tablewright find --more {table_id}`.")
                 return None
-            found = await watched(tablewright, table_id, fill=not no_fill, more=bool(more), rows=rows, quiet=json)
-            output.warn(tablewright.warnings)
+            found = await watched(services, table_id, fill=not no_fill, more=bool(more), rows=rows, quiet=json)
+            output.warn(services.warnings)
         if out is not None:
-            output.warn((await tablewright.export_file(found.table_id, out, evidence=True)).warnings)
+            output.warn((await services.export_file(found.table_id, out, evidence=True)).warnings)
         if json:
             output.print_json(found)
         else:
-            await print_found(tablewright, found, out)
+            await print_found(services, found, out)
         return found
 
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
@@ -122,9 +122,7 @@ def say_plan(listing: Listing) -> None:
         output.say(plan.said)
 
 
-async def watched(
-    tablewright: Tablewright, table_id: str, *, fill: bool, more: bool, rows: int, quiet: bool
-) -> FoundRows:
+async def watched(services: Services, table_id: str, *, fill: bool, more: bool, rows: int, quiet: bool) -> FoundRows:
     """Finds the rows and tells what happens; Ctrl-C keeps what was found."""
     with output.Bar("Searching") as bar:
 
@@ -135,7 +133,7 @@ async def watched(
             bar.count(event.done, event.total, doing.get(event.stage, "Searching"))
 
         try:
-            return await tablewright.find_rows(table_id, fill=fill, more=more, rows=rows, watch=watch)
+            return await services.find_rows(table_id, fill=fill, more=more, rows=rows, watch=watch)
         except asyncio.CancelledError:
             raise Cancelled(
                 "Stopped.",
@@ -144,10 +142,10 @@ async def watched(
             ) from None
 
 
-async def print_found(tablewright: Tablewright, found: FoundRows, out: Path | None) -> None:
-    table = await tablewright.table(found.table_id)
+async def print_found(services: Services, found: FoundRows, out: Path | None) -> None:
+    table = await services.table(found.table_id)
     if found.rows:
-        rows = await tablewright.page(found.table_id, limit=SHOWN)
+        rows = await services.page(found.table_id, limit=SHOWN)
         output.print_rows(f"{table.name} ({count_noun(found.rows, 'row')})", table, rows)
         if found.rows > len(rows):
             output.say(f"… {found.rows - len(rows):,} more rows.")

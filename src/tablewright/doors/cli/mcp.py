@@ -15,7 +15,7 @@ from tablewright.doors.cli.root import Model, Search, app, with_app
 from tablewright.extras import need
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 
 @app.command()
@@ -44,8 +44,8 @@ def mcp(
     need("server", "Serving MCP tools")
     from tablewright.doors.mcp.server import PATH, create_server, http_app, serve_http, serve_stdio
 
-    async def work(tablewright: Tablewright) -> None:
-        server = create_server(tablewright, files or (), retrieval=retrieval)
+    async def work(services: Services) -> None:
+        server = create_server(services, files or (), retrieval=retrieval)
         if http:
             http_app(server, host)  # what is not allowed is said before anything is served
             output.say(f"MCP on http://{f'[{host}]' if ':' in host else host}:{port}{PATH}; Ctrl-C ends it.")

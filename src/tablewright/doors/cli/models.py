@@ -12,7 +12,7 @@ from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 models = typer.Typer(no_args_is_help=True, help="Local models: list, pull, test.")
 app.add_typer(models, name="models")
@@ -22,7 +22,7 @@ app.add_typer(models, name="models")
 def list_models(json: Json = False) -> None:
     """List the models that can be downloaded to run on this machine."""
 
-    known = with_app(lambda tablewright: tablewright.models())
+    known = with_app(lambda services: services.models())
     if json:
         output.print_json(
             {
@@ -55,9 +55,9 @@ def pull(
 ) -> None:
     """Download a model and verify it, resuming an earlier download."""
 
-    async def work(tablewright: Tablewright) -> Path:
+    async def work(services: Services) -> Path:
         with output.Bar(f"Fetching {name}") as bar:
-            return await tablewright.pull_model(name, bar.count)
+            return await services.pull_model(name, bar.count)
 
     path = with_app(work)
     output.print_result(
@@ -72,7 +72,7 @@ def try_model(
 ) -> None:
     """Ask the configured model one small question."""
 
-    trial = with_app(lambda tablewright: tablewright.test_model(), {"model": model})
+    trial = with_app(lambda services: services.test_model(), {"model": model})
     if json:
         output.print_json(document(trial))
     else:

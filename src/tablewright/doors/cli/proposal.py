@@ -12,7 +12,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Selection, Tablewright
+    from tablewright.services import Selection, Services
 
 commands = typer.Typer(help="Review what runs propose: show, apply, reject, edit.", no_args_is_help=True)
 app.add_typer(commands, name="proposals")
@@ -38,7 +38,7 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the proposals that are waiting for a decision."""
-    found = with_app(lambda tablewright: tablewright.proposals(table, only_open=not everything))
+    found = with_app(lambda services: services.proposals(table, only_open=not everything))
     empty = "No proposals." if everything else "No open proposals; --all shows the decided ones too."
     lines = [[head.id, head.table_id, head.status, output.when(head.created_at), head.reasoning] for head in found]
     output.print_list(json, {"proposals": found}, empty, ["Proposal", "Table", "Status", "Made", "What"], lines)
@@ -54,13 +54,13 @@ def show(
 ) -> None:
     """Show what a proposal would change."""
 
-    async def work(tablewright: Tablewright) -> None:
-        head = await tablewright.proposal(proposal)
+    async def work(services: Services) -> None:
+        head = await services.proposal(proposal)
         if json:
-            output.print_json(await tablewright.proposal_report(proposal))
+            output.print_json(await services.proposal_report(proposal))
             return
-        operations = await tablewright.operations(proposal, limit=rows, failed=True if failed else None)
-        await views.print_proposal(tablewright, head, operations, steps=steps)
+        operations = await services.operations(proposal, limit=rows, failed=True if failed else None)
+        await views.print_proposal(services, head, operations, steps=steps)
 
     with_app(work)
 
@@ -76,9 +76,9 @@ def apply(
 ) -> None:
     """Apply a proposal to its table: all of it, or only some cells."""
 
-    async def work(tablewright: Tablewright) -> Any:
-        done = await tablewright.changes.apply(proposal, selection(row, field, min_confidence), force=force)
-        return done, await tablewright.proposal(proposal)
+    async def work(services: Services) -> Any:
+        done = await services.changes.apply(proposal, selection(row, field, min_confidence), force=force)
+        return done, await services.proposal(proposal)
 
     done, head = with_app(work)
     if json:
@@ -107,9 +107,9 @@ def reject(
 ) -> None:
     """Reject a proposal: all of it, or only some cells. The table stays as it is."""
 
-    async def work(tablewright: Tablewright) -> Any:
-        refused = await tablewright.changes.reject(proposal, selection(row, field))
-        return refused, await tablewright.proposal(proposal)
+    async def work(services: Services) -> Any:
+        refused = await services.changes.reject(proposal, selection(row, field))
+        return refused, await services.proposal(proposal)
 
     refused, head = with_app(work)
     output.print_result(
@@ -143,10 +143,10 @@ def review(
         raise UsageError("--failed and --below exclude each other.", advice="An empty cell has no confidence.")
     chosen = selection(row, field, below=below)
 
-    async def work(tablewright: Tablewright) -> Any:
-        head = await tablewright.proposal(proposal)
-        done = await review_proposal(tablewright, head, chosen, failed=True if failed else None, force=force)
-        return done, await tablewright.proposal(proposal)
+    async def work(services: Services) -> Any:
+        head = await services.proposal(proposal)
+        done = await review_proposal(services, head, chosen, failed=True if failed else None, force=force)
+        return done, await services.proposal(proposal)
 
     done, head = with_app(work)
     if json:
@@ -169,9 +169,9 @@ def edit(
     """Write your own value in place of a proposed one."""
     from tablewright.doors.cli.review import report, write_own
 
-    async def work(tablewright: Tablewright) -> Any:
-        done = await write_own(tablewright, await tablewright.proposal(proposal), row, field, value, force=force)
-        return done, await tablewright.proposal(proposal)
+    async def work(services: Services) -> Any:
+        done = await write_own(services, await services.proposal(proposal), row, field, value, force=force)
+        return done, await services.proposal(proposal)
 
     done, head = with_app(work)
     if json:
@@ -186,6 +186,6 @@ def selection(
     min_confidence: float | None = None,
     below: float | None = None,
 ) -> Selection:
-    from tablewright.app import Selection
+    from tablewright.services import Selection
 
     return Selection(rows=tuple(rows or ()), fields=tuple(fields or ()), min_confidence=min_confidence, below=below)

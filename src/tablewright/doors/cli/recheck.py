@@ -15,7 +15,7 @@ from tablewright.doors.interrupting import on_interrupt
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from tablewright.app import Rechecked, Tablewright
+    from tablewright.services import Rechecked, Services
 
 SHOWN = 50
 
@@ -38,10 +38,10 @@ def recheck(
     A page that refuses or cannot be reached proves nothing: its cells are left as they are.
     """
 
-    async def work(tablewright: Tablewright) -> Rechecked:
-        head = await tablewright.table(table)
-        with output.Bar("Rechecking") as bar, on_interrupt(tablewright.jobs.stop):
-            return await tablewright.recheck(head.id, field or [], row_ids=row, dry_run=dry_run, watch=bar.follow)
+    async def work(services: Services) -> Rechecked:
+        head = await services.table(table)
+        with output.Bar("Rechecking") as bar, on_interrupt(services.jobs.stop):
+            return await services.recheck(head.id, field or [], row_ids=row, dry_run=dry_run, watch=bar.follow)
 
     done = with_app(work, {"search": search})
     if json:

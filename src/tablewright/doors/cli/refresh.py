@@ -18,7 +18,7 @@ from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Fill, Filled, RefreshRound, Tablewright, Watch, WrittenValue
+    from tablewright.services import Fill, Filled, RefreshRound, Services, Watch, WrittenValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +39,9 @@ def set_(
 ) -> None:
     """Write your own value into a cell. Cells derived from the old value become stale; nothing runs by itself."""
 
-    async def work(tablewright: Tablewright) -> tuple[str, WrittenValue]:
-        head = await tablewright.table(table)
-        return head.id, await tablewright.changes.set_value(head.id, row, column, value)
+    async def work(services: Services) -> tuple[str, WrittenValue]:
+        head = await services.table(table)
+        return head.id, await services.changes.set_value(head.id, row, column, value)
 
     table_id, written = with_app(work)
     change = written.change
@@ -83,21 +83,21 @@ def refresh(
     """
     names = field or []
 
-    async def work(tablewright: Tablewright) -> Refreshed:
-        head = await tablewright.table(table)
-        rounds = await tablewright.stale_rounds(head.id, names)
+    async def work(services: Services) -> Refreshed:
+        head = await services.table(table)
+        rounds = await services.stale_rounds(head.id, names)
         if estimate:
-            return await print_estimates(tablewright, head.id, rounds, json=json)
+            return await print_estimates(services, head.id, rounds, json=json)
         if not json:
             say_price(head.id, rounds)
-        done = await fill_rounds(tablewright, head.id, rounds, yes=yes, json=json)
-        left = sum(len(each.cells) for each in await tablewright.stale_rounds(head.id, names))
+        done = await fill_rounds(services, head.id, rounds, yes=yes, json=json)
+        left = sum(len(each.cells) for each in await services.stale_rounds(head.id, names))
         if json:
             output.print_json(
                 {
                     **price_report(head.id, rounds),
                     "still_stale": left,
-                    "runs": [await tablewright.enrich_report(each) for each in done.runs],
+                    "runs": [await services.enrich_report(each) for each in done.runs],
                     "refused": refused_report(done),
                 }
             )
@@ -118,27 +118,27 @@ def refresh(
 
 
 async def fill_rounds(
-    tablewright: Tablewright, table_id: str, rounds: Sequence[RefreshRound], *, yes: bool, json: bool
+    services: Services, table_id: str, rounds: Sequence[RefreshRound], *, yes: bool, json: bool
 ) -> Refreshed:
     """One run for each round. What waits for cells that were not applied is left, and said; so is what cannot begin."""
     done = Refreshed()
     for each in rounds:
-        filled = await fill_round(tablewright, table_id, each, yes=yes, json=json)
+        filled = await fill_round(services, table_id, each, yes=yes, json=json)
         if isinstance(filled, UsageError):
             done.refused.append((each, filled))
             say_refused(table_id, each, filled)
         if filled is None or isinstance(filled, UsageError):
             continue
-        output.warn(tablewright.warnings)
+        output.warn(services.warnings)
         done.runs.append(filled)
         if filled.status in ("cancelled", "paused"):
             break
-        head = await tablewright.proposal(filled.proposal_id)
+        head = await services.proposal(filled.proposal_id)
         applied = False
         if head.status == "open" and yes:
-            applied = await apply_all(tablewright, head, show=not json)
+            applied = await apply_all(services, head, show=not json)
         elif head.status == "open" and not json:
-            applied = await offer(tablewright, head, decide_now=True)
+            applied = await offer(services, head, decide_now=True)
             if not applied:
                 output.say(f"Nothing was applied. Decide with `tablewright proposals review {head.id}`.")
         if filled.unasked:
@@ -151,36 +151,36 @@ async def fill_rounds(
 
 
 async def fill_round(
-    tablewright: Tablewright, table_id: str, of: RefreshRound, *, yes: bool, json: bool
+    services: Services, table_id: str, of: RefreshRound, *, yes: bool, json: bool
 ) -> Filled | UsageError | None:
     """With a progress bar, until it is done or Ctrl-C is pressed; None where its cells wait, or it is not wanted, and
     the error where it cannot begin."""
     with output.Bar("Filling") as bar:
-        run = await planned(tablewright, table_id, of, bar.follow_fill)
+        run = await planned(services, table_id, of, bar.follow_fill)
         if isinstance(run, UsageError):
             return run
         if run is None:
             output.say(f"{', '.join(of.fields)}: left, for what these cells depend on is still stale.")
             return None
         bar.stop()
-        acts = not yes and tablewright.acts(of.strategy)
+        acts = not yes and services.acts(of.strategy)
         if acts and (json or not output.ask(f"{of.strategy} acts outside the table. Start?")):
             return UsageError(f"{of.strategy} acts outside the table.", advice="Say --yes to start it.")
         costs = not (yes or json) and output.stderr().is_terminal and run.costs_money
         if costs and not output.ask(f"{', '.join(of.fields)}: {views.in_one_line(await run.estimate())}. Start?"):
             return None
         bar.start()
-        doing = await tablewright.durable(run, bar.follow_fill)
+        doing = await services.durable(run, bar.follow_fill)
         with on_interrupt(doing.cancel):
             return await doing.run()
 
 
 async def planned(
-    tablewright: Tablewright, table_id: str, of: RefreshRound, watch: Watch | None = None, *, waiting: bool = False
+    services: Services, table_id: str, of: RefreshRound, watch: Watch | None = None, *, waiting: bool = False
 ) -> Fill | UsageError | None:
     """What one round lacks, such as a strategy that is gone or a key, does not keep the others from being filled."""
     try:
-        return await tablewright.plan_refresh(table_id, of, waiting=waiting, watch=watch or (lambda news: None))
+        return await services.plan_refresh(table_id, of, waiting=waiting, watch=watch or (lambda news: None))
     except UsageError as error:
         return error
 
@@ -201,12 +201,12 @@ def refused_report(done: Refreshed) -> list[dict[str, Any]]:
 
 
 async def print_estimates(
-    tablewright: Tablewright, table_id: str, rounds: Sequence[RefreshRound], *, json: bool
+    services: Services, table_id: str, rounds: Sequence[RefreshRound], *, json: bool
 ) -> Refreshed:
     done = Refreshed()
     estimates = []
     for of in rounds:
-        run = await planned(tablewright, table_id, of, waiting=True)
+        run = await planned(services, table_id, of, waiting=True)
         if isinstance(run, UsageError):
             done.refused.append((of, run))
         elif run is not None:

@@ -16,7 +16,7 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app,
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 ROUNDS = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
 GAPS_SHOWN = 5
@@ -102,12 +102,12 @@ def research(
         raise UsageError("A question does not go with --resume, --show or --list.")
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
 
-    async def done(tablewright: Tablewright) -> tuple[Research, dict[str, Any]]:
+    async def done(services: Services) -> tuple[Research, dict[str, Any]]:
         if show:
-            found = await tablewright.research(show)
+            found = await services.research(show)
         else:
             if resume:
-                begun = await tablewright.research(resume)
+                begun = await services.research(resume)
             else:
                 request = ResearchRequest(
                     question=question,
@@ -118,44 +118,42 @@ def research(
                     language=language,
                     length=length or None,  # type: ignore[arg-type]
                 )
-                brief = await agreed(tablewright, request, tasks, quiet=json, yes=yes)
-                begun = await tablewright.begin_research(request, brief=brief, max_tasks=tasks)
-            found = await watched(tablewright, begun, minutes or None, quiet=json)
-            output.warn(tablewright.warnings)
+                brief = await agreed(services, request, tasks, quiet=json, yes=yes)
+                begun = await services.begin_research(request, brief=brief, max_tasks=tasks)
+            found = await watched(services, begun, minutes or None, quiet=json)
+            output.warn(services.warnings)
         if out is not None:
-            await tablewright.write_report(found.id, out)
-        return found, await tablewright.research_report(found.id) if json else {}
+            await services.write_report(found.id, out)
+        return found, await services.research_report(found.id) if json else {}
 
     if list_all:
-        print_list(with_app(lambda tablewright: tablewright.researches(), flags), as_json=json)
+        print_list(with_app(lambda services: services.researches(), flags), as_json=json)
     elif refine:
-        answered = with_app(lambda tablewright: tablewright.refine_research(refine, question), flags)
+        answered = with_app(lambda services: services.refine_research(refine, question), flags)
         output.print_json(answered) if json else print_answered(answered)
     else:
         found, whole = with_app(done, flags)
         output.print_json(whole) if json else print_research(found, out)
 
 
-async def agreed(
-    tablewright: Tablewright, request: ResearchRequest, tasks: int | None, *, quiet: bool, yes: bool
-) -> Brief:
+async def agreed(services: Services, request: ResearchRequest, tasks: int | None, *, quiet: bool, yes: bool) -> Brief:
     """The plan, shown with what it is likely to take; a person at a terminal starts it, changes it or stops."""
     from tablewright.formats.reports import wording
 
-    brief = await tablewright.plan_research(request, max_tasks=tasks)
+    brief = await services.plan_research(request, max_tasks=tasks)
     while not quiet:
         output.say(wording.plan(brief))
-        output.say(f"{wording.estimate(await tablewright.estimate_research(brief, max_tasks=tasks))}.")
+        output.say(f"{wording.estimate(await services.estimate_research(brief, max_tasks=tasks))}.")
         said = "" if yes else output.ask_words("Start? Enter to start, n to stop, or say what to change:")
         if said.lower() in ("n", "no"):
             raise Cancelled("Stopped before anything was searched.")
         if said.lower() in ("", "y", "yes"):
             break
-        brief = await tablewright.plan_research(request, max_tasks=tasks, before=brief, change=said)
+        brief = await services.plan_research(request, max_tasks=tasks, before=brief, change=said)
     return brief
 
 
-async def watched(tablewright: Tablewright, begun: Research, minutes: float | None, *, quiet: bool) -> Research:
+async def watched(services: Services, begun: Research, minutes: float | None, *, quiet: bool) -> Research:
     """Runs it, and tells round by round what happens; Ctrl-C keeps the rounds that are whole."""
     with output.Bar("Reading the question") as bar:
 
@@ -170,7 +168,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
         if not quiet:
             output.say(f"Research {begun.id} begins.")
         try:
-            return await tablewright.run_research(begun.id, minutes=minutes, watch=watch)
+            return await services.run_research(begun.id, minutes=minutes, watch=watch)
         except asyncio.CancelledError:
             raise Cancelled(
                 "Stopped.",

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from tablewright.app import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection, Tablewright
 from tablewright.domain.model import Cell, Field, RowId, Table
 from tablewright.domain.text import cell_text
 from tablewright.doors.cli import views
 from tablewright.doors.cli.output import plain, say, stderr
 from tablewright.doors.interrupting import interruptible
 from tablewright.errors import Cancelled, EditConflict, NotFound, RunError, UsageError
+from tablewright.services import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection, Services
 
 Verdict: TypeAlias = Literal["accepted", "refused", "edited", "emptied", "skipped"]
 
@@ -45,7 +45,7 @@ MOST_EXPLAINED = 20
 
 
 async def review_proposal(
-    tablewright: Tablewright,
+    services: Services,
     head: ProposalHead,
     selection: Selection = EVERYTHING,
     *,
@@ -53,30 +53,30 @@ async def review_proposal(
     force: bool = False,
 ) -> Applied | None:
     """Asks about every open cell and does what was answered, in one transaction; None if nothing was to be done."""
-    cells = await tablewright.open_cells(head.id, selection, failed=failed, even_unfinished=force)
+    cells = await services.open_cells(head.id, selection, failed=failed, even_unfinished=force)
     if not cells:
         say(f"Proposal {head.id} has no such open cells.")
         return None
-    table = await tablewright.table(head.table_id)
+    table = await services.table(head.table_id)
     order = {field.name: position for position, field in enumerate(head.fields)}
     cells.sort(key=lambda at: (at[0], order.get(at[1], 0)))
-    review = as_review(await Dialogue(tablewright, head, table, cells).hold())
+    review = as_review(await Dialogue(services, head, table, cells).hold())
     if review == Review():
         return None
-    return await tablewright.changes.decide(head.id, review, force=force)
+    return await services.changes.decide(head.id, review, force=force)
 
 
 async def write_own(
-    tablewright: Tablewright, head: ProposalHead, row_id: RowId, name: str, text: str, *, force: bool = False
+    services: Services, head: ProposalHead, row_id: RowId, name: str, text: str, *, force: bool = False
 ) -> Applied:
     """One cell, without a dialogue."""
-    operation = await tablewright.operation(head.id, row_id, name)
+    operation = await services.operation(head.id, row_id, name)
     where = f"Row {row_id}, {operation.field}"
     if operation.decision != "open":
         raise UsageError(f"{where} is already {operation.decision}.", kept="Nothing was changed.")
-    field = definition(head, await tablewright.table(head.table_id), operation.field)
-    own = tablewright.changes.own_value(text, field, run_id=head.run_id, attempt=operation.cell.attempt)
-    done = await tablewright.changes.decide(head.id, Review(edited={(row_id, operation.field): own}), force=force)
+    field = definition(head, await services.table(head.table_id), operation.field)
+    own = services.changes.own_value(text, field, run_id=head.run_id, attempt=operation.cell.attempt)
+    done = await services.changes.decide(head.id, Review(edited={(row_id, operation.field): own}), force=force)
     if done.conflicts:
         raise EditConflict(
             f"{where} was changed since the run read it.", kept="Its value was kept.", advice="--force overwrites it."
@@ -126,8 +126,8 @@ def as_review(answers: Sequence[ReviewAnswer]) -> Review:
 
 
 class Dialogue:
-    def __init__(self, tablewright: Tablewright, head: ProposalHead, table: Table, cells: Sequence[CellAt]) -> None:
-        self._tablewright = tablewright
+    def __init__(self, services: Services, head: ProposalHead, table: Table, cells: Sequence[CellAt]) -> None:
+        self._tablewright = services
         self._head = head
         self._table = table
         self._cells = cells

@@ -14,7 +14,7 @@ from tablewright.doors.cli import output
 from tablewright.errors import Cancelled, UntrustedFolder, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
     from tablewright.settings import Settings
 
 T = TypeVar("T")
@@ -39,12 +39,12 @@ asked_in_vain: list[str] = []
 """For each piece of work, what never answered. The command shows what it came to without it, then says so and fails."""
 
 
-def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, str] | None = None) -> T:
+def with_app(work: Callable[[Services], Awaitable[T]], flags: Mapping[str, str] | None = None) -> T:
     """Opens the store, does the work, closes the store: the one place where the command line enters asyncio."""
     import gc
 
-    from tablewright.app import Tablewright
     from tablewright.doors.interrupting import prepare_loop
+    from tablewright.services import Services
 
     settings = load_confirmed_settings(flags)
     # What is loaded by now stays: looking through it again and again cost a tenth of a long run.
@@ -52,10 +52,10 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
 
     async def run() -> T:
         prepare_loop()
-        async with Tablewright.open(settings, door="command line") as tablewright:
-            tablewright.on_missing_model = say_how_to_add_a_model
-            done = await work(tablewright)
-            asked_in_vain.append(tablewright.outage)
+        async with Services.open(settings, door="command line") as services:
+            services.on_missing_model = say_how_to_add_a_model
+            done = await work(services)
+            asked_in_vain.append(services.outage)
             return done
 
     try:

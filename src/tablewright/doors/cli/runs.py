@@ -15,7 +15,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.interrupting import on_interrupt
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 commands = typer.Typer(help="Show, watch, stop and resume runs.", no_args_is_help=True)
 app.add_typer(commands, name="runs")
@@ -31,10 +31,10 @@ def list_(
 ) -> None:
     """List the runs, newest first."""
 
-    async def work(tablewright: Tablewright) -> list[dict[str, Any]]:
-        runs = await tablewright.jobs.all(table, limit=limit)
-        reports = [await tablewright.jobs.report(run) for run in runs]
-        model = tablewright.settings.model
+    async def work(services: Services) -> list[dict[str, Any]]:
+        runs = await services.jobs.all(table, limit=limit)
+        reports = [await services.jobs.report(run) for run in runs]
+        model = services.settings.model
         costs.extend(output.spent(each["usage"], run.spec, model) for run, each in zip(runs, reports, strict=True))
         return reports
 
@@ -68,10 +68,10 @@ def list_(
 def show(run: RunId, json: Json = False) -> None:
     """Show the progress of a run, its cost, the time left, and what failed and why."""
 
-    async def work(tablewright: Tablewright) -> tuple[dict[str, Any], str]:
-        shown = await tablewright.jobs.get(run)
-        report = await tablewright.jobs.report(shown, reasons=True)
-        return report, output.spent(report["usage"], shown.spec, tablewright.settings.model)
+    async def work(services: Services) -> tuple[dict[str, Any], str]:
+        shown = await services.jobs.get(run)
+        report = await services.jobs.report(shown, reasons=True)
+        return report, output.spent(report["usage"], shown.spec, services.settings.model)
 
     found, cost = with_app(work)
     if json:
@@ -108,10 +108,10 @@ def watch(
 ) -> None:
     """Watch a run until it ends, whichever process does the work. Ctrl-C stops watching, not the run."""
 
-    async def work(tablewright: Tablewright) -> None:
-        if await tablewright.jobs.is_interrupted(await tablewright.jobs.get(run)):
+    async def work(services: Services) -> None:
+        if await services.jobs.is_interrupted(await services.jobs.get(run)):
             output.warn([f"No process is working on it. Start a worker, or resume it: tablewright runs resume {run}."])
-        await follow(tablewright, run, after=after, as_json=json)
+        await follow(services, run, after=after, as_json=json)
 
     with_app(work)
 
@@ -120,11 +120,11 @@ def watch(
 def cancel(run: RunId, json: Json = False) -> None:
     """Stop a run, whichever process does the work. What was found is kept, and `runs resume` continues it."""
 
-    async def work(tablewright: Tablewright) -> dict[str, Any]:
-        await tablewright.jobs.cancel(run)
-        async for _ in tablewright.jobs.watch(run):
+    async def work(services: Services) -> dict[str, Any]:
+        await services.jobs.cancel(run)
+        async for _ in services.jobs.watch(run):
             pass
-        return await tablewright.jobs.report(await tablewright.jobs.get(run))
+        return await services.jobs.report(await services.jobs.get(run))
 
     found = with_app(work)
     if json:
@@ -139,18 +139,18 @@ def cancel(run: RunId, json: Json = False) -> None:
 def resume(run: RunId, json: Json = False) -> None:
     """Resume a run that was interrupted, stopped or failed. Nothing is paid for twice."""
 
-    async def work(tablewright: Tablewright) -> dict[str, Any]:
-        before = (await tablewright.jobs.get(run)).last_event
-        await tablewright.jobs.take(run)
+    async def work(services: Services) -> dict[str, Any]:
+        before = (await services.jobs.get(run)).last_event
+        await services.jobs.take(run)
         stopping: list[asyncio.Future[None]] = []
-        watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=json))
-        with on_interrupt(lambda: stopping.append(asyncio.ensure_future(tablewright.jobs.cancel(run)))):
+        watching = asyncio.ensure_future(follow(services, run, after=before, as_json=False, quiet=json))
+        with on_interrupt(lambda: stopping.append(asyncio.ensure_future(services.jobs.cancel(run)))):
             try:
-                await tablewright.jobs.go_on(run)
+                await services.jobs.go_on(run)
                 await watching
             finally:
                 watching.cancel()
-        return await tablewright.jobs.report(await tablewright.jobs.get(run))
+        return await services.jobs.report(await services.jobs.get(run))
 
     found = with_app(work)
     if json:
@@ -187,32 +187,32 @@ def worker(
 
     log = logging.getLogger("tablewright.worker")
 
-    async def work(tablewright: Tablewright) -> None:
-        set_up(tablewright.settings)
+    async def work(services: Services) -> None:
+        set_up(services.settings)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        async with telemetry(tablewright.settings, tablewright.jobs.depth, port=metrics_port) as found:
+        async with telemetry(services.settings, services.jobs.depth, port=metrics_port) as found:
             if found is not None and found.address:
                 log.info("Metrics are at %s.", found.address)
             log.info("Working. SIGTERM or Ctrl-C finishes the rows under way, and ends.")
-            await tablewright.jobs.work(stop)
+            await services.jobs.work(stop)
         log.info("Stopped.")
 
     with_app(work)
 
 
-async def follow(tablewright: Tablewright, run_id: str, *, after: int, as_json: bool, quiet: bool = False) -> None:
+async def follow(services: Services, run_id: str, *, after: int, as_json: bool, quiet: bool = False) -> None:
     """With a bar for eyes; a line of JSON for each event for programs."""
-    run = await tablewright.jobs.get(run_id)
+    run = await services.jobs.get(run_id)
     with output.Bar("Filling", run.total or None) as bar:
         bar.count(run.done)
-        async for event in tablewright.jobs.watch(run_id, after=after):
+        async for event in services.jobs.watch(run_id, after=after):
             if as_json:
                 typer.echo(output.json_text(event))
             elif not quiet:
                 bar.follow_fill(event.progress)
     if not as_json and not quiet:
-        found = await tablewright.jobs.report(await tablewright.jobs.get(run_id))
+        found = await services.jobs.report(await services.jobs.get(run_id))
         output.say(f"{found['status']}: {found['done']:,} of {count_noun(found['total'], 'row')}.")

@@ -14,7 +14,7 @@ from tablewright.doors.cli.table import commands
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Schedule, Tablewright
+    from tablewright.services import Schedule, Services
 
 
 @commands.command()
@@ -45,13 +45,13 @@ def schedule(
         raise UsageError("--every and --remove do not go together.")
     routine: Routine = do  # type: ignore[assignment]
 
-    async def work(tablewright: Tablewright) -> tuple[list[Schedule], int]:
-        head = await tablewright.table(table) if table else None
-        removed = await tablewright.jobs.unschedule(head.id) if head and remove else 0
+    async def work(services: Services) -> tuple[list[Schedule], int]:
+        head = await services.table(table) if table else None
+        removed = await services.jobs.unschedule(head.id) if head and remove else 0
         if head and every:
-            await tablewright.schedule(head.id, routine, every, apply=yes)
-        workers = [worker for worker in await tablewright.jobs.workers() if worker.kind != "command"]
-        found = await tablewright.jobs.schedules(head.id if head else "")
+            await services.schedule(head.id, routine, every, apply=yes)
+        workers = [worker for worker in await services.jobs.workers() if worker.kind != "command"]
+        found = await services.jobs.schedules(head.id if head else "")
         if not json and remove:
             output.say(f"Removed: {count_noun(removed, 'schedule')}.")
         if found and not workers:

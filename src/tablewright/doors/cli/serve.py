@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import app, with_app
 from tablewright.extras import need
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 
 @app.command()
@@ -37,9 +37,9 @@ def serve(
 
     log = logging.getLogger("tablewright.server")
 
-    async def work(tablewright: Tablewright) -> None:
+    async def work(services: Services) -> None:
         await run(
-            tablewright,
+            services,
             host,
             port,
             public_hosts=public_host or (),

@@ -11,7 +11,7 @@ from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, app, check_choice, with_app
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 
 @app.command()
@@ -28,10 +28,10 @@ def share(
     """Show who may see something, or share it with people or with everyone. Its owner and admins always see it."""
     what = checked(kind)
 
-    async def work(tablewright: Tablewright) -> Shared:
+    async def work(services: Services) -> Shared:
         if people or everyone or private:
-            return await tablewright.share(what, name, people or [], everyone=everyone, only=private)
-        return await tablewright.shared(what, name)
+            return await services.share(what, name, people or [], everyone=everyone, only=private)
+        return await services.shared(what, name)
 
     found = with_app(work)
     if json:

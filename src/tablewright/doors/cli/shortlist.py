@@ -15,8 +15,8 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, app, with_ap
 from tablewright.errors import BadFile, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
     from tablewright.domain.shortlist import ChatReply, ShortlistState
+    from tablewright.services import Services
 
 BUILTIN = "builtin"
 ASKED = {
@@ -61,24 +61,24 @@ def shortlist(
     if action:
         if len(action) != 2 or action[0] != "remove":
             raise UsageError(f"Unexpected argument: {' '.join(action)}", advice="Write `shortlist remove ID`.")
-        with_app(lambda tablewright: tablewright.remove_shortlist(action[1]), flags)
+        with_app(lambda services: services.remove_shortlist(action[1]), flags)
         output.print_json({"removed": action[1]}) if json else output.say(f"Removed {action[1]}; its table stays.")
         return
     if list_all:
-        print_list(with_app(lambda tablewright: tablewright.shortlists(), flags), as_json=json)
+        print_list(with_app(lambda services: services.shortlists(), flags), as_json=json)
         return
     if script is None and (json or not sys.stdin.isatty()):
         raise UsageError("There is nobody to talk to.", advice="Use --script FILE, or start it in a terminal.")
 
-    async def talk(tablewright: Tablewright) -> dict[str, Any]:
-        state = await tablewright.shortlist(conversation) if conversation else await tablewright.begin_shortlist()
+    async def talk(services: Services) -> dict[str, Any]:
+        state = await services.shortlist(conversation) if conversation else await services.begin_shortlist()
         turns = []
-        is_form = not conversation and tablewright.settings.model == BUILTIN
+        is_form = not conversation and services.settings.model == BUILTIN
         async for said in messages(script, is_form=is_form):
             message = pressed(said, state.buttons)
             if script is not None and not json:
                 output.print_prose(f"› {said}", 4_000)
-            state, reply = await turned(tablewright, state.id, message)
+            state, reply = await turned(services, state.id, message)
             turns.append({"message": message, "reply": reply})
             if not json:
                 print_reply(reply, state.language)
@@ -133,9 +133,9 @@ def pressed(said: str, buttons: tuple[str, ...]) -> str:
     return label
 
 
-async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
+async def turned(services: Services, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
     with output.Bar("Thinking") as bar:
-        return await tablewright.shortlist_turn(state_id, message, watch=bar.follow_fill, tell=bar.tell)
+        return await services.shortlist_turn(state_id, message, watch=bar.follow_fill, tell=bar.tell)
 
 
 def print_reply(reply: ChatReply, language: str = "") -> None:

@@ -11,7 +11,7 @@ from tablewright.doors.cli.root import Json, app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Parameter, Strategy
+    from tablewright.services import Parameter, Strategy
 
 
 @app.command()
@@ -25,9 +25,9 @@ def strategies(
     """The installed strategies, and what `enrich --param` can set for each."""
     from rich.text import Text
 
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
-    found = Tablewright.strategies(kind)
+    found = Services.strategies(kind)
     broken = {name: each for name, each in found.items() if isinstance(each, UsageError)}
     usable = [each for each in found.values() if not isinstance(each, UsageError)]
     if json:

@@ -14,7 +14,7 @@ from tablewright.doors.cli.root import Json, TableName, app, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import Exported, SentToSheets, Tablewright
+    from tablewright.services import Exported, SentToSheets, Services
 
 commands = typer.Typer(help="Import, show, edit, update and export tables.", no_args_is_help=True)
 app.add_typer(commands, name="tables")
@@ -42,13 +42,13 @@ def import_(
     json: Json = False,
 ) -> None:
     """Import a file as a new table."""
-    from tablewright.app import FileOptions
+    from tablewright.services import FileOptions
 
     options = FileOptions(
         name=name, key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding
     )
     with incoming(file) as path, output.Bar(f"Importing {path.name}") as bar:
-        imported = with_app(lambda tablewright: tablewright.import_file(path, options, bar.count))
+        imported = with_app(lambda services: services.import_file(path, options, bar.count))
     table = imported.table
     if json:
         output.print_json(
@@ -70,7 +70,7 @@ def import_(
 @commands.command("list")
 def list_(json: Json = False) -> None:
     """List the tables."""
-    tables = with_app(lambda tablewright: tablewright.tables())
+    tables = with_app(lambda services: services.tables())
     empty = "No tables yet. Bring one in with `tablewright tables import FILE`."
     lines = [
         [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)] for table in tables
@@ -90,15 +90,15 @@ def show(
     """Show a table, or with --row and --field one cell and where it came from."""
     from tablewright.values.row_names import current_row_key
 
-    async def work(tablewright: Tablewright) -> None:
-        head = await tablewright.table(table)
-        count = await tablewright.count(head.id)
+    async def work(services: Services) -> None:
+        head = await services.table(table)
+        count = await services.count(head.id)
         if row is not None:
-            shown = [await tablewright.row(head.id, row)]
+            shown = [await services.row(head.id, row)]
         else:
             if field is not None:
                 raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
-            shown = list(await tablewright.page(head.id, limit=rows)) if rows else []
+            shown = list(await services.page(head.id, limit=rows)) if rows else []
         if row is not None and field is not None:
             chosen = head.require_field(field)
             cell = shown[0].cell(chosen.name)
@@ -114,7 +114,7 @@ def show(
                     "name": head.name,
                     "key_field": head.key_field,
                     "row_count": count,
-                    "cost_usd": await tablewright.cost(head.id),
+                    "cost_usd": await services.cost(head.id),
                     "fields": head.fields,
                     "rows": [
                         {
@@ -130,8 +130,8 @@ def show(
         output.print_rows(f"{head.name} ({count_noun(count, 'row')})", head, shown, cost=cost)
         if row is None and count > len(shown):
             output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `tables export` writes all.")
-        views.say_stale(head.id, len(await tablewright.stale(head.id)))
-        spent = await tablewright.cost(head.id)
+        views.say_stale(head.id, len(await services.stale(head.id)))
+        spent = await services.cost(head.id)
         if spent or cost:
             output.say(f"All runs of this table cost {output.dollars(spent)}.")
 
@@ -172,16 +172,16 @@ def export(
         export_to_sheets(table, to_sheets, json=json)
         return
 
-    async def work(tablewright: Tablewright) -> Exported:
-        head = await tablewright.table(table)
-        if not force and file.exists() and await tablewright.is_source(file):
+    async def work(services: Services) -> Exported:
+        head = await services.table(table)
+        if not force and file.exists() and await services.is_source(file):
             raise UsageError(
                 f"A table was imported from {file}.",
                 kept="Nothing was written.",
                 advice="Write to another file, or use --force.",
             )
-        with outgoing(file) as path, output.Bar(f"Writing {file.name}", await tablewright.count(head.id)) as bar:
-            return await tablewright.export_file(head.id, path, evidence=evidence, cost=cost, progress=bar.count)
+        with outgoing(file) as path, output.Bar(f"Writing {file.name}", await services.count(head.id)) as bar:
+            return await services.export_file(head.id, path, evidence=evidence, cost=cost, progress=bar.count)
 
     written = with_app(work)
     output.warn(written.warnings)
@@ -193,10 +193,10 @@ def export(
 
 
 def export_to_sheets(table: str, to: str, *, json: bool) -> None:
-    async def work(tablewright: Tablewright) -> SentToSheets:
-        head = await tablewright.table(table)
-        with output.Bar("Writing to Google Sheets", await tablewright.count(head.id)) as bar:
-            return await tablewright.send_to_sheets(head.id, to, progress=bar.count)
+    async def work(services: Services) -> SentToSheets:
+        head = await services.table(table)
+        with output.Bar("Writing to Google Sheets", await services.count(head.id)) as bar:
+            return await services.send_to_sheets(head.id, to, progress=bar.count)
 
     sent = with_app(work)
     output.print_result(
@@ -216,9 +216,9 @@ def flag(
 ) -> None:
     """Flag a cell as doubtful: it keeps its value, and the next run works on it again."""
 
-    async def work(tablewright: Tablewright) -> Any:
-        head = await tablewright.table(table)
-        return await tablewright.changes.flag(head.id, row, field, note)
+    async def work(services: Services) -> Any:
+        head = await services.table(table)
+        return await services.changes.flag(head.id, row, field, note)
 
     change = with_app(work)
     output.print_result(json, {"change": change}, f"Flagged row {row}, {field} (change {change.number}).")
@@ -236,16 +236,16 @@ def history(
     if (row is None) != (field is None):
         raise UsageError("--row and --field go together.", advice="Say which cell: --row 3 --field Price.")
 
-    async def work(tablewright: Tablewright) -> None:
-        head = await tablewright.table(table)
+    async def work(services: Services) -> None:
+        head = await services.table(table)
         if row is not None and field is not None:
-            versions = await tablewright.cell_history(head.id, row, field)
+            versions = await services.cell_history(head.id, row, field)
             if json:
                 output.print_json({"table_id": head.id, "row_id": row, "field": field, "versions": versions})
             else:
                 views.print_cell_history(f"{head.name}, row {row}, {field}", versions)
             return
-        changes = await tablewright.history(head.id, limit)
+        changes = await services.history(head.id, limit)
         if json:
             output.print_json({"table_id": head.id, "changes": changes})
         else:
@@ -271,15 +271,15 @@ def rollback(
     if sum(option is not None for option in (run, change, to)) > 1:
         raise UsageError("--run, --change and --to exclude each other.")
 
-    async def work(tablewright: Tablewright) -> Any:
-        table_id = (await tablewright.table(table)).id
+    async def work(services: Services) -> Any:
+        table_id = (await services.table(table)).id
         if run is not None:
-            return await tablewright.changes.undo_run(table_id, run)
+            return await services.changes.undo_run(table_id, run)
         if change is not None:
-            return await tablewright.changes.undo_change(table_id, change)
+            return await services.changes.undo_change(table_id, change)
         if to is not None:
-            return await tablewright.changes.go_back(table_id, to)
-        return await tablewright.changes.undo_last(table_id)
+            return await services.changes.go_back(table_id, to)
+        return await services.changes.undo_last(table_id)
 
     done = with_app(work)
     if json:
@@ -311,14 +311,14 @@ def remove(
 ) -> None:
     """Delete a table with its history, runs and proposals, permanently."""
 
-    async def work(tablewright: Tablewright) -> str:
-        head = await tablewright.table(table)
+    async def work(services: Services) -> str:
+        head = await services.table(table)
         if not yes:
-            count = await tablewright.count(head.id)
+            count = await services.count(head.id)
             question = f"Delete table {head.id} with {count:,} rows and its whole history? This cannot be undone."
             if not output.ask(question):
                 raise UsageError("Nothing was deleted.", advice="Pass --yes to delete without a question.")
-        await tablewright.remove_table(head.id)
+        await services.remove_table(head.id)
         return head.id
 
     removed = with_app(work)

@@ -13,7 +13,7 @@ from tablewright.doors.cli.root import Json, app, check_choice, with_app
 from tablewright.doors.cli.users import DaysOption, UserName, show_token
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.services import Services
 
 commands = typer.Typer(help="Manage the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
 app.add_typer(commands, name="tokens")
@@ -30,7 +30,7 @@ def list_(
 ) -> None:
     """List the tokens: whose they are, what they allow, until when, and when they were last used."""
 
-    found = with_app(lambda tablewright: tablewright.tokens.all(user))
+    found = with_app(lambda services: services.tokens.all(user))
     lines = [
         [
             token.id,
@@ -57,9 +57,9 @@ def add(
     """Make another token for a user and print it. It is shown once and not stored."""
     scopes = checked(scope or [])
 
-    async def work(tablewright: Tablewright) -> tuple[Token, str]:
-        expiry = tablewright.settings.token_expiry(days)
-        return await tablewright.tokens.add(user, name=name, scopes=scopes, expires_at=expiry)
+    async def work(services: Services) -> tuple[Token, str]:
+        expiry = services.settings.token_expiry(days)
+        return await services.tokens.add(user, name=name, scopes=scopes, expires_at=expiry)
 
     token, secret = with_app(work)
     show_token({"name": user, "token": secret, "details": document(token)}, json)
@@ -69,7 +69,7 @@ def add(
 def remove(token_id: Annotated[str, typer.Argument(metavar="ID", help="A token's id.")], json: Json = False) -> None:
     """Remove a token. It, and the logins by it, end at once."""
 
-    with_app(lambda tablewright: tablewright.tokens.remove(token_id))
+    with_app(lambda services: services.tokens.remove(token_id))
     output.print_result(json, {"id": token_id, "removed": True}, "Removed.")
 
 

@@ -13,7 +13,7 @@ from tablewright.doors.cli.root import Json, TableName, app, check_choice, with_
 from tablewright.errors import NotFound
 
 if TYPE_CHECKING:
-    from tablewright.app import Quota, Tablewright
+    from tablewright.services import Quota, Services
 
 commands = typer.Typer(help="Manage the users of a server: their roles, tokens and tables.", no_args_is_help=True)
 app.add_typer(commands, name="users")
@@ -34,7 +34,7 @@ def add(name: UserName, role: RoleName = "viewer", days: DaysOption = None, json
     wanted = checked(role)
 
     person, token = with_app(
-        lambda tablewright: tablewright.users.add(name, wanted, expires_at=tablewright.settings.token_expiry(days))
+        lambda services: services.users.add(name, wanted, expires_at=services.settings.token_expiry(days))
     )
     show_token({**as_document(person), "token": token}, json)
 
@@ -43,8 +43,8 @@ def add(name: UserName, role: RoleName = "viewer", days: DaysOption = None, json
 def list_(json: Json = False) -> None:
     """List the users, their roles, and the tables they see."""
 
-    async def work(tablewright: Tablewright) -> tuple[list[Person], dict[str, str]]:
-        return await tablewright.users.all(), {table.id: table.name for table in await tablewright.tables()}
+    async def work(services: Services) -> tuple[list[Person], dict[str, str]]:
+        return await services.users.all(), {table.id: table.name for table in await services.tables()}
 
     found, names = with_app(work)
     empty = "No users: whoever has the token of the settings, or sits at this machine, may do everything."
@@ -55,7 +55,7 @@ def list_(json: Json = False) -> None:
 @commands.command()
 def remove(name: UserName, json: Json = False) -> None:
     """Remove a user. Their token and their logins end at once; what they did stays in the history."""
-    done(name, json, lambda tablewright: tablewright.users.remove(name), "Removed.")
+    done(name, json, lambda services: services.users.remove(name), "Removed.")
 
 
 @commands.command("role")
@@ -66,15 +66,15 @@ def change_role(
 ) -> None:
     """Give a user another role."""
     wanted = checked(role)
-    done(name, json, lambda tablewright: tablewright.users.change_role(name, wanted), f"Now: {role}.")
+    done(name, json, lambda services: services.users.change_role(name, wanted), f"Now: {role}.")
 
 
 @commands.command("token")
 def renew_token(name: UserName, days: DaysOption = None, json: Json = False) -> None:
     """Make a new token for a user, and print it once. All that they had, and their logins, end at once."""
 
-    async def work(tablewright: Tablewright) -> str:
-        _, secret = await tablewright.tokens.renew(name, expires_at=tablewright.settings.token_expiry(days))
+    async def work(services: Services) -> str:
+        _, secret = await services.tokens.renew(name, expires_at=services.settings.token_expiry(days))
         return secret
 
     token = with_app(work)
@@ -85,14 +85,14 @@ def renew_token(name: UserName, days: DaysOption = None, json: Json = False) -> 
 def grant(name: UserName, table: TableName, json: Json = False) -> None:
     """Let a user see a table (an admin sees all)."""
 
-    done(name, json, lambda tablewright: tablewright.share("table", table, [name]), "They see it now.")
+    done(name, json, lambda services: services.share("table", table, [name]), "They see it now.")
 
 
 @commands.command()
 def revoke(name: UserName, table: TableName, json: Json = False) -> None:
     """Stop a user from seeing a table."""
 
-    done(name, json, lambda tablewright: tablewright.unshare("table", table, [name]), "They no longer see it.")
+    done(name, json, lambda services: services.unshare("table", table, [name]), "They no longer see it.")
 
 
 @commands.command()
@@ -108,13 +108,13 @@ def quota(
     given: dict[Metered, str] = {"uploads": uploads, "rows": rows, "disk": disk, "dollars": dollars}
     limits = {what: limit_in(text, what) for what, text in given.items() if text}
 
-    async def work(tablewright: Tablewright) -> list[Quota]:
+    async def work(services: Services) -> list[Quota]:
         if limits:
-            await tablewright.limit_user(name, limits)
-        found = [person for person in await tablewright.users.all() if person.name == name]
+            await services.limit_user(name, limits)
+        found = [person for person in await services.users.all() if person.name == name]
         if not found:
             raise NotFound(f"There is no user {name!r}.")
-        return await tablewright.quotas(found[0])
+        return await services.quotas(found[0])
 
     quotas = with_app(work)
     if json:
@@ -139,12 +139,12 @@ def limit_in(text: str, what: str) -> float | None:
     return None if text.strip() == "none" else number(text, what)
 
 
-def done(name: str, json: bool, change: Callable[[Tablewright], Awaitable[object]], sentence: str) -> None:
+def done(name: str, json: bool, change: Callable[[Services], Awaitable[object]], sentence: str) -> None:
     """Does it, and says what the user is then."""
 
-    async def work(tablewright: Tablewright) -> list[Person]:
-        await change(tablewright)
-        return [person for person in await tablewright.users.all() if person.name == name]
+    async def work(services: Services) -> list[Person]:
+        await change(services)
+        return [person for person in await services.users.all() if person.name == name]
 
     left = with_app(work)
     output.print_result(json, as_document(left[0]) if left else {"name": name, "removed": True}, sentence)

@@ -14,7 +14,7 @@ from tablewright.domain.text import basis_text, cell_text, count_noun, sureness
 from tablewright.doors.cli.output import STYLES, dollars, grid, plain, say, shown, stderr, stdout, when
 
 if TYPE_CHECKING:
-    from tablewright.app import Applied, CellVersion, Change, Estimate, Operation, ProposalHead, Tablewright
+    from tablewright.services import Applied, CellVersion, Change, Estimate, Operation, ProposalHead, Services
 
 
 def print_history(table: Table, changes: Sequence[Change]) -> None:
@@ -119,11 +119,11 @@ def in_full(cell: Cell) -> Text:
 
 
 async def print_proposal(
-    tablewright: Tablewright, head: ProposalHead, operations: Sequence[Operation], *, steps: bool = False
+    services: Services, head: ProposalHead, operations: Sequence[Operation], *, steps: bool = False
 ) -> None:
     """Before and after of each cell, and for the empty ones why."""
-    table = await tablewright.table(head.table_id)
-    rows = await tablewright.rows_by_id(table.id, [operation.row_id for operation in operations])
+    table = await services.table(head.table_id)
+    rows = await services.rows_by_id(table.id, [operation.row_id for operation in operations])
     order = {field.name: position for position, field in enumerate(head.fields)}
     none = Row(id=0)
     replaces = any(rows.get(each.row_id, none).cell(each.field).value is not None for each in operations)

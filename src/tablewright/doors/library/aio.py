@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import structs
 from typing_extensions import Unpack
 
-from tablewright.app import Imported
 from tablewright.domain.document import document
 from tablewright.domain.listing import DEFAULT_ROWS
 from tablewright.domain.model import Field
@@ -29,10 +28,11 @@ from tablewright.doors.library.results import AskResult, ResearchResult, TableRe
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
 from tablewright.operations.documents import AddDocuments, add_documents
+from tablewright.services import Imported
 from tablewright.settings import plain
 
 if TYPE_CHECKING:
-    from tablewright.app import RowFunction, Strategy
+    from tablewright.services import RowFunction, Strategy
 
 __all__ = ["ask", "enrich", "extract", "find", "research", "transform"]
 
@@ -97,8 +97,8 @@ async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) 
     paths = paths_of(documents)
     async with opened(documents_first(options, paths), extract) as session:
         await read_documents(session, paths)
-        imported = await session.tablewright.table_of_documents("Documents", within=paths, update=session.keeps)
-        unread = await session.tablewright.store.documents.all(readable=False)
+        imported = await session.services.table_of_documents("Documents", within=paths, update=session.keeps)
+        unread = await session.services.store.documents.all(readable=False)
         notes = [each.problem if each.name in each.problem else f"{each.name}: {each.problem}" for each in unread]
         return await fill(session, imported, fields_from(fields), None, "documents", notes=notes)
 
@@ -124,9 +124,9 @@ async def find(
     """
     async with opened(options, find) as session:
         asked = fields_from(fields)
-        listing = await session.tablewright.begin_find(question, fields=asked, where=where, rows=rows)
+        listing = await session.services.begin_find(question, fields=asked, where=where, rows=rows)
         with session.bar.drawn("Finding"):
-            found = await session.tablewright.find_rows(listing.table_id, fill=fill, watch=session.bar.watch)
+            found = await session.services.find_rows(listing.table_id, fill=fill, watch=session.bar.watch)
         if found.status == "failed":
             raise RunError(found.problem or "Nothing could be searched.")
         notes = tuple(each for each in (found.problem, found.completeness, found.said) if each)
@@ -148,14 +148,14 @@ async def ask(documents: Paths, question: str, *, kind: str = "", **options: Unp
     async with opened(options, ask) as session:
         await read_documents(session, documents, kind)
         with session.bar.drawn("Answering"):
-            reply = await session.tablewright.ask(question, agreed=True)
+            reply = await session.services.ask(question, agreed=True)
             return AskResult(reply=await with_all_rows(session, reply))
 
 
 async def with_all_rows(session: Session, reply: Reply) -> Reply:
     """A conversation shows a long list page by page; a program gets all of it."""
     while reply.more:
-        page = await session.tablewright.more_rows(reply.conversation)
+        page = await session.services.more_rows(reply.conversation)
         last = max((each.number for each in reply.citations), default=0)
         rows = [structs.replace(each, source=each.source and each.source + last) for each in page.rows]
         cited = [structs.replace(each, number=each.number + last) for each in page.citations]
@@ -176,19 +176,19 @@ async def research(
     Takes the same options as `enrich`. Without a model, the report consists of excerpts.
     """
     async with opened(options, research) as session:
-        tablewright = session.tablewright
-        begun = await tablewright.begin_research(ResearchRequest(question=question), max_tasks=max_tasks)
+        services = session.services
+        begun = await services.begin_research(ResearchRequest(question=question), max_tasks=max_tasks)
         with session.bar.drawn("Researching"):
-            done = await tablewright.run_research(begun.id, minutes=minutes, watch=session.bar.watch)
+            done = await services.run_research(begun.id, minutes=minutes, watch=session.bar.watch)
         if done.report is None:
             raise RunError(f"The research ended as {done.status}, without a report.")
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
             path = Path(folder) / "report.md"
-            await tablewright.write_report(done.id, path)
+            await services.write_report(done.id, path)
             markdown = path.read_text(encoding="utf-8")
         found = await session.result(done.table_id, status=done.status)
         return ResearchResult(
-            research=done, report=await tablewright.research_report(done.id), markdown=markdown, found=found
+            research=done, report=await services.research_report(done.id), markdown=markdown, found=found
         )
 
 
@@ -204,10 +204,10 @@ async def fill(
     max_rows: int | None = None,
     notes: Sequence[str] = (),
 ) -> TableResult:
-    tablewright = session.tablewright
+    services = session.services
     texts = {name: plain(value) for name, value in (params or {}).items()}
     with session.bar.drawn("Filling"):
-        run = await tablewright.plan_enrich(
+        run = await services.plan_enrich(
             imported.table.id,
             fields,
             strategy,
@@ -219,17 +219,17 @@ async def fill(
             watch=session.bar.watch,
         )
         filled = await run.run()
-    await tablewright.changes.apply_unseen(filled.proposal_id)
-    proposal = await tablewright.proposal(filled.proposal_id)
+    await services.changes.apply_unseen(filled.proposal_id)
+    proposal = await services.proposal(filled.proposal_id)
     result = await session.result(
         imported.table.id,
         imported.row_ids,
         asked=tuple(field.name for field in proposal.fields),
         status=filled.status,
-        report=await tablewright.enrich_report(filled),
+        report=await services.enrich_report(filled),
         source=data if isinstance(data, PandasFrame | PolarsFrame) else None,
     )
-    told = (*tablewright.warnings, *session.notes)
+    told = (*services.warnings, *session.notes)
     stopped = () if filled.status in ("done", "paused") else (f"Stopped at the cap of {filled.cap}.",)
     nothing = nothing_filled(result, session.keeps) if not proposal.counts and not stopped else ()
     result = replace(result, notes=(*told, *filled.notes, *notes, *failures(result), *stopped, *nothing))
@@ -290,7 +290,7 @@ async def read_documents(session: Session, documents: Paths, kind: str = "") -> 
         raise UsageError(f"There is no file or folder {missing[0]}.")
     with session.bar.drawn("Reading documents"):
         request = AddDocuments(paths=tuple(map(str, paths)), kind=kind)
-        await add_documents(session.tablewright, request, watch=session.bar.watch)
+        await add_documents(session.services, request, watch=session.bar.watch)
 
 
 def documents_first(options: Options, documents: Paths) -> Options:

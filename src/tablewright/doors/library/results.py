@@ -11,7 +11,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tablewright.app import Exported
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Evidence, Field, Label, Row, Table, Value
 from tablewright.domain.reply import Citation, Reply
@@ -21,6 +20,7 @@ from tablewright.doors.library import frames
 from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
 from tablewright.formats.tables.write import open_writer, target_format
+from tablewright.services import Exported
 
 if TYPE_CHECKING:
     import pandas

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import msgspec
 
-from tablewright.app import FileOptions, Imported, Tablewright
 from tablewright.domain.model import RowId
 from tablewright.domain.retrieved import is_document
 from tablewright.doors.library.data import Data, rows_of
@@ -21,12 +20,13 @@ from tablewright.doors.library.progress import CallProgress, Progress, is_watche
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
+from tablewright.services import FileOptions, Imported, Services
 from tablewright.settings import Settings, load_settings, plain
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.app import Parser, SearchFunction, SearchProvider
+    from tablewright.services import Parser, SearchFunction, SearchProvider
 
 
 T = TypeVar("T")
@@ -84,9 +84,9 @@ class Options(TypedDict, total=False):
 
 
 class Session:
-    def __init__(self, tablewright: Tablewright, bar: CallProgress, *, keeps: bool) -> None:
+    def __init__(self, services: Services, bar: CallProgress, *, keeps: bool) -> None:
         """`keeps`: the home outlives the call, so data that comes again updates its table."""
-        self.tablewright = tablewright
+        self.services = services
         self.bar = bar
         self.keeps = keeps
         self.notes: list[str] = []
@@ -96,11 +96,11 @@ class Session:
         """Make a table of a file or of data in memory, or find one of the home by its name."""
         options = FileOptions(key_field=key)
         if isinstance(data, TableResult):
-            imported = await self.tablewright.import_table(data.table, update=self.keeps)
+            imported = await self.services.import_table(data.table, update=self.keeps)
         elif not isinstance(data, str | os.PathLike):
-            imported = await self.tablewright.import_rows(rows_of(data), options, update=self.keeps)
+            imported = await self.services.import_rows(rows_of(data), options, update=self.keeps)
         elif Path(data).is_file():
-            imported = await self.tablewright.import_file(data, options, update=self.keeps)
+            imported = await self.services.import_file(data, options, update=self.keeps)
         elif Path(data).suffix or os.sep in str(data) or Path(data).is_dir():
             raise BadFile(f"There is no file {data}.")
         else:
@@ -110,7 +110,7 @@ class Session:
 
     async def _find_table(self, name: str) -> Imported:
         try:
-            return Imported(table=await self.tablewright.table(name), rows=0)
+            return Imported(table=await self.services.table(name), rows=0)
         except NotFound as error:
             raise BadFile(f"There is no file {name}, and no table of that name in the home.") from error
 
@@ -118,12 +118,12 @@ class Session:
         self, table_id: str, row_ids: Sequence[RowId] | None = None, *, report: Any = None, **more: Any
     ) -> TableResult:
         """Load a table, or these rows of it. Evidence names the file of a document: its id means nothing outside."""
-        table = await self.tablewright.load(table_id)
+        table = await self.services.load(table_id)
         if row_ids is not None:
             by_id = {row.id: row for row in table.rows}
             table = msgspec.structs.replace(table, rows=tuple(by_id[row_id] for row_id in row_ids))
         cited = {each.origin for row in table.rows for cell in row.cells.values() for each in cell.evidence}
-        documents = await self.tablewright.store.documents.all() if any(map(is_document, cited)) else ()
+        documents = await self.services.store.documents.all() if any(map(is_document, cited)) else ()
         paths = {each.id: each.path for each in documents}
         return TableResult(table=name_files(table, paths), report=name_files(report or {}, paths), **more)
 
@@ -147,14 +147,14 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
     model, search = options.get("model"), options.get("search")
     with ExitStack() as stack:
         settings = settings_from(options, stack)
-        async with Tablewright.open(
+        async with Services.open(
             settings,
             search=None if isinstance(search, str) else search,
             model=None if isinstance(model, str) else model,
             parsers=options.get("parsers"),
-        ) as tablewright:
+        ) as services:
             try:
-                yield Session(tablewright, CallProgress(options.get("progress", is_watched())), keeps=keeps(options))
+                yield Session(services, CallProgress(options.get("progress", is_watched())), keeps=keeps(options))
             except TablewrightError as error:
                 error.advice = as_arguments(error.advice)
                 raise

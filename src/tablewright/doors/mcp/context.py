@@ -13,10 +13,10 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from mcp.server.mcpserver import Context
 
-from tablewright.app import Run, Tablewright
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Step
 from tablewright.errors import BadSetting, Cancelled, Forbidden, NotFound, RunError, TablewrightError, Unreachable
+from tablewright.services import Run, Services
 
 T = TypeVar("T")
 Call: TypeAlias = Context[Any, Any]
@@ -61,8 +61,8 @@ class Teller:
 
 
 class ToolContext:
-    def __init__(self, tablewright: Tablewright, folders: Folders) -> None:
-        self.tablewright = tablewright
+    def __init__(self, services: Services, folders: Folders) -> None:
+        self.services = services
         self.folders = folders
         self.hide: Callable[[str], str] = str
         """What is done with texts that may say where things lie on this machine; over HTTP others read them."""
@@ -80,7 +80,7 @@ class ToolContext:
 
     async def remember(self, run_id: str) -> None:
         """As a run that ends with this process, unless there are workers, who do it."""
-        serving = any(worker.serves for worker in await self.tablewright.jobs.workers())
+        serving = any(worker.serves for worker in await self.services.jobs.workers())
         ours, theirs = self._begun, self._handed_over
         (theirs if serving else ours).add(run_id)
         (ours if serving else theirs).discard(run_id)
@@ -89,7 +89,7 @@ class ToolContext:
         self, call: Call, run_id: str, words: Callable[[Progress], str] | None = None, *, after: int = 0
     ) -> Run:
         """Until the run has ended, telling what it tells. Whoever breaks off the call stops the run."""
-        jobs = self.tablewright.jobs
+        jobs = self.services.jobs
         teller = Teller(call, words)
 
         async def follow() -> None:
@@ -117,7 +117,7 @@ class ToolContext:
 
     async def _see_to_its_end(self, run_id: str, following: asyncio.Task[None]) -> None:
         """What nobody works on any more would be followed for ever."""
-        jobs, seen = self.tablewright.jobs, time.monotonic()
+        jobs, seen = self.services.jobs, time.monotonic()
         while not (await asyncio.wait([following], timeout=LOOK))[0]:
             interrupted = await jobs.is_interrupted(await jobs.get(run_id))
             waits = run_id in self._handed_over and not any(worker.serves for worker in await jobs.workers())
@@ -176,7 +176,7 @@ class ToolContext:
 
     async def close(self) -> None:
         """Stops what this process still does; what was found is kept, and `control_run` goes on with it."""
-        jobs = self.tablewright.jobs
+        jobs = self.services.jobs
         jobs.stop()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):

@@ -21,7 +21,7 @@ from tablewright.errors import UsageError
 from tablewright.operations.documents import AddDocuments, DocumentRef, SetKind, add_documents, set_kind
 
 if TYPE_CHECKING:
-    from tablewright.app import SearchHits
+    from tablewright.services import SearchHits
 
 HERE = "wordllama"
 """The embedder that asks nobody."""
@@ -51,7 +51,7 @@ class DocumentsToAdd(AddDocuments, frozen=True):
 class DocumentTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._tablewright = context.tablewright
+        self._tablewright = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
         asks_others = self._tablewright.settings.embedder.strip() != HERE

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
-from tablewright.app import Selection
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
 from tablewright.doors.mcp.tables import TableName, TableTools
 from tablewright.errors import Forbidden
+from tablewright.services import Selection
 
 FEW_ROWS = 20
 
@@ -41,7 +41,7 @@ Wait = Annotated[bool, Key(description="false: return at once; list_all(runs) sh
 class FillingTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._tablewright = context.tablewright
+        self._tablewright = context.services
         self._tables = TableTools(context)
 
     def add_to(self, server: MCPServer[Any]) -> None:

@@ -30,7 +30,7 @@ LONGEST_MESSAGE = 4_000
 class JourneyTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._tablewright = context.tablewright
+        self._tablewright = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
         add_tool(server, self._context, self.find, hints(outside=True))
@@ -119,12 +119,12 @@ class JourneyTools:
     ) -> Answer:
         """One turn with the shopping advisor, which asks what the user wants, compares products in a table with sources
         and explains trade-offs. Let the user decide about buttons: "Enrich Now" may cost money."""
-        tablewright = self._tablewright
-        state = await (tablewright.shortlist(shortlist_id) if shortlist_id else tablewright.begin_shortlist())
+        services = self._tablewright
+        state = await (services.shortlist(shortlist_id) if shortlist_id else services.begin_shortlist())
 
         async def turn(watch: Callable[[Progress], None]) -> tuple[ShortlistState, ChatReply]:
             with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:  # no file is left for an assistant
-                return await tablewright.shortlist_turn(
+                return await services.shortlist_turn(
                     state.id, message, watch=watch, tell=step_by_step(watch), exports=Path(folder)
                 )
 

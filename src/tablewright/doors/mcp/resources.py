@@ -32,7 +32,7 @@ SCHEME = "tablewright://"
 class Resources:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._tablewright = context.tablewright
+        self._tablewright = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
         for template, function, mime_type in (

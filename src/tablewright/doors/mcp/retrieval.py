@@ -17,7 +17,7 @@ from tablewright.doors.mcp.documents import HERE, MOST_HITS, passages
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.app import FoundItem
+    from tablewright.services import FoundItem
 
 MOST_THINGS = 200
 LONGEST_EXPORT = 1_000_000
@@ -32,10 +32,10 @@ ShowColumns = Annotated[list[str] | None, Key(max_length=20, description="Furthe
 class RetrievalTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._retrieval = context.tablewright.retrieval
+        self._retrieval = context.services.retrieval
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        looks = hints(reads=True, outside=self._context.tablewright.settings.embedder.strip() != HERE)
+        looks = hints(reads=True, outside=self._context.services.settings.embedder.strip() != HERE)
         add_tool(server, self._context, self.search_text, hints(reads=True))
         for tool in (
             self.search_vector,

@@ -18,7 +18,6 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tablewright.app import Tablewright
 from tablewright.domain import access
 from tablewright.domain.access import EVERY_SCOPE, Person, Role
 from tablewright.doors.mcp.answers import refused
@@ -35,6 +34,7 @@ from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.errors import BadSetting, Unreachable, UsageError, did_you_mean
 from tablewright.operations.paths import hider
+from tablewright.services import Services
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
@@ -114,34 +114,34 @@ def without_titles(schema: Any) -> Any:
 
 
 def create_server(
-    tablewright: Tablewright, files: Sequence[Path] = (), *, retrieval: bool = False, patience: float = PATIENCE
+    services: Services, files: Sequence[Path] = (), *, retrieval: bool = False, patience: float = PATIENCE
 ) -> TablewrightServer:
     """Of the owner, who sees everything. `files` are the folders that assistants may have read, `patience` the seconds
     that a call waits for a database that is away."""
-    own = tablewright.acting(ACTOR, door=DOOR, patience=patience)
+    own = services.acting(ACTOR, door=DOOR, patience=patience)
     return TablewrightServer(ToolContext(own, Folders(files)), retrieval=retrieval)
 
 
-def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
+def server_for(person: Person, services: Services) -> TablewrightServer:
     """In the name of one person: it sees what they see, does what they may do, and reads no files of the machine."""
-    own = tablewright.acting(person.name, person, door=DOOR, patience=PATIENCE)
+    own = services.acting(person.name, person, door=DOOR, patience=PATIENCE)
     return TablewrightServer(ToolContext(own, Folders()), may_change=person.may_change and person.may_run)
 
 
 def http_app(server: TablewrightServer, host: str) -> ASGIApp:
     """Under /mcp. On this machine alone without a token, if none is set: then other sites' pages are kept out by the
     names in their requests. Everywhere else with the owner's token, or a user's."""
-    token = server.context.tablewright.settings.token
+    token = server.context.services.settings.token
     if not token and host not in LOOPBACK:
         raise BadSetting(
             f"Without a token the server would be open to everyone who reaches {host}.",
             advice="Set TABLEWRIGHT_TOKEN, or bind to 127.0.0.1.",
         )
-    return BearerGuard(server, host, Authentication(server.context.tablewright, trusting=host in LOOPBACK))
+    return BearerGuard(server, host, Authentication(server.context.services, trusting=host in LOOPBACK))
 
 
 def served_at(server: TablewrightServer, host: str) -> Starlette:
-    server.context.hide = hider(server.context.tablewright.settings)
+    server.context.hide = hider(server.context.services.settings)
     return server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=LARGEST_REQUEST)
 
 
@@ -177,7 +177,7 @@ class BearerGuard:
             return self._app
         key = person.id, person.role, person.scopes
         if key not in self._personal:
-            server = server_for(person, self._server.context.tablewright)
+            server = server_for(person, self._server.context.services)
             self._personal[key] = Personal(server, served_at(server, self._host))
         await self._personal[key].ready.wait()
         return self._personal[key].app

@@ -9,7 +9,6 @@ import msgspec
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
-from tablewright.app import FileOptions, Operation, ProposalHead
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Field, Row, Table
 from tablewright.domain.text import cell_text
@@ -18,6 +17,7 @@ from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
+from tablewright.services import FileOptions, Operation, ProposalHead
 from tablewright.temporary import temporary_folder
 
 MOST_ROWS = 200
@@ -32,7 +32,7 @@ After = Annotated[int, Key(ge=0, description="`next_after` of the previous page.
 class TableTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._tablewright = context.tablewright
+        self._tablewright = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
         add_tool(server, self._context, self.list_all, hints(reads=True))

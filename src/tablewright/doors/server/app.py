@@ -16,7 +16,6 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route, compile_path
 from starlette.types import Receive, Scope, Send
 
-from tablewright.app import Tablewright
 from tablewright.doors.api.reference import router as reference
 from tablewright.doors.api.routes import router as api
 from tablewright.doors.server.authentication import Authentication
@@ -31,6 +30,7 @@ from tablewright.doors.server.probes import probe_routes
 from tablewright.doors.server.probes import router as metrics
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations.paths import hider
+from tablewright.services import Services
 from tablewright.threads import separate_lookups
 
 log = logging.getLogger("tablewright.server")
@@ -39,7 +39,7 @@ DEFAULT_LIMITS = ServerLimits()
 
 
 def create_app(
-    tablewright: Tablewright,
+    services: Services,
     *,
     host: str = "127.0.0.1",
     public_hosts: Collection[str] = (),
@@ -50,14 +50,14 @@ def create_app(
     """`host` is the address it will be bound to, `public_hosts` the names that a reverse proxy before it has. Without
     `pages` it is the API alone (a process can have the pages once only); without `works` others do the runs."""
     names = Hosts(host, public_hosts)
-    entrance = Authentication(tablewright, trusting=is_loopback(host) and not public_hosts, limits=limits)
+    entrance = Authentication(services, trusting=is_loopback(host) and not public_hosts, limits=limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         separate_lookups()
         stop = asyncio.Event()
-        working = asyncio.create_task(work(tablewright, stop)) if works else None
-        notifying = asyncio.create_task(tablewright.notify(stop))
+        working = asyncio.create_task(work(services, stop)) if works else None
+        notifying = asyncio.create_task(services.notify(stop))
         yield
         stop.set()
         await notifying
@@ -74,21 +74,21 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,  # what generated clients call their functions
     )
     app.openapi = partial(described, app.openapi)  # type: ignore[method-assign]
-    app.state.tablewright = tablewright
+    app.state.services = services
     app.state.telemetry = None
-    answer_errors(app, hider(tablewright.settings))
+    answer_errors(app, hider(services.settings))
     if pages:
         from tablewright.doors.web.clients import OwnClients
 
         app.add_middleware(OwnClients)  # the last that is added is the first that is asked
     app.add_middleware(HeadRequests)
-    app.add_middleware(Guard, tablewright=tablewright, entrance=entrance, hosts=names, limits=limits)
+    app.add_middleware(Guard, services=services, entrance=entrance, hosts=names, limits=limits)
     app.include_router(metrics)
-    app.include_router(probe_routes(tablewright))
-    if tablewright.settings.oidc_issuer:
-        login = OidcLogin(tablewright.settings)
+    app.include_router(probe_routes(services))
+    if services.settings.oidc_issuer:
+        login = OidcLogin(services.settings)
         app.include_router(login_routes(entrance, limits, login.name))
-        app.include_router(oidc_routes(tablewright, entrance, names, login))
+        app.include_router(oidc_routes(services, entrance, names, login))
     else:
         app.include_router(login_routes(entrance, limits))
     app.include_router(api, prefix="/api/v1")
@@ -134,11 +134,11 @@ def is_news(record: logging.LogRecord) -> bool:
     return not (said.startswith("http") and said.endswith(" not found"))
 
 
-async def check_bind(tablewright: Tablewright, host: str, public_hosts: Collection[str] = ()) -> None:
+async def check_bind(services: Services, host: str, public_hosts: Collection[str] = ()) -> None:
     """Before anything starts: whoever can be reached by others must know who is who."""
     if is_loopback(host) and not public_hosts:
         return
-    if not await Authentication(tablewright, trusting=False).is_locked():
+    if not await Authentication(services, trusting=False).is_locked():
         raise UsageError(
             f"Others can reach {', '.join(public_hosts) or host}, and there is neither a token nor a user.",
             kept="Nothing was started.",
@@ -146,8 +146,8 @@ async def check_bind(tablewright: Tablewright, host: str, public_hosts: Collecti
         )
 
 
-async def work(tablewright: Tablewright, stop: asyncio.Event) -> None:
+async def work(services: Services, stop: asyncio.Event) -> None:
     try:
-        await tablewright.jobs.work(stop, kind="server")
+        await services.jobs.work(stop, kind="server")
     except Exception as error:
         log.error("This server no longer works on runs (%s); start it again.", type(error).__name__)

@@ -17,12 +17,12 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from starlette.requests import HTTPConnection
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import OWNER, Person, Token
 from tablewright.doors.server.errors import NotLoggedIn, TooMany
 from tablewright.doors.server.limits import Buckets, ServerLimits
 from tablewright.doors.server.origin import address, was_forwarded
 from tablewright.errors import TablewrightError
+from tablewright.services import Services
 
 log = logging.getLogger("tablewright.server")
 
@@ -45,8 +45,8 @@ class Authentication:
     An address from which too many tokens came that are nobody's is told to wait, before anybody looks whose its next
     one is. Whoever was let in before is let in still, whatever others at their address, or behind their proxy, try."""
 
-    def __init__(self, tablewright: Tablewright, *, trusting: bool, limits: ServerLimits = USUAL) -> None:
-        self._tablewright = tablewright.acting("server", door="server", patience=limits.database_seconds)
+    def __init__(self, services: Services, *, trusting: bool, limits: ServerLimits = USUAL) -> None:
+        self._tablewright = services.acting("server", door="server", patience=limits.database_seconds)
         self._trusting = trusting
         self._guesses = Buckets(limits.logins_per_minute / 60, limits.logins_per_minute)
         self._proven: OrderedDict[bytes, None] = OrderedDict()

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Person, Scope
 from tablewright.domain.model import Table
 from tablewright.errors import Forbidden, NotFound
+from tablewright.services import Services
 
 ONLY_LOOK = "You may look, but not change anything."
 
@@ -27,18 +27,16 @@ def advice_for(person: Person, scope: Scope) -> str:
 class Visit:
     """One request, or one open page: the person, and Tablewright in their name."""
 
-    def __init__(
-        self, person: Person, tablewright: Tablewright, door: str = "api", *, patience: float | None = None
-    ) -> None:
+    def __init__(self, person: Person, services: Services, door: str = "api", *, patience: float | None = None) -> None:
         self.person = person
-        self.server = tablewright
+        self.server = services
         """The same for all who are served: what a server remembers is kept under it."""
-        self.tablewright = tablewright.acting(person.name, person, door=door, patience=patience)
+        self.services = services.acting(person.name, person, door=door, patience=patience)
 
     async def table(self, name_or_id: str) -> Table:
         """A table that the person may see; others are not there, not even as namesakes."""
         try:
-            return await self.tablewright.table(name_or_id)
+            return await self.services.table(name_or_id)
         except NotFound:
             raise NotFound(f"There is no table {name_or_id!r}.") from None
 
@@ -59,7 +57,7 @@ class Visit:
 
 async def visit(request: Request) -> Visit:
     """Also in a page, whose `request.app` is another: what the guard put into the request is in both."""
-    return Visit(request.state.person, request.state.tablewright, patience=request.state.patience)
+    return Visit(request.state.person, request.state.services, patience=request.state.patience)
 
 
 Visiting = Annotated[Visit, Depends(visit)]

@@ -19,7 +19,6 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import Person
 from tablewright.doors.server.authentication import Authentication, How
 from tablewright.doors.server.context import ONLY_LOOK, advice_for
@@ -42,6 +41,7 @@ from tablewright.doors.server.probes import PROBES, check_database
 from tablewright.doors.server.turns import Turns
 from tablewright.errors import Forbidden, TablewrightError, Unreachable, disk_full
 from tablewright.operations.paths import hider
+from tablewright.services import Services
 
 log = logging.getLogger("tablewright.server")
 
@@ -69,17 +69,17 @@ opens.</p>"""
 
 class Guard:
     def __init__(
-        self, app: ASGIApp, *, tablewright: Tablewright, entrance: Authentication, hosts: Hosts, limits: ServerLimits
+        self, app: ASGIApp, *, services: Services, entrance: Authentication, hosts: Hosts, limits: ServerLimits
     ) -> None:
         self._app = app
-        self._tablewright = tablewright
+        self._tablewright = services
         self._entrance = entrance
         self._hosts = hosts
         self._limits = limits
         self._paces = Buckets(limits.requests_per_second, limits.burst)
         self._streams = Streams(limits.streams)
         self._turns = Turns(limits.reads, limits.reads_of_one, unread=limits.unread, unread_of_one=limits.unread_of_one)
-        self._hide = hider(tablewright.settings)
+        self._hide = hider(services.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -142,7 +142,7 @@ class Guard:
     async def _let_in(self, asked: HTTPConnection, person: Person, receive: Receive, answer: GuardedResponse) -> None:
         scope = asked.scope
         patience = self._limits.database_seconds
-        scope.setdefault("state", {}).update(person=person, tablewright=self._tablewright, patience=patience)
+        scope.setdefault("state", {}).update(person=person, services=self._tablewright, patience=patience)
         stream = Stream(asked, person, self._entrance, self._limits.check_again)
         if scope["type"] == "websocket":
             if not self._streams.enter(person.id):

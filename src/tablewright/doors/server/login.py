@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from tablewright.app import Tablewright
 from tablewright.doors.server import oidc
 from tablewright.doors.server.authentication import COOKIE, LONGEST, Authentication
 from tablewright.doors.server.errors import NotLoggedIn, status_of
@@ -17,6 +16,7 @@ from tablewright.doors.server.limits import ServerLimits
 from tablewright.doors.server.oidc import BEGIN, CALLBACK, Accounts, OidcLogin
 from tablewright.doors.server.origin import Hosts
 from tablewright.errors import BadSetting
+from tablewright.services import Services
 
 LOGIN = "/login"
 LOGOUT = "/logout"
@@ -129,9 +129,9 @@ ON = '<!doctype html><meta http-equiv="refresh" content="0;url={next}"><title>Ta
 """Our own page asks for the next one: a browser that comes from the provider would keep a strict cookie back."""
 
 
-def oidc_routes(tablewright: Tablewright, entrance: Authentication, hosts: Hosts, login: OidcLogin) -> APIRouter:
+def oidc_routes(services: Services, entrance: Authentication, hosts: Hosts, login: OidcLogin) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    accounts = Accounts(tablewright)
+    accounts = Accounts(services)
 
     @router.get(BEGIN)
     async def leave(request: Request, next: str = "/") -> Response:

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlsplit
 
-from tablewright.app import Tablewright
 from tablewright.domain.access import RANKS, Person, Role
 from tablewright.doors.server.errors import NotLoggedIn
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import BadSetting, UsageError
 from tablewright.extras import need
 from tablewright.keys import as_key, guard_client, origin_of
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 BEGIN = "/login/oidc"
@@ -255,9 +255,9 @@ ASK = "Ask an admin of this server to add you."
 
 
 class Accounts:
-    def __init__(self, tablewright: Tablewright) -> None:
-        self._users = tablewright.users
-        settings = tablewright.settings
+    def __init__(self, services: Services) -> None:
+        self._users = services.users
+        settings = services.settings
         self._creates = (
             checked(settings.oidc_accounts.strip() or "match", ("match", "create"), "oidc_accounts") == "create"
         )

@@ -8,9 +8,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from tablewright.app import Tablewright
 from tablewright.doors.server.context import Visiting
 from tablewright.errors import NotFound, StoreError, Unreachable
+from tablewright.services import Services
 from tablewright.telemetry import Telemetry
 
 HEALTH = "/health"
@@ -18,7 +18,7 @@ READY = "/ready"
 PROBES = frozenset({HEALTH, READY, "/api/v1/health"})
 
 
-def probe_routes(tablewright: Tablewright) -> APIRouter:
+def probe_routes(services: Services) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get(HEALTH)
@@ -27,16 +27,16 @@ def probe_routes(tablewright: Tablewright) -> APIRouter:
 
     @router.get(READY)
     async def ready() -> JSONResponse:
-        await check_database(tablewright)
+        await check_database(services)
         return JSONResponse({"status": "ready"})
 
     return router
 
 
-async def check_database(tablewright: Tablewright, *, away_for: float = -1.0) -> None:
+async def check_database(services: Services, *, away_for: float = -1.0) -> None:
     """As `check_ready`, in words for everybody: not where the database is."""
     try:
-        await tablewright.check_ready(away_for=away_for)
+        await services.check_ready(away_for=away_for)
     except StoreError:
         raise Unreachable(
             "The database cannot be reached.",

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from tablewright.app import Tablewright
 from tablewright.doors.server.app import DEFAULT_LIMITS, check_bind, create_app
 from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.connections import LARGEST_HEAD, connections, websockets
@@ -22,6 +21,7 @@ from tablewright.doors.server.limits import MEGABYTE, ServerLimits, Unrepeated
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
 from tablewright.logs import set_up
+from tablewright.services import Services
 from tablewright.telemetry import telemetry
 
 GRACE = 3
@@ -33,7 +33,7 @@ request. The default of 0.005 makes a short request take 0.2 s while ten threads
 
 
 async def serve(
-    tablewright: Tablewright,
+    services: Services,
     host: str,
     port: int,
     *,
@@ -41,17 +41,17 @@ async def serve(
     said: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Until SIGTERM or Ctrl-C. `said` is told the address."""
-    await check_bind(tablewright, host, public_hosts)
+    await check_bind(services, host, public_hosts)
     bound = bind(host, port)
-    set_up(tablewright.settings).addFilter(Unrepeated())
-    await tablewright.note_settings()
-    Authentication(tablewright, trusting=False).warn_of_short_token()
+    set_up(services.settings).addFilter(Unrepeated())
+    await services.note_settings()
+    Authentication(services, trusting=False).warn_of_short_token()
     raise_open_files()
     sys.setswitchinterval(SWITCH_SECONDS)
     os.umask(0o077)  # whatever this process keeps is for its owner alone
-    app = create_app(tablewright, host=host, public_hosts=public_hosts)
+    app = create_app(services, host=host, public_hosts=public_hosts)
     config = configured(app, DEFAULT_LIMITS, proxied=bool(public_hosts))
-    async with telemetry(tablewright.settings, tablewright.jobs.depth) as app.state.telemetry:
+    async with telemetry(services.settings, services.jobs.depth) as app.state.telemetry:
         said(address_of(bound, host))
         await Server(config).serve(sockets=[bound])
 

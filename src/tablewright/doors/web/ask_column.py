@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from nicegui import events, ui
 
-from tablewright.app import Fill
 from tablewright.domain.model import Field, Noun, RowId, Table, column_key
 from tablewright.domain.text import shortened
 from tablewright.doors.web.elements import paragraph
@@ -17,10 +16,11 @@ from tablewright.doors.web.frame import tell
 from tablewright.doors.web.table_columns import detail_input, sure, visit_to_write, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
 from tablewright.errors import BadField, TablewrightError, UsageError
+from tablewright.services import Fill
 
 if TYPE_CHECKING:
-    from tablewright.app import Estimate
     from tablewright.doors.server.context import Visit
+    from tablewright.services import Estimate
 
 NO_MODEL = "builtin"
 FEW = 5
@@ -167,7 +167,7 @@ class AskColumnDialog:
             again = t("Run again: {column}", column=given.name)
             title = again if self._anew else t("Fill: {column}", column=given.name)
         paragraph(shortened(title, 80), "tw-h2")
-        if given is None and self._visit.tablewright.settings.model != NO_MODEL:
+        if given is None and self._visit.services.settings.model != NO_MODEL:
             self._build_description()
         self._list = ui.element("div").classes("tw-column")
         self._add(given, fixed=given is not None)
@@ -205,7 +205,7 @@ class AskColumnDialog:
         self._strategy.on_value_change(self._show_parameters)
         self._again = ui.checkbox(t("Search again for values that were not found"), value=self._single)
         self._again.classes("tw-whole").set_visibility(self._given is not None and not (self._single or self._anew))
-        own = self._visit.tablewright.settings.evidence
+        own = self._visit.services.settings.evidence
         self._strict = ui.checkbox(t("Only values that a source states, none judged by a model"), value=own == "strict")
         self._strict.classes("tw-whole")
 
@@ -234,7 +234,7 @@ class AskColumnDialog:
 
     def formula_problem(self, question: str) -> str:
         others = [column.name.value or "" for column in self._asked]
-        return self._visit.tablewright.formula_problem(self._table, question, others)
+        return self._visit.services.formula_problem(self._table, question, others)
 
     def _remove(self, column: AskedColumn) -> None:
         self._asked.remove(column)
@@ -250,7 +250,7 @@ class AskColumnDialog:
         try:
             visit = await visit_to_write(self._table.id)
             visit.must_run()
-            fields = await visit.tablewright.plan_columns(self._table.id, words)
+            fields = await visit.services.plan_columns(self._table.id, words)
         except TablewrightError as error:
             tell(error)
             return
@@ -276,7 +276,7 @@ class AskColumnDialog:
     def _strategies(self, prices: dict[str, str]) -> dict[str, str]:
         """Each with what it does in a line, and what it is likely to cost where that is known."""
         lines = {"": t("Automatic: formulas are computed, questions are looked up")}
-        for name, strategy in self._visit.tablewright.strategies().items():
+        for name, strategy in self._visit.services.strategies().items():
             if not isinstance(strategy, UsageError):
                 lines[name] = ": ".join(t(each) for each in (strategy.display_name, strategy.summary) if each)
         return {name: f"{line} {prices[name]}".strip() if name in prices else line for name, line in lines.items()}
@@ -294,7 +294,7 @@ class AskColumnDialog:
 
     def _show_parameters(self) -> None:
         """What can be set for the chosen strategy."""
-        strategy = self._visit.tablewright.strategies().get(self._strategy.value)
+        strategy = self._visit.services.strategies().get(self._strategy.value)
         self._settable.clear()
         self._params = {}
         with self._settable:
@@ -313,7 +313,7 @@ class AskColumnDialog:
         visit.must_run()
         chosen = strategy == self._strategy.value
         params = {name: str(each.value).strip() for name, each in self._params.items() if each.value} if chosen else {}
-        return await visit.tablewright.plan_enrich(
+        return await visit.services.plan_enrich(
             self._table.id,
             [column.field(self.example) for column in self._asked],
             strategy,
@@ -339,7 +339,7 @@ class AskColumnDialog:
         try:
             fill = await self._plan(self._strategy.value)
             evidence = "strict" if self._strict.value else "judged"
-            run_id = await self._visit.tablewright.jobs.start(fill, {"evidence": evidence})
+            run_id = await self._visit.services.jobs.start(fill, {"evidence": evidence})
         except TablewrightError as error:
             tell(error)
             self._start.enable()

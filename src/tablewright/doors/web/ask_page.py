@@ -92,13 +92,13 @@ def tabs(here: str) -> None:
 async def ask_page(conversation: str = "") -> None:
     seen = visit()
     if conversation:
-        told = await seen.tablewright.conversation(conversation)
+        told = await seen.services.conversation(conversation)
         talk = talk_of(seen, conversation)
         if not (talk.replies or talk.earlier or talk.is_busy):
             talk.earlier = tuple((turn.question, turn.answer) for turn in told.turns)
     with journey(t("Ask your documents"), here="/documents"):
         tabs("/ask")
-        if not await seen.tablewright.store.documents.all(readable=True):
+        if not await seen.services.store.documents.all(readable=True):
             with empty_state(t("No documents to ask about yet"), "question_answer"):
                 ui.label(t("Add documents first, then ask about them."))
                 ui.link(t("Add documents"), "/documents")
@@ -114,7 +114,7 @@ async def ask_page(conversation: str = "") -> None:
 
 
 async def earlier_conversations(seen: Visit) -> None:
-    found = (await seen.tablewright.conversations())[:LISTED]
+    found = (await seen.services.conversations())[:LISTED]
     if found:
         with card(t("Earlier conversations")):
             heading(t("Earlier conversations"))
@@ -171,11 +171,11 @@ class ConversationView:
                 ui.button(t("Ask again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
-        await self.begin(words, lambda now, conversation: now.tablewright.ask(words, conversation=conversation))
+        await self.begin(words, lambda now, conversation: now.services.ask(words, conversation=conversation))
 
     async def more(self) -> None:
         """The next rows of the last list; no model is asked."""
-        await self.begin(t("Show more"), lambda now, conversation: now.tablewright.more_rows(conversation))
+        await self.begin(t("Show more"), lambda now, conversation: now.services.more_rows(conversation))
 
     async def begin(self, words: str, work: Callable[[Visit, str], Awaitable[Reply]]) -> None:
         """The answer comes even if nobody waits for it any more."""
@@ -289,5 +289,5 @@ def how(reply: Reply) -> None:
 
 
 async def export(reply: Reply) -> None:
-    tablewright = (await visit_now()).tablewright
-    await download(lambda path: tablewright.export_result(reply.result_id, path), "answer.csv")
+    services = (await visit_now()).services
+    await download(lambda path: services.export_result(reply.result_id, path), "answer.csv")

@@ -9,11 +9,11 @@ from typing import Any
 
 from nicegui import ui
 
-from tablewright.app import Run
 from tablewright.domain.model import Cell, Noun, Row, Table
 from tablewright.doors.web.elements import dollars, many, quiet, safe
 from tablewright.doors.web.words import t
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Run
 
 MOST_ROWS = 2_000
 """Rows that a chart looks at: enough to see, and read in no time."""

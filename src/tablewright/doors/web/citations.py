@@ -59,13 +59,13 @@ def number_button(number: int, open_number: Callable[[int], object]) -> None:
 
 async def open_citation(cited: Citation) -> None:
     visit = await visit_now()
-    document = await find_document(visit.tablewright, cited.document_id)
+    document = await find_document(visit.services, cited.document_id)
     await open_document(visit, document, cited.start, cited.end, cited.content_hash)
 
 
 async def open_document(visit: Visit, document: Document, start: int, end: int, content_hash: str = "") -> None:
     """The page of the document with the passage marked, in a window of its own."""
-    text = await visit.tablewright.stored_text(content_hash or document.text_hash)
+    text = await visit.services.stored_text(content_hash or document.text_hash)
     with dialog(safe(document.title or document.name, 200)):
         ui.link(safe(document.name, 200), f"/documents/{document.id}")
         if text is None:
@@ -139,7 +139,7 @@ async def open_reference(reference: Reference) -> None:
             outside(reference.url, reference.url)
         if reference.retrieved_at:
             quiet(t("Retrieved {retrieved_at}", retrieved_at=when(reference.retrieved_at)))
-        text = await (await visit_now()).tablewright.stored_text(reference.content_hash) or ""
+        text = await (await visit_now()).services.stored_text(reference.content_hash) or ""
         for quote in reference.quotes:
             show_quote(text, quote)
 
@@ -156,7 +156,7 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
     """A cell that a sentence stands on: its value, how sure it is, and who says so."""
     visit = await visit_now()
     table = await visit.table(table_id)
-    known = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
+    known = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id)
     if known is None:
         raise NotFound(t("That row no longer exists."))
     cell = known.cell(field)

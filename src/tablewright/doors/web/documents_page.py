@@ -162,9 +162,9 @@ def came_to(results: Sequence[DocumentsAdded]) -> None:
 
 
 async def collection() -> None:
-    tablewright = (await visit_now()).tablewright
-    documents = sorted(await tablewright.store.documents.all(), key=lambda each: each.name.casefold())
-    facts = await tablewright.store.documents.facts()
+    services = (await visit_now()).services
+    documents = sorted(await services.store.documents.all(), key=lambda each: each.name.casefold())
+    facts = await services.store.documents.facts()
     if not documents:
         with empty_state(t("No documents yet"), "description"):
             ui.label(t("Drop receipts, contracts, data sheets or manuals above, then ask about anything in them."))
@@ -250,7 +250,7 @@ def line(document: Document, facts: int) -> list[Shown]:
 @or_missing
 async def document_page(document_id: str) -> None:
     seen = visit()
-    document = await find_document(seen.tablewright, document_id)
+    document = await find_document(seen.services, document_id)
     with journey(document.title or document.name, here="/documents"):
         with row():
             ui.link(t("← All documents"), "/documents")
@@ -277,8 +277,8 @@ async def document_page(document_id: str) -> None:
         )
         if seen.person.may_change:
             kind_line(document)
-        show_facts(document, await read_facts(seen.tablewright, document))
-        text = await seen.tablewright.stored_text(document.text_hash)
+        show_facts(document, await read_facts(seen.services, document))
+        text = await seen.services.stored_text(document.text_hash)
         with card(t("Text")):
             heading(t("Text"))
             pages_of(document, text or "")
@@ -289,7 +289,7 @@ def kind_line(document: Document) -> None:
 
     async def save() -> None:
         now = await visit_to_change()
-        await set_kind(now.tablewright, SetKind(documents=(document.id,), kind=str(kind.value or "")))
+        await set_kind(now.services, SetKind(documents=(document.id,), kind=str(kind.value or "")))
         say(t("{name} is now of kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
 
     if document.kind_by == "title":
@@ -335,7 +335,7 @@ def fact_line(document: Document, fact: Fact) -> list[Shown]:
 
     async def show() -> None:
         now = await visit_now()
-        text = await now.tablewright.stored_text(document.text_hash) or ""
+        text = await now.services.stored_text(document.text_hash) or ""
         at = locate_quote(fact.quote, text) or (0, 0)
         await open_document(now, document, *at)
 
@@ -350,7 +350,7 @@ def fact_line(document: Document, fact: Fact) -> list[Shown]:
 def ask_to_remove(document: Document) -> None:
     async def remove() -> None:
         window.close()
-        await remove_documents((await visit_to_change()).tablewright, RemoveDocuments(documents=(document.id,)))
+        await remove_documents((await visit_to_change()).services, RemoveDocuments(documents=(document.id,)))
         ui.navigate.to("/documents")
 
     with ui.dialog(value=True) as window, ui.card().classes("tw-window"):

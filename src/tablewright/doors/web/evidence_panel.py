@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from nicegui import ui
 
-from tablewright.app import Tablewright
 from tablewright.citations.quotes import locate_evidence
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Step
@@ -17,6 +16,7 @@ from tablewright.doors.web.frame import heading
 from tablewright.doors.web.grid_rows import is_disputed, is_own, stays_text
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Services
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""
@@ -60,9 +60,9 @@ Passages: TypeAlias = Mapping[Evidence, tuple[str, str, str]]
 """For each source: what stands before its quote, the quote, and what stands after it."""
 
 
-async def read_passages(tablewright: Tablewright, cell: Cell) -> Passages:
+async def read_passages(services: Services, cell: Cell) -> Passages:
     sources = [*cell.evidence, *(source for other in cell.conflict for source in other.evidence)]
-    return {source: await passage(tablewright, source) for source in sources}
+    return {source: await passage(services, source) for source in sources}
 
 
 def show_evidence(
@@ -258,9 +258,9 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
             ui.label(after).classes("tw-inline")
 
 
-async def passage(tablewright: Tablewright, source: Evidence) -> tuple[str, str, str]:
+async def passage(services: Services, source: Evidence) -> tuple[str, str, str]:
     """The quote as it stands in the stored text, with what is around it; alone where the text is not kept."""
-    stored = await tablewright.stored_text(source.content_hash) if source.content_hash else None
+    stored = await services.stored_text(source.content_hash) if source.content_hash else None
     place = locate_evidence(source, stored) if stored else None
     if stored is None or place is None:
         return "", source.quote, ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tablewright.app import Run
 from tablewright.domain.fieldspec import parse_field, split_columns
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 from tablewright.doors.server.context import Visit
@@ -26,6 +25,7 @@ from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import many, t
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Run
 
 LONGEST = 2_000
 SHOWN = 100
@@ -58,10 +58,10 @@ def find_form(seen: Visit) -> None:
         button.disable()
         try:
             fields = [parse_field(text) for text in split_columns(columns.value or "")]
-            listing = await now.tablewright.begin_find(
+            listing = await now.services.begin_find(
                 words[:LONGEST], fields=fields, where=where.value or "", rows=count_of(rows) or DEFAULT_ROWS
             )
-            await now.tablewright.start_find(listing.table_id, fill=bool(fill.value))
+            await now.services.start_find(listing.table_id, fill=bool(fill.value))
         except UsageError as error:
             say(str(error), good=False)
             return
@@ -85,15 +85,15 @@ def find_form(seen: Visit) -> None:
             fill = ui.checkbox(t("Look up values that are missing from the lists"), value=True)
             ui.space()
             button = ui.button(t("Find rows"), icon="manage_search").props("type=submit unelevated")
-        if seen.tablewright.settings.model == "builtin":
+        if seen.services.settings.model == "builtin":
             quiet(
                 t(
                     "Without a model, rows come from tables whose headers match your columns. Nothing checks "
                     "whether they fit your description."
                 )
             )
-        if seen.tablewright.settings.budget:
-            quiet(t("It may spend up to {budget} dollars.", budget=seen.tablewright.settings.budget))
+        if seen.services.settings.budget:
+            quiet(t("It may spend up to {budget} dollars.", budget=seen.services.settings.budget))
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -103,7 +103,7 @@ def find_form(seen: Visit) -> None:
 @or_missing
 async def found_page(table_id: str) -> None:
     seen = visit()
-    found = await (await visit_now()).tablewright.found_rows(table_id)
+    found = await (await visit_now()).services.found_rows(table_id)
     with journey(found.question, here="/"):
         await OpenSearch(seen, found).show()
 
@@ -130,7 +130,7 @@ class OpenSearch:
             with_page(self.follow(self.run.id))
 
     async def look_for_run(self) -> None:
-        runs = await self.seen.tablewright.jobs.all(self.found.table_id, limit=20)
+        runs = await self.seen.services.jobs.all(self.found.table_id, limit=20)
         self.run = next((run for run in runs if run.kind == "find"), None)
 
     @property
@@ -138,12 +138,12 @@ class OpenSearch:
         return self.run is not None and self.run.status == "running"
 
     async def follow(self, run_id: str) -> None:
-        async for event in self.seen.tablewright.jobs.watch(run_id):
+        async for event in self.seen.services.jobs.watch(run_id):
             news = event.progress
             self.doing = news.detail
             self.fraction = news.fraction if news.total else None
             self.state.refresh()
-        self.found = await self.seen.tablewright.found_rows(self.found.table_id)
+        self.found = await self.seen.services.found_rows(self.found.table_id)
         await self.look_for_run()
         for part in (self.head, self.state, self.account):
             part.refresh()
@@ -164,7 +164,7 @@ class OpenSearch:
     async def find_more(self) -> None:
         now = await visit_to_run()
         rows = self.found.rows + DEFAULT_ROWS
-        await now.tablewright.start_find(self.found.table_id, more=True, rows=min(rows, MOST_ROWS))
+        await now.services.start_find(self.found.table_id, more=True, rows=min(rows, MOST_ROWS))
         ui.navigate.reload()
 
     def show_state(self) -> None:

@@ -59,7 +59,7 @@ def visit() -> Visit:
     """Whoever has the page open, as they were when they opened it."""
     server: FastAPI = pages.state.server
     request = context.client.request
-    return Visit(request.state.person, server.state.tablewright, "page")
+    return Visit(request.state.person, server.state.services, "page")
 
 
 async def visit_now() -> Visit:
@@ -67,11 +67,11 @@ async def visit_now() -> Visit:
     seen = visit()
     if seen.person.id == "owner":
         return seen
-    known = {person.id: person for person in await seen.tablewright.users.all()}
+    known = {person.id: person for person in await seen.services.users.all()}
     if seen.person.id not in known:
         raise NotFound(t("You are no longer a user of this server."), advice=t("Ask an admin for a new token."))
     by_now = replace(known[seen.person.id], scopes=seen.person.scopes, expires_at=seen.person.expires_at)
-    return Visit(by_now, pages.state.server.state.tablewright, "page")
+    return Visit(by_now, pages.state.server.state.services, "page")
 
 
 async def visit_to_change() -> Visit:
@@ -210,7 +210,7 @@ def what_next(error: TablewrightError) -> list[str]:
 def hidden(text: str) -> str:
     """Without the folders of the server's disk."""
     server: FastAPI = pages.state.server
-    return hider(server.state.tablewright.settings)(text)
+    return hider(server.state.services.settings)(text)
 
 
 def say(message: str, *, good: bool = True) -> None:

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from tablewright.app import Operation, Tablewright
 from tablewright.conditions.column_filter import filter_on, ordered
 from tablewright.conditions.evaluate import fields_by_key
 from tablewright.domain.condition import Condition
@@ -20,6 +19,7 @@ from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import UsageError
+from tablewright.services import Operation, Services
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
 ONLY: tuple[Only, ...] = get_args(Only)
@@ -132,18 +132,18 @@ class RowOrders:
     def __len__(self) -> int:
         return sum(map(len, self._of.values()))
 
-    async def order(self, tablewright: Tablewright, wanted: RowQuery) -> array[int]:
-        return (await self.find(tablewright, wanted)).row_ids
+    async def order(self, services: Services, wanted: RowQuery) -> array[int]:
+        return (await self.find(services, wanted)).row_ids
 
-    async def find(self, tablewright: Tablewright, wanted: RowQuery) -> MatchingRows:
+    async def find(self, services: Services, wanted: RowQuery) -> MatchingRows:
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
-        person, at = tablewright.actor, (wanted, 0)
+        person, at = services.actor, (wanted, 0)
         if wanted.is_plain:
             person = EVERYONE
-            at = (RowQuery(table_id=wanted.table_id), (await tablewright.activity(wanted.table_id)).change)
+            at = (RowQuery(table_id=wanted.table_id), (await services.activity(wanted.table_id)).change)
         own = self._of.setdefault(person, OrderedDict())
         if at not in own or failed(own[at]):
-            own[at] = asyncio.create_task(self._find(tablewright, wanted, person))
+            own[at] = asyncio.create_task(self._find(services, wanted, person))
         own.move_to_end(at)
         self._of.move_to_end(person)
         task = own[at]
@@ -152,11 +152,11 @@ class RowOrders:
         finally:
             self._forget_oldest(person)
 
-    async def _find(self, tablewright: Tablewright, wanted: RowQuery, person: str) -> MatchingRows:
+    async def _find(self, services: Services, wanted: RowQuery, person: str) -> MatchingRows:
         if wanted.is_plain:
-            return await find_rows(tablewright, wanted)
+            return await find_rows(services, wanted)
         async with self._turns.take(person):
-            return await find_rows(tablewright, wanted)
+            return await find_rows(services, wanted)
 
     def _forget_oldest(self, person: str) -> None:
         own = self._of.get(person, OrderedDict())
@@ -182,20 +182,20 @@ def failed(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-async def find_rows(tablewright: Tablewright, wanted: RowQuery) -> MatchingRows:
-    table = await tablewright.table(wanted.table_id)
+async def find_rows(services: Services, wanted: RowQuery) -> MatchingRows:
+    table = await services.table(wanted.table_id)
     unlike = Incomparable()
-    keep = await keeper(tablewright, table, wanted, unlike) if wanted.is_filtered else None
-    found = await tablewright.row_ids(table.id, keep)
+    keep = await keeper(services, table, wanted, unlike) if wanted.is_filtered else None
+    found = await services.row_ids(table.id, keep)
     return MatchingRows(
-        row_ids=array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found),
+        row_ids=array("q", await sort_rows(services, wanted, found) if wanted.sort else found),
         unlike_amounts=unlike.amounts,
         currencies=frozenset(unlike.currencies),
         vague_values=unlike.vague,
     )
 
 
-async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequence[RowId]) -> list[RowId]:
+async def sort_rows(services: Services, wanted: RowQuery, row_ids: Sequence[RowId]) -> list[RowId]:
     """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
     keys: dict[RowId, tuple[int, str, float, str]] = {}
     written: dict[RowId, str] = {}
@@ -212,10 +212,10 @@ async def sort_rows(tablewright: Tablewright, wanted: RowQuery, row_ids: Sequenc
         if cell.value is not None:
             keys[row_id] = sort_key(cell)
 
-    is_there = (await tablewright.table(wanted.table_id)).field(wanted.sort) is not None
+    is_there = (await services.table(wanted.table_id)).field(wanted.sort) is not None
     if is_there:  # else it is only proposed
-        await tablewright.column(wanted.table_id, wanted.sort, take_own)
-    async for operation in open_operations(tablewright, wanted.proposals, field=wanted.sort):
+        await services.column(wanted.table_id, wanted.sort, take_own)
+    async for operation in open_operations(services, wanted.proposals, field=wanted.sort):
         if operation.cell.value is None and operation.row_id in staying:
             continue
         if is_over(operation.cell.updated_at, written.get(operation.row_id)):
@@ -266,15 +266,13 @@ class Incomparable:
             self.vague += 1
 
 
-async def keeper(
-    tablewright: Tablewright, table: Table, wanted: RowQuery, unlike: Incomparable
-) -> Callable[[Row], bool]:
+async def keeper(services: Services, table: Table, wanted: RowQuery, unlike: Incomparable) -> Callable[[Row], bool]:
     """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace. Rows that
     cannot be compared are not wanted, and are counted in `unlike`."""
     names = [field.name for field in table.shown_fields]
     needle = wanted.find.casefold()
-    proposed = await laid_over(tablewright, wanted)
-    others = await proposed_fields(tablewright, wanted.proposals) if wanted.filters else []
+    proposed = await laid_over(services, wanted)
+    others = await proposed_fields(services, wanted.proposals) if wanted.filters else []
     fields = {field.name: field for field in (*others, *table.fields)}
     keys = fields_by_key(fields.values()).keys()
     filters = [
@@ -307,8 +305,8 @@ async def keeper(
     return keep
 
 
-async def proposed_fields(tablewright: Tablewright, proposals: Sequence[str]) -> list[Field]:
-    return [field for each in proposals for field in (await tablewright.proposal(each, counted=False)).fields]
+async def proposed_fields(services: Services, proposals: Sequence[str]) -> list[Field]:
+    return [field for each in proposals for field in (await services.proposal(each, counted=False)).fields]
 
 
 def laid_on(row: Row, proposed: Mapping[RowId, Mapping[str, Laid]]) -> dict[str, Laid]:
@@ -330,10 +328,10 @@ def marks(cell: Cell, *, proposed: bool = False) -> frozenset[str]:
     return frozenset({mark(cell), *(name for name, is_so in also.items() if is_so)})
 
 
-async def count_marks(tablewright: Tablewright, table: Table, proposals: tuple[str, ...]) -> dict[str, int]:
+async def count_marks(services: Services, table: Table, proposals: tuple[str, ...]) -> dict[str, int]:
     """By mark, the rows that have a cell with it; under "" all rows."""
     names = [field.name for field in table.shown_fields]
-    proposed = await laid_over(tablewright, RowQuery(table_id=table.id, proposals=proposals))
+    proposed = await laid_over(services, RowQuery(table_id=table.id, proposals=proposals))
     counts = dict.fromkeys(map(str, ONLY), 0)
 
     def count(row: Row) -> bool:
@@ -344,14 +342,14 @@ async def count_marks(tablewright: Tablewright, table: Table, proposals: tuple[s
         counts[""] += 1
         return False
 
-    await tablewright.row_ids(table.id, count)
+    await services.row_ids(table.id, count)
     return {each: counts[each] for each in ONLY}
 
 
-async def laid_over(tablewright: Tablewright, wanted: RowQuery) -> dict[RowId, dict[str, Laid]]:
+async def laid_over(services: Services, wanted: RowQuery) -> dict[RowId, dict[str, Laid]]:
     """The open cells of the proposals, by row and column."""
     found: dict[RowId, dict[str, Laid]] = {}
-    async for operation in open_operations(tablewright, wanted.proposals):
+    async for operation in open_operations(services, wanted.proposals):
         cell = operation.cell
         found.setdefault(operation.row_id, {})[operation.field] = Laid(
             marks=marks(cell, proposed=True),
@@ -386,7 +384,7 @@ class RowBlock(NamedTuple):
     done: int
 
 
-async def block(tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]) -> RowBlock:
+async def block(services: Services, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]) -> RowBlock:
     """These rows, from the first, as many as fit into a reply."""
     names = [field.name for field in table.shown_fields]
     found: list[dict[str, Any]] = []
@@ -394,8 +392,8 @@ async def block(tablewright: Tablewright, table: Table, proposals: Sequence[str]
     fits = max(1, MOST_CELLS // max(1, len(names)))
     for start in range(0, len(row_ids), fits):
         wanted = row_ids[start : start + fits]
-        proposed = await proposed_cells(tablewright, proposals, wanted)
-        async for rows in tablewright.row_windows(table.id, wanted):
+        proposed = await proposed_cells(services, proposals, wanted)
+        async for rows in services.row_windows(table.id, wanted):
             drawn = await asyncio.to_thread(
                 lambda some, over: [shown_row(row, names, over.get(row.id, {})) for row in some], rows, proposed
             )
@@ -413,22 +411,22 @@ def size_of(drawn: dict[str, Any]) -> int:
 
 
 async def proposed_cells(
-    tablewright: Tablewright, proposals: Sequence[str], row_ids: Sequence[RowId]
+    services: Services, proposals: Sequence[str], row_ids: Sequence[RowId]
 ) -> dict[RowId, dict[str, Cell]]:
     proposed: dict[RowId, dict[str, Cell]] = {}
-    async for operation in open_operations(tablewright, proposals, row_ids=row_ids):
+    async for operation in open_operations(services, proposals, row_ids=row_ids):
         proposed.setdefault(operation.row_id, {})[operation.field] = operation.cell
     return proposed
 
 
 async def open_operations(
-    tablewright: Tablewright, proposals: Sequence[str], *, row_ids: Sequence[RowId] | None = None, field: str = ""
+    services: Services, proposals: Sequence[str], *, row_ids: Sequence[RowId] | None = None, field: str = ""
 ) -> AsyncIterator[Operation]:
     """What of the proposals waits for a decision; of two for one cell, the newer comes last."""
     for proposal_id in reversed(proposals):
         after = (0, "")
         while True:
-            page = await tablewright.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field)
+            page = await services.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field)
             for operation in page:
                 if operation.decision == "open":
                     yield operation

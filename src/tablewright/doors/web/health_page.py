@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from nicegui import ui
 
-from tablewright.app import doctor
 from tablewright.doors.web.elements import Shown, card, chip, grid, journey, paragraph, quiet, row, safe, when
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
 from tablewright.operations.paths import hider_for
+from tablewright.services import doctor
 from tablewright.settings import Settings
 
 if TYPE_CHECKING:
-    from tablewright.app import Check, Schedule
+    from tablewright.services import Check, Schedule
 
 PATH = "/status"
 EXTRA = "Extra "
@@ -40,8 +40,8 @@ async def health_page() -> None:
             found.clear()
             checks.refresh()
             try:
-                hide = hider_for(seen.person, seen.tablewright.settings)
-                checks_made = await doctor(seen.tablewright.settings, ask=ask)
+                hide = hider_for(seen.person, seen.services.settings)
+                checks_made = await doctor(seen.services.settings, ask=ask)
                 found[:] = [replace(each, detail=hide(each.detail), advice=hide(each.advice)) for each in checks_made]
             finally:
                 button.enable()
@@ -66,7 +66,7 @@ async def health_page() -> None:
             heading(t("Schedules"))
             await schedules(looked=False)
         if seen.person.may_administer:
-            show_settings(seen.tablewright.settings, hider_for(seen.person, seen.tablewright.settings))
+            show_settings(seen.services.settings, hider_for(seen.person, seen.services.settings))
     ui.timer(0.1, look, once=True)
 
 
@@ -97,7 +97,7 @@ def show_check(check: Check) -> None:
 
 
 async def show_workers() -> None:
-    workers = await (await visit_now()).tablewright.jobs.workers()
+    workers = await (await visit_now()).services.jobs.workers()
     if not workers:
         quiet(t("No worker is running. The server processes runs itself, or start `tablewright worker`."))
         return
@@ -111,8 +111,8 @@ async def show_schedules(*, looked: bool) -> None:
         quiet(t("Searching …"))
         return
     now = await visit_now()
-    names = {each.id: each.name for each in await now.tablewright.tables()}
-    schedules = [each for each in await now.tablewright.jobs.schedules() if now.person.sees(each.table_id)]
+    names = {each.id: each.name for each in await now.services.tables()}
+    schedules = [each for each in await now.services.jobs.schedules() if now.person.sees(each.table_id)]
     if not schedules:
         quiet(t("Nothing is scheduled. Tables can be rechecked or refreshed hourly, daily or weekly."))
         return

@@ -44,12 +44,12 @@ class LivingTable:
     async def update(self) -> None:
         if not self.id:
             return
-        tablewright = visit().tablewright
-        table = await tablewright.table(self.id)
-        rows = self._ordered(list(await tablewright.page(table.id, limit=MOST_ROWS)))
+        services = visit().services
+        table = await services.table(self.id)
+        rows = self._ordered(list(await services.page(table.id, limit=MOST_ROWS)))
         shape = (table.fields, tuple(each.id for each in rows), self._sort, self._descending, self.ranking)
         if shape != self._shape:
-            count = await tablewright.count(table.id)
+            count = await services.count(table.id)
             self._shape = shape
             self._box.clear()
             with self._box:
@@ -148,7 +148,7 @@ class LivingTable:
 async def save(table_id: str) -> None:
     now = await visit_now()
     table = await now.table(table_id)
-    await download(lambda path: now.tablewright.export_file(table.id, path), "shortlist.csv")
+    await download(lambda path: now.services.export_file(table.id, path), "shortlist.csv")
 
 
 def text_of(cell: Cell) -> str:

@@ -103,11 +103,11 @@ async def lookup_page(where: str = "") -> None:
     seen = visit()
     with journey(t("Look up documents"), here="/documents"):
         tabs("/lookup")
-        if not await seen.tablewright.store.documents.all(readable=True):
+        if not await seen.services.store.documents.all(readable=True):
             with empty_state(t("Nothing to look up yet"), "search"):
                 ui.link(t("Add documents"), "/documents")
             return
-        groups = (await list_document_tables(seen.tablewright, ListDocumentGroups())).tables
+        groups = (await list_document_tables(seen.services, ListDocumentGroups())).tables
         if seen.person.may_change:
             LookUp(filled_with(groups, where)).show()
         kinds(groups)
@@ -207,12 +207,12 @@ class LookUp:
     async def look_up(self) -> None:
         now = await visit_to_run()
         known = self.replies[-1].conversation if self.replies else ""
-        self.replies = [await now.tablewright.query_documents(self.filled.form(), conversation=known)]
+        self.replies = [await now.services.query_documents(self.filled.form(), conversation=known)]
         self.answer.refresh()
 
     async def more(self) -> None:
         now = await visit_to_run()
-        self.replies.append(await now.tablewright.more_rows(self.replies[-1].conversation))
+        self.replies.append(await now.services.more_rows(self.replies[-1].conversation))
         self.answer.refresh()
 
     def show_answer(self) -> None:
@@ -268,10 +268,10 @@ def export_of(group: KnownGroup) -> Callable[[], object]:
     """All members with all that is known of them."""
 
     async def export() -> None:
-        tablewright = (await visit_to_run()).tablewright
+        services = (await visit_to_run()).services
         kind, table = ("", group.name) if group.is_table else (group.name, "")
         form = Form(kind=kind, table=table, show=tuple(each.name for each in group.columns))
-        reply = await tablewright.query_documents(form)
-        await download(lambda path: tablewright.export_result(reply.result_id, path), f"{group.name}.csv")
+        reply = await services.query_documents(form)
+        await download(lambda path: services.export_result(reply.result_id, path), f"{group.name}.csv")
 
     return export

@@ -39,9 +39,9 @@ async def rows(
     wanted = await checked(visit, wanted_of(table.id, request.query_params))
     orders: RowOrders = request.app.state.page_rows
     async with request.state.without_turn():  # sorting has turns of its own, and those who scroll do not wait for it
-        matching = await orders.find(visit.tablewright, wanted)
+        matching = await orders.find(visit.services, wanted)
     ids = list(matching.row_ids[start : min(end, start + MOST)])
-    found = await block(visit.tablewright, table, wanted.proposals, ids)
+    found = await block(visit.services, table, wanted.proposals, ids)
     next_start = start + found.done if found.done < len(ids) else None
     answer = {"rows": found.rows, "total": len(matching.row_ids), "next": next_start, "note": matching.note}
     return await asyncio.to_thread(as_json, answer)
@@ -56,7 +56,7 @@ async def cells(request: Request, visit: Visiting, table_id: str, format: str = 
     except msgspec.MsgspecError as error:
         raise UsageError(f"This is no selection: {error}.") from None
     await checked(visit, picked.wanted(table.id))
-    found = await (markdown_of if format == "md" else text_of)(visit.tablewright, table, picked)
+    found = await (markdown_of if format == "md" else text_of)(visit.services, table, picked)
     return PlainTextResponse(found, headers={"Cache-Control": "no-store"})
 
 
@@ -70,13 +70,13 @@ async def file(
     if shown:
         wanted = await checked(visit, wanted_of(table.id, request.query_params))
         async with request.state.without_turn():
-            row_ids = list(await request.app.state.page_rows.order(visit.tablewright, wanted))
+            row_ids = list(await request.app.state.page_rows.order(visit.services, wanted))
     if format not in FORMATS:
         raise NotFound(f"A table cannot be written as {format!r}.", advice=f"Formats: {', '.join(FORMATS)}.")
     folder, handle = make_temporary_folder()
     path = folder / f"{table.id}.{format}"
     try:
-        await visit.tablewright.export_file(table.id, path, evidence=evidence, row_ids=row_ids)
+        await visit.services.export_file(table.id, path, evidence=evidence, row_ids=row_ids)
     except BaseException:
         remove_temporary_folder(folder, handle)
         raise
@@ -86,7 +86,7 @@ async def file(
 @router.get("/documents/{document_id}/pages/{number}")
 async def document_page(visit: Visiting, document_id: str, number: int, quote: str = "") -> Response:
     """A page of a PDF as a picture, with the quote marked."""
-    document = await find_document(visit.tablewright, document_id)
+    document = await find_document(visit.services, document_id)
     path = Path(document.path)
     if document.media != "pdf" or not await asyncio.to_thread(path.is_file):
         raise NotFound(f"There is no picture of the pages of {document.name}.")
@@ -97,7 +97,7 @@ async def document_page(visit: Visiting, document_id: str, number: int, quote: s
 async def checked(visit: Visiting, wanted: RowQuery) -> RowQuery:
     """Whoever may see one table learns nothing of another by naming its proposal."""
     for proposal_id in wanted.proposals:
-        if (await visit.tablewright.proposal(proposal_id, counted=False)).table_id != wanted.table_id:
+        if (await visit.services.proposal(proposal_id, counted=False)).table_id != wanted.table_id:
             raise NotFound(f"There is no proposal {proposal_id!r}.")
     return wanted
 

@@ -6,7 +6,6 @@ import time
 
 from nicegui import ui
 
-from tablewright.app import Run
 from tablewright.domain.research import Brief, Research, ResearchRequest, ResearchStatus
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
@@ -33,6 +32,7 @@ from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import t, translated
 from tablewright.formats.reports import wording
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Run
 
 LONGEST = 2_000
 AT_ONCE = 30
@@ -74,7 +74,7 @@ async def researches_page() -> None:
     with journey(t("Research"), here="/research"):
         if seen.person.may_change:
             question_form()
-        known = await seen.tablewright.researches()
+        known = await seen.services.researches()
         if not known:
             with empty_state(t("No research yet"), "travel_explore"):
                 ui.label(
@@ -118,7 +118,7 @@ def question_form() -> None:
             return
         button.disable()
         try:
-            await propose(now, await now.tablewright.plan_research(request(), max_tasks=most()))
+            await propose(now, await now.services.plan_research(request(), max_tasks=most()))
         finally:
             button.enable()
 
@@ -134,17 +134,17 @@ def question_form() -> None:
         return count_of(tasks)
 
     async def propose(now: Visit, brief: Brief) -> None:
-        likely = await now.tablewright.estimate_research(brief, max_tasks=most())
+        likely = await now.services.estimate_research(brief, max_tasks=most())
 
         async def begin() -> None:
             starting = await visit_to_run()
-            research = await starting.tablewright.begin_research(request(), brief=brief, max_tasks=most())
+            research = await starting.services.begin_research(request(), brief=brief, max_tasks=most())
             await start(starting, research, count_of(minutes))
             ui.navigate.to(f"/research/{research.id}")
 
         async def change(words: str) -> None:
             changing = await visit_to_run()
-            new = await changing.tablewright.plan_research(request(), max_tasks=most(), before=brief, change=words)
+            new = await changing.services.plan_research(request(), max_tasks=most(), before=brief, change=words)
             await propose(changing, new)
 
         place.clear()
@@ -155,7 +155,7 @@ def question_form() -> None:
             quiet(f"{wording.estimate(likely)}.")
             with row():
                 ui.button(t("Start"), icon="play_arrow", on_click=begin).props("unelevated")
-            if now.tablewright.settings.model:
+            if now.services.settings.model:
                 saying(t("What should change?"), t("Change"), change)
 
     with card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
@@ -181,14 +181,14 @@ def question_form() -> None:
             minutes = count_input(t("Max. minutes"), most=600)
             ui.space()
             button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
-        if visit().tablewright.settings.budget:
-            quiet(t("It may spend up to {budget} dollars.", budget=visit().tablewright.settings.budget))
+        if visit().services.settings.budget:
+            quiet(t("It may spend up to {budget} dollars.", budget=visit().services.settings.budget))
     place = ui.element("div").classes("tw-column").props("aria-live=polite")
 
 
 async def start(now: Visit, research: Research, minutes: float | None = None) -> str:
     """As a durable run: it goes on whoever looks, and whichever worker does it."""
-    return await now.tablewright.start_research(research.id, minutes=minutes)
+    return await now.services.start_research(research.id, minutes=minutes)
 
 
 # ── one piece of research ────────────────────────────────────────────────────────────────────────────────────────────
@@ -198,7 +198,7 @@ async def start(now: Visit, research: Research, minutes: float | None = None) ->
 @or_missing
 async def research_page(research_id: str) -> None:
     seen = visit()
-    research = await (await visit_now()).tablewright.research(research_id)
+    research = await (await visit_now()).services.research(research_id)
     with journey(research.brief.question, here="/research"):
         if await may_share():
             share_button("research", research.id)
@@ -233,16 +233,14 @@ class OpenResearch:
             with_page(self.follow(self.run.id))
 
     async def look_for_run(self) -> None:
-        self.run = await self.seen.tablewright.research_run(self.research)
+        self.run = await self.seen.services.research_run(self.research)
         self.left = self.research.status == "running" and (
-            self.run is None
-            or self.run.status != "running"
-            or await self.seen.tablewright.jobs.is_interrupted(self.run)
+            self.run is None or self.run.status != "running" or await self.seen.services.jobs.is_interrupted(self.run)
         )
 
     async def follow(self, run_id: str) -> None:
         """What the run tells, as it tells it; a round that is whole is shown at once."""
-        async for event in self.seen.tablewright.jobs.watch(run_id):
+        async for event in self.seen.services.jobs.watch(run_id):
             news = event.progress
             stage, _, detail = news.detail.partition(": ")
             if stage in ("task", "claim", "round"):
@@ -260,7 +258,7 @@ class OpenResearch:
             part.refresh()
 
     async def read_again(self) -> None:
-        self.research = await self.seen.tablewright.research(self.research.id)
+        self.research = await self.seen.services.research(self.research.id)
         await self.look_for_run()
 
     @property
@@ -306,20 +304,20 @@ class OpenResearch:
 
     async def stop(self) -> None:
         now = await visit_to_run()
-        await now.tablewright.research(self.research.id)
+        await now.services.research(self.research.id)
         if self.run is not None:
-            await now.tablewright.jobs.cancel(self.run.id)
+            await now.services.jobs.cancel(self.run.id)
             say(t("Stopping. Finished rounds are kept."))
 
     async def go_on(self) -> None:
         now = await visit_to_run()
-        await start(now, await now.tablewright.research(self.research.id))
+        await start(now, await now.services.research(self.research.id))
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
         now = await visit_now()
-        research_id = (await now.tablewright.research(self.research.id)).id
-        await download(lambda path: now.tablewright.write_report(research_id, path), f"research-{research_id}.{ending}")
+        research_id = (await now.services.research(self.research.id)).id
+        await download(lambda path: now.services.write_report(research_id, path), f"research-{research_id}.{ending}")
 
     def show_rounds(self) -> None:
         if not self.research.rounds:
@@ -352,10 +350,10 @@ class OpenResearch:
 
     async def ask_further(self, words: str) -> None:
         now = await visit_to_run()
-        research = await now.tablewright.research(self.research.id)
+        research = await now.services.research(self.research.id)
 
         async def refine(_: Undertaking) -> None:
-            await now.tablewright.refine_research(research.id, words)
+            await now.services.refine_research(research.id, words)
 
         undertakings(now).begin(self.follow_up_key, "Looking", refine)
         self.report.refresh()

@@ -10,7 +10,6 @@ from typing import ParamSpec
 import msgspec
 from nicegui import context, ui
 
-from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, Tablewright
 from tablewright.domain.model import PENDING, Cell, Field, Row, Table
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.context import Visit
@@ -32,6 +31,7 @@ from tablewright.doors.web.table_proposals import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.services import CellAt, Operation, ProposalHead, Review, Selection, Services
 
 P = ParamSpec("P")
 
@@ -72,7 +72,7 @@ TO_DO: PageText[dict[str, str]] = {
 @or_missing
 async def review_page(proposal_id: str) -> None:
     visit = await visit_now()
-    head = await visit.tablewright.proposal(proposal_id)
+    head = await visit.services.proposal(proposal_id)
     table = await visit.table(head.table_id)
     if head.status != "open" or not visit.person.may_change:
         with frame(t("Review"), here="/"), empty_state(t("This proposal is {status}", status=head.status), "rule"):
@@ -80,7 +80,7 @@ async def review_page(proposal_id: str) -> None:
             ui.label(said if visit.person.may_change else t("Only editors can decide on proposals."))
             ui.link(t("Back to the table"), f"/tables/{table.id}")
         return
-    cells = await visit.tablewright.open_cells(head.id)
+    cells = await visit.services.open_cells(head.id)
     await ReviewPage(head, table, cells, verdicts_of(visit, head.id)).build()
 
 
@@ -192,8 +192,8 @@ class ReviewPage:
         visit = await visit_now()
         await visit.table(self._table.id)
         page = self._cells[self._first : self._first + PAGE]
-        self._shown = await operations_of(visit.tablewright, self._head.id, page)
-        self._rows = await visit.tablewright.rows_by_id(self._table.id, [row_id for row_id, _ in page])
+        self._shown = await operations_of(visit.services, self._head.id, page)
+        self._rows = await visit.services.rows_by_id(self._table.id, [row_id for row_id, _ in page])
         self._list.clear()
         self._lines, self._signs = {}, {}
         with self._list:
@@ -330,7 +330,7 @@ class ReviewPage:
         if at == self._detailed:
             return
         self._empty.set_visibility(self._can_empty(at))
-        passages = await read_passages((await visit_now()).tablewright, operation.cell) if operation else {}
+        passages = await read_passages((await visit_now()).services, operation.cell) if operation else {}
         self._detailed = at
         self._detail.clear()
         if operation is None:
@@ -357,7 +357,7 @@ class ReviewPage:
         if operation is None:
             return
         field = self._field(at[1])
-        tablewright = (await visit_to_change()).tablewright
+        services = (await visit_to_change()).services
         value = cell_text(operation.cell)
         known = self._verdicts.get(at)
         if known is not None and known.own is not None:
@@ -370,7 +370,7 @@ class ReviewPage:
 
             async def take() -> None:
                 try:
-                    own = tablewright.changes.own_value(
+                    own = services.changes.own_value(
                         given.value or "", field, run_id=self._head.run_id, attempt=operation.cell.attempt
                     )
                 except TablewrightError as error:
@@ -392,15 +392,15 @@ class ReviewPage:
         self._window = window
 
     async def _accept_sure(self) -> None:
-        tablewright = (await visit_to_change()).tablewright
+        services = (await visit_to_change()).services
         least = Selection(min_confidence=float(self._bound.value))
-        self._mark(await tablewright.open_cells(self._head.id, least, failed=False), "accepted")
+        self._mark(await services.open_cells(self._head.id, least, failed=False), "accepted")
 
     async def _column_all(self, word: str) -> None:
         """An empty cell is not accepted unseen."""
-        tablewright = (await visit_to_change()).tablewright
+        services = (await visit_to_change()).services
         of = Selection(fields=(str(self._column.value),))
-        cells = await tablewright.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
+        cells = await services.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
         self._mark(cells, word)
 
     def _mark(self, cells: Iterable[CellAt], word: str) -> None:
@@ -427,7 +427,7 @@ class ReviewPage:
             )
         visit = await visit_to_change()
         await visit.table(self._table.id)
-        done = await visit.tablewright.changes.decide(self._head.id, self._review())
+        done = await visit.services.changes.decide(self._head.id, self._review())
         self._verdicts.clear()
         accepted = done.cells - done.edited
         counts = {"accepted": accepted, "edited": done.edited, "refused": done.refused}
@@ -438,11 +438,11 @@ class ReviewPage:
         if done.too_late:
             said.append(t("{count} decided by somebody else.", count=done.too_late))
         say(" ".join(said))
-        head = await visit.tablewright.proposal(self._head.id)
+        head = await visit.services.proposal(self._head.id)
         if head.status != "open":
             ui.navigate.to(f"/tables/{self._table.id}")
             return
-        self._cells, self._cursor = sorted(await visit.tablewright.open_cells(head.id)), 0
+        self._cells, self._cursor = sorted(await visit.services.open_cells(head.id)), 0
         await self._show_page()
 
     def _review(self) -> Review:
@@ -465,13 +465,13 @@ class ReviewPage:
         return proposed or self._table.field(name) or Field(name=name)
 
 
-async def operations_of(tablewright: Tablewright, proposal_id: str, page: list[CellAt]) -> dict[CellAt, Operation]:
+async def operations_of(services: Services, proposal_id: str, page: list[CellAt]) -> dict[CellAt, Operation]:
     """The operations of these cells, which follow each other."""
     if not page:
         return {}
     wanted, found = {*page}, dict[CellAt, Operation]()
     after: CellAt = (page[0][0] - 1, "\U0010ffff")
-    while operations := await tablewright.operations(proposal_id, after=after, limit=4 * PAGE):
+    while operations := await services.operations(proposal_id, after=after, limit=4 * PAGE):
         found |= {at: each for each in operations if (at := (each.row_id, each.field)) in wanted}
         after = (operations[-1].row_id, operations[-1].field)
         if after >= page[-1]:

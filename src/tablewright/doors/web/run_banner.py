@@ -11,13 +11,13 @@ from typing import Any
 
 from nicegui import ui
 
-from tablewright.app import Run
 from tablewright.doors.web.elements import paragraph
 from tablewright.doors.web.frame import hidden, visit_now
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Run
 
 FAILURES: PageText[dict[str, str]] = {
     "paused": "The run is paused.",
@@ -58,20 +58,20 @@ class RunBanner:
 
     async def look(self, newest: Run | None) -> None:
         """At the newest run of the table, which goes on no longer."""
-        tablewright = (await visit_now()).tablewright
+        services = (await visit_now()).services
         if self._is_sample is None:
-            self._is_sample = await tablewright.is_sample(self._table_id)
+            self._is_sample = await services.is_sample(self._table_id)
             if self._is_sample:
                 with self._sample:
                     ui.label(t(SAMPLE))
         status: str = "" if newest is None else newest.status
-        if newest is not None and status == "running" and await tablewright.jobs.is_interrupted(newest):
+        if newest is not None and status == "running" and await services.jobs.is_interrupted(newest):
             status = "interrupted"
         if newest is None or status not in (*FAILURES, "over_budget") or (newest.id, status) in self._closed:
             if self._shown and self._shown[1] != "done":
                 self.hide()
             return
-        report = await tablewright.jobs.report(newest)
+        report = await services.jobs.report(newest)
         if not await self._is_open(report["proposal_id"]):
             self.hide()
         elif self._shown != (newest.id, status):
@@ -82,7 +82,7 @@ class RunBanner:
         if not proposal_id:
             return True
         try:
-            head = await (await visit_now()).tablewright.proposal(proposal_id)
+            head = await (await visit_now()).services.proposal(proposal_id)
         except NotFound:
             return False
         return head.status in ("open", "building") or not (
@@ -110,10 +110,10 @@ class RunBanner:
 
     async def explain_empty(self, run: Run) -> bool:
         """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
-        tablewright = (await visit_now()).tablewright
-        if run.kind != "enrich" or (await tablewright.jobs.report(run))["found"]:
+        services = (await visit_now()).services
+        if run.kind != "enrich" or (await services.jobs.report(run))["found"]:
             return False
-        report = await tablewright.jobs.report(run, reasons=True)  # for which all of its cells are read
+        report = await services.jobs.report(run, reasons=True)  # for which all of its cells are read
         if report["empty"]:
             title = t("No value was found.")
             lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
@@ -123,7 +123,7 @@ class RunBanner:
             lines = [kept, cause_of(report["cause"])]
         else:
             return False
-        if tablewright.settings.model == "builtin":
+        if services.settings.model == "builtin":
             lines.append(t("No model is set, so only plainly stated values are found. Choose a model under Settings."))
         else:
             lines.append(
@@ -161,7 +161,7 @@ class RunBanner:
         """With the settings as they are by now: it may be what was wrong with them."""
         visit = await visit_to_write(self._table_id)
         visit.must_run()
-        await visit.tablewright.jobs.resume_in_background(run_id, with_current_settings=True)
+        await visit.services.jobs.resume_in_background(run_id, with_current_settings=True)
         self.hide()
         await self._on_retry()
 

@@ -8,7 +8,6 @@ from typing import Any
 from nicegui import ui
 from nicegui.element import Element
 
-from tablewright.app import Run
 from tablewright.domain.feed import Event, Progress
 from tablewright.domain.text import cell_text, shortened, sureness
 from tablewright.doors.server.context import Visit
@@ -36,6 +35,7 @@ from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import reason_text, t
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Run
 
 AT_ONCE = 30
 CHARTED = 300
@@ -103,13 +103,13 @@ class RunList:
             await self.show_charts()
 
     async def read_names(self) -> None:
-        self.names = {each.id: each.name for each in await self.seen.tablewright.tables()}
+        self.names = {each.id: each.name for each in await self.seen.services.tables()}
 
     async def report(self, before: Mapping[str, Run]) -> None:
         """On those that have changed."""
         for run in self.runs:
             if run != before.get(run.id):
-                self.reports[run.id] = await self.seen.tablewright.jobs.report(run)
+                self.reports[run.id] = await self.seen.services.jobs.report(run)
 
     async def look(self) -> None:
         """Reports are read anew only of what has changed."""
@@ -189,7 +189,7 @@ class RunList:
     async def show_figures(self, table_id: str) -> None:
         now = await visit_now()
         table = await now.table(table_id)
-        rows = await now.tablewright.page(table.id, limit=MOST_ROWS)
+        rows = await now.services.page(table.id, limit=MOST_ROWS)
         if not rows:
             quiet(t("This table has no rows yet."))
             return
@@ -215,7 +215,7 @@ def may_see(seen: Visit, run: Run) -> bool:
 
 async def newest(seen: Visit, most: int, table_id: str | None) -> list[Run]:
     """Of those that the person sees."""
-    return await seen.tablewright.jobs.all(table_id, limit=most)
+    return await seen.services.jobs.all(table_id, limit=most)
 
 
 def name_of(run: Run, total: int) -> str:
@@ -250,13 +250,13 @@ def so_far(report: Mapping[str, Any]) -> str:
 async def run_page(run_id: str) -> None:
     seen = await visit_now()
     run = await visible(seen, run_id)
-    total = (await seen.tablewright.jobs.report(run))["total"]
+    total = (await seen.services.jobs.report(run))["total"]
     with journey(name_of(run, total), here="/runs"):
         await OpenRun(seen, run).show()
 
 
 async def visible(seen: Visit, run_id: str) -> Run:
-    run = await seen.tablewright.jobs.get(run_id)
+    run = await seen.services.jobs.get(run_id)
     if not may_see(seen, run):
         raise NotFound(t("There is no run {run_id}.", run_id=run_id))
     return run
@@ -269,9 +269,9 @@ class OpenRun:
 
     async def show(self) -> None:
         about(self.run.table_id)
-        self.report = await self.seen.tablewright.jobs.report(self.run, reasons=True)
+        self.report = await self.seen.services.jobs.report(self.run, reasons=True)
         self.is_open = await self.awaits_review()
-        tables = {each.id: each.name for each in await self.seen.tablewright.tables()}
+        tables = {each.id: each.name for each in await self.seen.services.tables()}
         self.table_name = tables.get(self.run.table_id, "")
         ui.link(t("← All runs"), "/runs")
         self.head = ui.refreshable(self.show_head)
@@ -289,7 +289,7 @@ class OpenRun:
 
     async def follow(self, after: int) -> None:
         """The newest on top."""
-        async for event in self.seen.tablewright.jobs.watch(self.run.id, after=after):
+        async for event in self.seen.services.jobs.watch(self.run.id, after=after):
             with self.feed:
                 show_event(event).move(target_index=0)
             for old in self.feed.default_slot.children[FEED:]:
@@ -298,9 +298,9 @@ class OpenRun:
     async def look(self) -> None:
         if self.report["status"] not in ("running", "stopping", "interrupted"):
             return
-        run = await self.seen.tablewright.jobs.get(self.run.id)
+        run = await self.seen.services.jobs.get(self.run.id)
         ended = run.status != "running"
-        report = await self.seen.tablewright.jobs.report(run, reasons=ended)
+        report = await self.seen.services.jobs.report(run, reasons=ended)
         before, self.run, self.report = self.report, run, report
         if report["status"] != before["status"]:
             self.is_open = await self.awaits_review()
@@ -310,7 +310,7 @@ class OpenRun:
 
     async def awaits_review(self) -> bool:
         proposal_id = self.report["proposal_id"]
-        return bool(proposal_id) and (await self.seen.tablewright.proposal(proposal_id, counted=False)).status == "open"
+        return bool(proposal_id) and (await self.seen.services.proposal(proposal_id, counted=False)).status == "open"
 
     def show_head(self) -> None:
         """Apart from what changes all the time: nobody wants a button replaced under the finger."""
@@ -374,13 +374,13 @@ class OpenRun:
     async def stop(self) -> None:
         now = await visit_to_run()
         await visible(now, self.run.id)
-        await now.tablewright.jobs.cancel(self.run.id)
+        await now.services.jobs.cancel(self.run.id)
         say(t("Stopping. What was found is kept."))
 
     async def resume(self) -> None:
         now = await visit_to_run()
         await visible(now, self.run.id)
-        await now.tablewright.jobs.resume_in_background(self.run.id)
+        await now.services.jobs.resume_in_background(self.run.id)
         ui.navigate.reload()
 
 

@@ -10,18 +10,18 @@ from nicegui import ui
 from nicegui.elements.mixins.disableable_element import DisableableElement
 from nicegui.elements.mixins.value_element import ValueElement
 
-from tablewright.app import find_local_servers, list_models, try_settings
 from tablewright.doors.web.elements import chip, paragraph, quiet
 from tablewright.doors.web.frame import heading, hidden, say, visit_to_administer, what_next
 from tablewright.doors.web.model_downloads import ModelDownloads
 from tablewright.doors.web.words import language, t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import LANGUAGES, PageText
+from tablewright.services import find_local_servers, list_models, try_settings
 from tablewright.settings import Settings, set_elsewhere, with_changes
 
 if TYPE_CHECKING:
-    from tablewright.app import LocalServer
     from tablewright.doors.server.context import Visit
+    from tablewright.services import LocalServer
 
 NO_MODEL = "builtin"
 ENDPOINT = "endpoint"

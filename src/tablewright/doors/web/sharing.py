@@ -23,13 +23,13 @@ PLACES: dict[Shareable, str] = {
 async def may_share() -> bool:
     """Whether there is anybody to share things with, and this is no viewer."""
     seen = await visit_now()
-    return seen.person.may_change and bool(await seen.tablewright.users.all() or seen.tablewright.settings.token)
+    return seen.person.may_change and bool(await seen.services.users.all() or seen.services.settings.token)
 
 
 def share_button(kind: Shareable, id: str) -> None:
     async def opened() -> None:
         visit = await visit_to_change()
-        window(await visit.tablewright.shared(kind, id), may_invite=visit.person.may_administer)
+        window(await visit.services.shared(kind, id), may_invite=visit.person.may_administer)
 
     brief_button(t("Share"), "group_add", opened)
 
@@ -38,7 +38,7 @@ def window(shared: Shared, *, may_invite: bool) -> None:
     async def keep() -> None:
         people = [name.strip() for name in (names.value or "").split(",") if name.strip()]
         now = await visit_to_change()
-        done = await now.tablewright.share(shared.kind, shared.id, people, everyone=everyone.value, only=True)
+        done = await now.services.share(shared.kind, shared.id, people, everyone=everyone.value, only=True)
         dialog.close()
         nobody = t("Shared with nobody.")
         with_them = t("Shared with {people}.", people=", ".join(done.people)) if done.people else nobody
@@ -50,7 +50,7 @@ def window(shared: Shared, *, may_invite: bool) -> None:
 
     async def invite() -> None:
         now = await visit_to_administer()
-        person, token = await now.tablewright.viewer_link(shared.kind, shared.id)
+        person, token = await now.services.viewer_link(shared.kind, shared.id)
         link = f"{base}/login?{urlencode({'next': place, 'token': token})}"
         ui.clipboard.write(link)
         with made:

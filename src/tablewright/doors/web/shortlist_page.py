@@ -86,7 +86,7 @@ async def shortlists_page() -> None:
 
     async def begin(words: str) -> None:
         now = await visit_to_run()
-        state = await now.tablewright.begin_shortlist()
+        state = await now.services.begin_shortlist()
         send(now, state.id, words)
         ui.navigate.to(f"/shortlist/{state.id}")
 
@@ -94,7 +94,7 @@ async def shortlists_page() -> None:
         if seen.person.may_change:
             with card(t("What to buy")):
                 heading(t("What are you looking for?"))
-                if seen.tablewright.settings.model == BUILTIN:
+                if seen.services.settings.model == BUILTIN:
                     show_form(begin)
                 else:
                     saying(
@@ -110,7 +110,7 @@ async def shortlists_page() -> None:
                             "are compared."
                         )
                     )
-        known = await seen.tablewright.shortlists()
+        known = await seen.services.shortlists()
         if not known:
             with empty_state(t("No shortlist yet"), "checklist"):
                 ui.label(
@@ -173,7 +173,7 @@ def line(state: ShortlistState) -> list[Shown]:
 @or_missing
 async def shortlist_page(shortlist_id: str) -> None:
     seen = await visit_now()
-    state = await seen.tablewright.shortlist(shortlist_id)
+    state = await seen.services.shortlist(shortlist_id)
     with journey(t("Shortlist"), here="/shortlist"):
         if await may_share():
             share_button("shortlist", state.id)
@@ -198,7 +198,7 @@ def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
             undertaking.said = step.detail
 
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
-            state, reply = await now.tablewright.shortlist_turn(
+            state, reply = await now.services.shortlist_turn(
                 shortlist_id, words, watch=watch, tell=tell, exports=Path(folder)
             )
             talk.keep(len(state.messages) - 1, reply)
@@ -246,7 +246,7 @@ class AdviceView:
     async def rank(self) -> None:
         """Once candidates were compared; while cells are being filled nothing changes its place."""
         if self.state.has_presented and not self.is_busy:
-            self.table.ranking = await self.seen.tablewright.shortlist_ranking(self.state.id)
+            self.table.ranking = await self.seen.services.shortlist_ranking(self.state.id)
 
     def show_conditions(self) -> None:
         """What counts for the table beside it; before it is confirmed it can be changed in the conversation."""
@@ -327,7 +327,7 @@ class AdviceView:
 
     async def say(self, words: str) -> None:
         now = await visit_to_run()
-        await now.tablewright.shortlist(self.state.id)
+        await now.services.shortlist(self.state.id)
         if self.is_busy:
             raise UsageError(
                 t("“{words}” was not sent: the last message is still being answered.", words=shortened(words, 80)),
@@ -349,7 +349,7 @@ class AdviceView:
             await self.table.update()
         elif self.was_busy:
             self.was_busy = False
-            state = await self.seen.tablewright.shortlist(self.state.id)
+            state = await self.seen.services.shortlist(self.state.id)
             if state == self.state and not self.shows_work:
                 return  # what is shown is so already, and a button made anew would lose a press on its way here
             self.state = state

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
-from tablewright.app import FileOptions, KnownFile, Preview
 from tablewright.domain.model import Field, Table
 from tablewright.domain.text import shortened
 from tablewright.doors.api.uploads import safe_name
@@ -23,6 +22,7 @@ from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.services import FileOptions, KnownFile, Preview
 from tablewright.temporary import temporary_folder
 
 LARGEST = 200 * 1024 * 1024
@@ -41,7 +41,7 @@ def sample_button(*, first: bool = False) -> ui.button:
         button.props("loading")
         try:
             visit = await visit_to_change()
-            table = await visit.tablewright.add_sample()
+            table = await visit.services.add_sample()
         finally:
             button.props(remove="loading")
         ui.navigate.to(f"/tables/{table.id}")
@@ -77,11 +77,11 @@ async def import_upload(file: FileUpload) -> None:
         path = Path(folder) / safe_name(file.name, "table")
         await file.save(path)
         options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
-        known = await visit.tablewright.recognise_file(path, options)
+        known = await visit.services.recognise_file(path, options)
         if known is not None:
             choice = await ask_which_table(path.name, known)
             if choice == "known" and known.changed:
-                await visit.tablewright.add_new_rows(known)
+                await visit.services.add_new_rows(known)
             if choice == "known":
                 ui.navigate.to(f"/tables/{known.table.id}")
             if choice != "new":
@@ -93,7 +93,7 @@ async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> No
     """Shows what the file would become, as often as the person changes something; imports it when they say so."""
     chosen = await Previewed(visit, path, options).ask()
     if chosen is not None:
-        imported = await visit.tablewright.import_file(path, chosen)
+        imported = await visit.services.import_file(path, chosen)
         ui.navigate.to(f"/tables/{imported.table.id}")
 
 
@@ -106,7 +106,7 @@ class Previewed:
         self._options = options
 
     async def ask(self) -> FileOptions | None:
-        self._shown = await self._visit.tablewright.preview_file(self._path, self._options)
+        self._shown = await self._visit.services.preview_file(self._path, self._options)
         with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
             heading(t("Import a table"))
             self._name = ui.input(t("Table name"), value=self._shown.name).props("outlined dense maxlength=200")
@@ -195,7 +195,7 @@ class Previewed:
     async def _read_anew(self) -> None:
         self._options = replace(self._options, header=bool(self._header.value), key_field="", fields=())
         try:
-            self._shown = await self._visit.tablewright.preview_file(self._path, self._options)
+            self._shown = await self._visit.services.preview_file(self._path, self._options)
         except TablewrightError as error:
             tell(error)
             return
@@ -204,14 +204,14 @@ class Previewed:
     async def _look_again(self) -> None:
         """After a type was changed: which values would not fit it."""
         try:
-            self._show_problems(await self._visit.tablewright.preview_file(self._path, self._wanted()))
+            self._show_problems(await self._visit.services.preview_file(self._path, self._wanted()))
         except TablewrightError as error:
             tell(error)
 
     async def _import(self) -> None:
         try:
             wanted = self._wanted()
-            await self._visit.tablewright.preview_file(self._path, wanted)
+            await self._visit.services.preview_file(self._path, wanted)
         except TablewrightError as error:
             tell(error)
             return
@@ -272,7 +272,7 @@ async def ask_blank() -> None:
         async def create() -> None:
             visit = await visit_to_change()
             fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
-            window.submit(await visit.tablewright.create_table(name.value or "", fields))
+            window.submit(await visit.services.create_table(name.value or "", fields))
 
         dialog_buttons(window, t("Create"), create)
     await open_made(window)
@@ -343,7 +343,7 @@ def not_arrived(status: int) -> UsageError:
 
 async def ask_documents() -> None:
     visit = await visit_to_change()
-    documents = await visit.tablewright.store.documents.all(readable=True)
+    documents = await visit.services.store.documents.all(readable=True)
     if not documents:
         raise UsageError(
             t("There are no documents yet."), advice=t("Add some under Documents. Each can then become a row.")
@@ -357,7 +357,7 @@ async def ask_documents() -> None:
 
         async def create() -> None:
             now = await visit_to_change()
-            made = await now.tablewright.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
+            made = await now.services.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
             window.submit(made.table)
 
         dialog_buttons(window, t("Create"), create)

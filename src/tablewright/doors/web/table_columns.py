@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from nicegui import ui
 
-from tablewright.app import Change, Tablewright
 from tablewright.conditions.column_filter import filter_on, ordered
 from tablewright.domain.condition import OPERATORS, UNARY, Condition, split_values
 from tablewright.domain.edits import RemoveField
@@ -22,10 +21,11 @@ from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.words import TYPES, t, translated, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Change, Services
 from tablewright.values.units import with_unit
 
 if TYPE_CHECKING:
-    from tablewright.app import Rechecked
+    from tablewright.services import Rechecked
 
 MOST_COMMON = 5
 FIGURES: PageText[tuple[tuple[str, Callable[[list[float]], float]], ...]] = (
@@ -72,7 +72,7 @@ async def edit(table: Table, field: Field) -> Change | None:
                 ),
                 detail.value or "",
             )
-            changes = (await visit_to_write(table.id)).tablewright.changes
+            changes = (await visit_to_write(table.id)).services.changes
             done.append(await changes.change_column(table.id, field.name, changed))
             window.submit(True)
 
@@ -141,13 +141,13 @@ async def ask_filter(field: Field, fields: Sequence[Field], known: Condition | N
 
 
 async def delete(table: Table, field: Field) -> Change | None:
-    changes = (await visit_to_write(table.id)).tablewright.changes
+    changes = (await visit_to_write(table.id)).services.changes
     change = await changes.edit(table.id, [RemoveField(name=field.name)], f"deleted column {field.name}")
     say(t("{name} deleted. Press Ctrl+Z to undo.", name=shortened(field.name, 60)))
     return change
 
 
-async def statistics(tablewright: Tablewright, table: Table, field: Field) -> list[tuple[str, str]]:
+async def statistics(services: Services, table: Table, field: Field) -> list[tuple[str, str]]:
     """What the values of a column come to, a figure a line."""
     marks: Counter[str] = Counter()
     texts: Counter[str] = Counter()
@@ -162,7 +162,7 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
                 unit = cell.value.currency if isinstance(cell.value, Money) else ""
                 figures.setdefault(unit or field.unit, []).append(value)
 
-    await tablewright.column(table.id, field.name, take)
+    await services.column(table.id, field.name, take)
     filled = texts.total()
     lines = [
         (t("Filled"), t("{filled} of {all}", filled=filled, all=marks.total())),
@@ -179,8 +179,8 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
     return lines
 
 
-async def show_statistics(tablewright: Tablewright, table: Table, field: Field) -> None:
-    lines: list[tuple[str, Any]] = [*await statistics(tablewright, table, field)]
+async def show_statistics(services: Services, table: Table, field: Field) -> None:
+    lines: list[tuple[str, Any]] = [*await statistics(services, table, field)]
     with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
         paragraph(shortened(field.name, 80), "tw-h2")
         with ui.element("dl").classes("tw-facts"):

@@ -45,12 +45,12 @@ class ExportMenu:
         return {**query, "sort": view.sort, "descending": str(view.descending).lower()}
 
     async def _fill(self) -> None:
-        tablewright = (await visit_now()).tablewright
-        total, wanted = await tablewright.count(self._page.table.id), self._page.grid.wanted
+        services = (await visit_now()).services
+        total, wanted = await services.count(self._page.table.id), self._page.grid.wanted
         self._menu.clear()
         with self._menu:
             if wanted.is_filtered:
-                shown = len(await table_cells.orders().order(tablewright, wanted))
+                shown = len(await table_cells.orders().order(services, wanted))
                 self._offer(t("{count} row shown|{count} rows shown", count=shown), shown=True)
                 ui.separator()
             self._offer(all_rows(total), shown=False)
@@ -77,8 +77,8 @@ class ExportMenu:
         return t("Values waiting for review are not included.") if self._page.proposals.heads else ""
 
     async def _send(self, rows: str, *, shown: bool) -> None:
-        tablewright = (await visit_now()).tablewright
-        row_ids = list(await table_cells.orders().order(tablewright, self._page.grid.wanted)) if shown else None
+        services = (await visit_now()).services
+        row_ids = list(await table_cells.orders().order(services, self._page.grid.wanted)) if shown else None
         await dialog(self._page.table.id, rows, row_ids, self._waiting)
 
     async def _copy(self, rows: str, *, shown: bool) -> None:
@@ -86,7 +86,7 @@ class ExportMenu:
         table = await visit.table(self._page.table.id)
         names = tuple(field.name for field in table.shown_fields)
         picked = Picked(spans=(RowRange(),), fields=names, query=self._query if shown else {})
-        ui.clipboard.write(await markdown_of(visit.tablewright, table, picked))
+        ui.clipboard.write(await markdown_of(visit.services, table, picked))
         self._announce(t("Copied as Markdown: {rows}.", rows=rows))
 
 
@@ -99,7 +99,7 @@ LONGEST = 500
 
 async def dialog(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
     """`rows` says which, `waiting` what is not among them."""
-    account = (await visit_to_write(table_id)).tablewright.sheets_account()
+    account = (await visit_to_write(table_id)).services.sheets_account()
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
         paragraph(t("Export to Google Sheets"), "tw-h2")
         paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
@@ -119,7 +119,7 @@ async def dialog(table_id: str, rows: str, row_ids: Sequence[RowId] | None, wait
             sending.disable()
             try:
                 visit = await visit_to_write(table_id)
-                sent = await visit.tablewright.send_to_sheets(table_id, to.value or "", row_ids=row_ids)
+                sent = await visit.services.send_to_sheets(table_id, to.value or "", row_ids=row_ids)
             except TablewrightError as error:
                 tell(error)
                 return

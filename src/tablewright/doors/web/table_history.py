@@ -6,12 +6,12 @@ import asyncio
 
 from nicegui import ui
 
-from tablewright.app import Change, Rollback
 from tablewright.domain.model import Table
 from tablewright.doors.web.elements import many, paragraph, when
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import t
+from tablewright.services import Change, Rollback
 
 NEWEST = 100
 
@@ -39,7 +39,7 @@ class Undo:
 
     async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
         async with self._turn:  # keys may come faster than they are followed
-            changes = (await visit_to_write(self._table_id)).tablewright.changes
+            changes = (await visit_to_write(self._table_id)).services.changes
             while these:
                 done = await changes.undo_change(self._table_id, these.pop())
                 if done.change is not None:
@@ -52,7 +52,7 @@ class Undo:
 async def dialog(table: Table, *, may_change: bool) -> bool:
     """Whether something was undone."""
     visit = await visit_now()
-    changes = await visit.tablewright.history((await visit.table(table.id)).id, limit=NEWEST)
+    changes = await visit.services.history((await visit.table(table.id)).id, limit=NEWEST)
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
         ui.label(t("History")).classes("tw-h2")
         ui.label(t("Undoing is a change too, so it can be undone itself. Later changes are kept.")).classes(
@@ -81,7 +81,7 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         if may_change and change.number > 1:
 
             async def undo() -> None:
-                changes = (await visit_to_write(table.id)).tablewright.changes
+                changes = (await visit_to_write(table.id)).services.changes
                 tell_undone(await changes.undo_change(table.id, change.number))
                 window.submit(True)
 
@@ -91,7 +91,7 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         if may_change:
 
             async def go_back() -> None:
-                changes = (await visit_to_write(table.id)).tablewright.changes
+                changes = (await visit_to_write(table.id)).services.changes
                 tell_undone(await changes.go_back(table.id, str(change.number)))
                 window.submit(True)
 

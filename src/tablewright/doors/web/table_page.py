@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 from nicegui import context, events, ui
 
-from tablewright.app import Applied, ProposalHead, Run, TableActivity, WrittenValue
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
@@ -32,6 +31,7 @@ from tablewright.doors.web.table_run import NEWEST, RunBar
 from tablewright.doors.web.table_views import ViewBar, view_of
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.services import Applied, ProposalHead, Run, TableActivity, WrittenValue
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
 """Seconds between two looks at whether somebody else has changed the table, and whether the process of a run ended."""
@@ -46,7 +46,7 @@ async def table_page(table_id: str, view: str = "") -> None:
     visit = await visit_now()
     table = await visit.table(table_id)
     ui.page_title(f"{table.name} · Tablewright")
-    page = OpenTable(table, await visit.tablewright.count(table.id), may_change=visit.person.may_change)
+    page = OpenTable(table, await visit.services.count(table.id), may_change=visit.person.may_change)
     await page.build(view)
 
 
@@ -154,9 +154,9 @@ class OpenTable:
         """The proposals that are not decided, the newest first."""
         visit = await visit_now()
         self.table = await visit.table(self.table.id)
-        self._activity = await visit.tablewright.activity(self.table.id)
-        self._runs = await visit.tablewright.jobs.all(self.table.id, limit=NEWEST)
-        heads = await visit.tablewright.proposals(self.table.id)
+        self._activity = await visit.services.activity(self.table.id)
+        self._runs = await visit.services.jobs.all(self.table.id, limit=NEWEST)
+        heads = await visit.services.proposals(self.table.id)
         return [head for head in heads if head.status in ("open", "building")]
 
     def extra(self) -> list[Field]:
@@ -189,7 +189,7 @@ class OpenTable:
         before = [field.name for field in (*self.table.fields, *self.extra())]
         known = (self.table.fields, self.extra())
         heads = await self._read()
-        self._rows = await (await visit_now()).tablewright.count(self.table.id)
+        self._rows = await (await visit_now()).services.count(self.table.id)
         await self.run.pick_up(self._runs)
         ids = self.proposals.ids
         self.proposals.show(heads, self._left(heads))
@@ -208,7 +208,7 @@ class OpenTable:
         if self._rows > COUNTED:
             return
         visit = await visit_now()
-        self.views.count(await count_marks(visit.tablewright, self.table, self.proposals.ids))
+        self.views.count(await count_marks(visit.services, self.table, self.proposals.ids))
 
     async def _run_ended(self) -> None:
         await self.sync()
@@ -216,7 +216,7 @@ class OpenTable:
 
     async def _look_around(self) -> None:
         try:
-            now = await (await visit_now()).tablewright.activity(self.table.id)
+            now = await (await visit_now()).services.activity(self.table.id)
         except NotFound as error:
             self._looking.cancel()
             self._show_missing(error)
@@ -229,7 +229,7 @@ class OpenTable:
         if not self.run.is_running:
             with suppress(NotFound):  # of which `_look_around` tells
                 visit = await visit_now()
-                await self.run.pick_up(await visit.tablewright.jobs.all(self.table.id, limit=NEWEST))
+                await self.run.pick_up(await visit.services.jobs.all(self.table.id, limit=NEWEST))
 
     def _show_missing(self, error: NotFound) -> None:
         """The table was removed meanwhile, or is no longer this person's."""
@@ -255,8 +255,8 @@ class OpenTable:
     async def edit_cell(self, row_id: RowId, name: str) -> None:
         """In a window of its own: what is too long for the grid, or whatever the finger cannot tap twice."""
         visit = await visit_to_write(self.table.id)
-        table = await visit.tablewright.table(self.table.id)
-        row, field = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
+        table = await visit.services.table(self.table.id)
+        row, field = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
         if row is None or field is None:
             raise NotFound(t("The row {row_id} or its column {name} no longer exists.", row_id=row_id, name=name))
         _, proposed = await self.panel.proposed(row, name)
@@ -288,18 +288,18 @@ class OpenTable:
         except TablewrightError:
             self.grid.refresh()  # it shows what was typed
             raise
-        table = await visit.tablewright.table(self.table.id)
+        table = await visit.services.table(self.table.id)
         try:
-            written = await visit.tablewright.changes.set_value(table.id, row_id, name, content)
+            written = await visit.services.changes.set_value(table.id, row_id, name, content)
         finally:
-            rows = (await block(visit.tablewright, table, self.proposals.ids, [row_id])).rows
+            rows = (await block(visit.services, table, self.proposals.ids, [row_id])).rows
             self.grid.put_rows(rows)
         return written, rows
 
     async def _change_picked(self, name: str, event: events.GenericEventArguments) -> None:
         """Clears, fills down or removes what is selected."""
         visit = await visit_to_write(self.table.id)
-        table = await visit.tablewright.table(self.table.id)
+        table = await visit.services.table(self.table.id)
         change, words = await table_cells.CHANGES[name](visit, table, msgspec.convert(event.args, Picked))
         self.undo.note(change)
         say(t("{words} Press Ctrl+Z to undo.", words=words))
@@ -321,7 +321,7 @@ class OpenTable:
 
     async def _add_row(self) -> None:
         visit = await visit_to_write(self.table.id)
-        change = await table_paste.ask_row(await visit.tablewright.table(self.table.id))
+        change = await table_paste.ask_row(await visit.services.table(self.table.id))
         if change is not None:
             self.undo.note(change)
             await self.sync()
@@ -333,11 +333,11 @@ class OpenTable:
     async def _name(self) -> None:
         """What it is called, and the tags under which it is found."""
         visit = await visit_to_write(self.table.id)
-        known = next(each for each in await visit.tablewright.tables() if each.id == self.table.id)
+        known = next(each for each in await visit.services.tables() if each.id == self.table.id)
         if named := await ask_name_and_tags(known.name, known.tags):
             name, tags = named
-            await visit.tablewright.rename_table(self.table.id, name)
-            await visit.tablewright.tag_table(self.table.id, tags)
+            await visit.services.rename_table(self.table.id, name)
+            await visit.services.tag_table(self.table.id, tags)
             self._title.set_text(name)
             ui.page_title(f"{name} · Tablewright")
 
@@ -348,7 +348,7 @@ class OpenTable:
         if await sure(question, t("Delete")):
             visit = await visit_to_write(self.table.id)
             self._looking.cancel()
-            await visit.tablewright.remove_table(self.table.id)
+            await visit.services.remove_table(self.table.id)
             ui.navigate.to("/")
 
     # ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -364,7 +364,7 @@ class OpenTable:
             case "filter":
                 await self.views.filter_by(field, self.table.fields)
             case "statistics":
-                await table_columns.show_statistics(visit.tablewright, table, field)
+                await table_columns.show_statistics(visit.services, table, field)
             case "edit":
                 await self._columns_changed(await table_columns.edit(table, field))
             case "delete":
@@ -393,9 +393,9 @@ class OpenTable:
         if self.run.is_running:
             raise UsageError(t("A run is in progress."), advice=t("Stop it or wait until it has finished."))
         visit = await visit_to_write(self.table.id)
-        table = await visit.tablewright.table(self.table.id)
+        table = await visit.services.table(self.table.id)
         wanted = self.grid.wanted
-        shown = await table_cells.orders().order(visit.tablewright, wanted) if wanted.is_filtered else ()
+        shown = await table_cells.orders().order(visit.services, wanted) if wanted.is_filtered else ()
         scope = RowScope(rows=self._rows, shown=tuple(shown), selected=tuple(row_ids))
         proposed = [each.name for each in self.extra()]
         if await ask_column.dialog(visit, table, field, scope, proposed=proposed, anew=anew, single=single):
@@ -404,7 +404,7 @@ class OpenTable:
     async def _ask_for(self, event: events.GenericEventArguments) -> None:
         """For the selected rows: the selected column, where it is one that is asked for, or new ones."""
         picked = msgspec.convert(event.args, Picked)
-        row_ids = await rows_of((await visit_now()).tablewright, self.table.id, picked)
+        row_ids = await rows_of((await visit_now()).services, self.table.id, picked)
         field = self.table.field(picked.fields[0]) if len(picked.fields) == 1 else None
         await self.ask(field if field and field.is_asked else None, row_ids=row_ids)
 
@@ -412,35 +412,35 @@ class OpenTable:
         """At once, for few cells: in other places than before, with what was said of them."""
         visit = await visit_to_write(self.table.id)
         visit.must_run()
-        fill = await visit.tablewright.plan_enrich(self.table.id, [field], "", row_ids=row_ids, again=True)
-        await visit.tablewright.jobs.start(fill)
+        fill = await visit.services.plan_enrich(self.table.id, [field], "", row_ids=row_ids, again=True)
+        await visit.services.jobs.start(fill)
         await self.sync()
 
     async def _fill_rest(self, head: ProposalHead) -> None:
         """A run that was tried on the first rows goes on with the others, in the same way."""
         visit = await visit_to_write(self.table.id)
         visit.must_run()
-        run = await visit.tablewright.jobs.get(head.run_id)
-        done = {row_id for row_id, _ in await visit.tablewright.open_cells(head.id)}
-        others = [row_id for row_id in await visit.tablewright.row_ids(self.table.id) if row_id not in done]
-        fill = await visit.tablewright.plan_enrich(
+        run = await visit.services.jobs.get(head.run_id)
+        done = {row_id for row_id, _ in await visit.services.open_cells(head.id)}
+        others = [row_id for row_id in await visit.services.row_ids(self.table.id) if row_id not in done]
+        fill = await visit.services.plan_enrich(
             self.table.id, head.fields, run.spec["strategy"], params=run.spec["params"], row_ids=others
         )
-        await visit.tablewright.jobs.start(fill, run.spec.get("settings"))
+        await visit.services.jobs.start(fill, run.spec.get("settings"))
         await self.sync()
 
     async def _recheck_picked(self, event: events.GenericEventArguments) -> None:
         picked = msgspec.convert(event.args, Picked)
         await self.recheck(
             table_cells.own_fields(self.table, picked),
-            await rows_of((await visit_now()).tablewright, self.table.id, picked),
+            await rows_of((await visit_now()).services, self.table.id, picked),
         )
 
     async def recheck(self, names: Sequence[str], row_ids: Sequence[RowId] | None) -> None:
         visit = await visit_to_write(self.table.id)
         notice = ui.notification(t("Fetching the cited pages again …"), spinner=True, timeout=None, position="bottom")
         try:
-            done = await visit.tablewright.recheck(self.table.id, names, row_ids=row_ids)
+            done = await visit.services.recheck(self.table.id, names, row_ids=row_ids)
         finally:
             notice.dismiss()
         tell_rechecked(done)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nicegui import context, events, ui
 
-from tablewright.app import Change, Operation, ProposalHead, Review
 from tablewright.domain.model import Cell, Field, Row, RowId
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
@@ -16,6 +15,7 @@ from tablewright.doors.web.grid_rows import is_over, stays_text
 from tablewright.doors.web.table_columns import ask_reason, visit_to_write
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, UsageError
+from tablewright.services import Change, Operation, ProposalHead, Review
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable
@@ -79,7 +79,7 @@ class CellPanel:
         self.at = (row_id, name)
         visit = await visit_now()
         table = await visit.table(self._page.table.id)
-        row = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
+        row = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id)
         field = next((field for field in (*table.fields, *self._page.extra()) if field.name == name), None)
         if row is None or field is None:
             return
@@ -90,8 +90,8 @@ class CellPanel:
         if operation is not None:
             before, cell = cell, operation.cell
         else:
-            operation = await visit.tablewright.operation_behind(cell, row_id, name)
-        passages = await read_passages(visit.tablewright, cell)
+            operation = await visit.services.operation_behind(cell, row_id, name)
+        passages = await read_passages(visit.services, cell)
         if self.at != (row_id, name):  # another cell was clicked meanwhile
             return
         self._panel.clear()
@@ -112,10 +112,10 @@ class CellPanel:
         return head, operation
 
     async def _newest(self, row: Row, name: str) -> tuple[ProposalHead | None, Operation | None]:
-        tablewright = (await visit_now()).tablewright
+        services = (await visit_now()).services
         for head in self._page.proposals.heads:
             try:
-                found = await tablewright.operation(head.id, row.id, name)
+                found = await services.operation(head.id, row.id, name)
             except NotFound:
                 continue
             if found.decision == "open" and is_over(found.cell.updated_at, row.cell(name).updated_at):
@@ -171,15 +171,15 @@ class CellPanel:
         if reason is None:
             return
         visit = await visit_to_write(self._page.table.id)
-        await self._done(await visit.tablewright.changes.flag(self._page.table.id, row_id, name, reason), t("Flagged."))
+        await self._done(await visit.services.changes.flag(self._page.table.id, row_id, name, reason), t("Flagged."))
         if look and field is not None:
             await self._page.look_again(field, [row_id])
 
     async def _use_other(self, row_id: RowId, name: str, number: int) -> None:
         """What another source says, in place of the value; the two change places."""
         visit = await visit_to_write(self._page.table.id)
-        changes = visit.tablewright.changes
-        row = (await visit.tablewright.rows_by_id(self._page.table.id, [row_id]))[row_id]
+        changes = visit.services.changes
+        row = (await visit.services.rows_by_id(self._page.table.id, [row_id]))[row_id]
         head, operation = await self.proposed(row, name)
         if head is not None and operation is not None:
             chosen = changes.other_value(operation.cell, number)
@@ -202,11 +202,11 @@ class CellPanel:
 
     async def _decide(self, row_id: RowId, name: str, review: Review, done_so: str) -> None:
         visit = await visit_to_write(self._page.table.id)
-        row = (await visit.tablewright.rows_by_id(self._page.table.id, [row_id])).get(row_id)
+        row = (await visit.services.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
         if head is None:
             raise UsageError(t("Somebody else has decided this in the meantime."), kept=t("Nothing was changed."))
-        done = await visit.tablewright.changes.decide(head.id, review)
+        done = await visit.services.changes.decide(head.id, review)
         if done.conflicts:
             say(t("The cell changed during the run, so its value was kept."), good=False)
             await self._page.sync()

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from tablewright.app import Change
 from tablewright.domain.model import Field, Noun, RowId, Table
 from tablewright.domain.text import count_noun, shortened
 from tablewright.doors.web.elements import dialog_buttons, paragraph
@@ -18,6 +17,7 @@ from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import UsageError
+from tablewright.services import Change
 
 PREVIEW = 4
 
@@ -120,17 +120,17 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     lines = cells_of(pasted.text)
     if not lines:
         return None
-    table = await visit.tablewright.table(table_id)
+    table = await visit.services.table(table_id)
     fit = fitted(table, lines, pasted.fields)
     if pasted.spans and not fit.names:
         lines = repeated(lines, pasted)
         fit = fitted(table, lines, pasted.fields)
-    below = [] if fit.names else await rows_from(visit.tablewright, table.id, pasted, len(lines))
+    below = [] if fit.names else await rows_from(visit.services, table.id, pasted, len(lines))
     choice = "fill" if below and not fit.left_out else await choose(fit, lines, below)
     if not choice:
         return None
     values, more = as_values(fit, lines, below) if choice == "fill" else ({}, as_rows(fit, lines))
-    change = await (await visit_to_write(table.id)).tablewright.changes.write_values(table.id, values, more)
+    change = await (await visit_to_write(table.id)).services.changes.write_values(table.id, values, more)
     done = ((len(values), "cell", "written"), (len(more), "row", "added"))
     say(", ".join(f"{count_noun(count, noun)} {did}" for count, noun, did in done if count) + ".")
     return change
@@ -184,7 +184,7 @@ async def ask_row(table: Table) -> Change | None:
             row = {name: given.value or "" for name, given in inputs.items()}
             if not any(value.strip() for value in row.values()):
                 raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
-            changes = (await visit_to_write(table.id)).tablewright.changes
+            changes = (await visit_to_write(table.id)).services.changes
             done.append(await changes.write_values(table.id, {}, [row]))
             window.submit(True)
 

@@ -7,12 +7,12 @@ from functools import partial
 
 from nicegui import ui
 
-from tablewright.app import Applied, ProposalHead
 from tablewright.domain.text import shortened
 from tablewright.doors.web.elements import paragraph
 from tablewright.doors.web.frame import say
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t
+from tablewright.services import Applied, ProposalHead
 
 More = Callable[[ProposalHead], Awaitable[None]]
 
@@ -75,7 +75,7 @@ class ProposalPanel:
 
     async def _accept(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._table_id)
-        done = await visit.tablewright.changes.apply(head.id)
+        done = await visit.services.changes.apply(head.id)
         written = t("{count} cell written.|{count} cells written.", count=done.cells)
         kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
         undo = t("Press Ctrl+Z to undo.") if done.change else ""
@@ -84,7 +84,7 @@ class ProposalPanel:
 
     async def _discard(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._table_id)
-        await visit.tablewright.changes.reject(head.id)
+        await visit.services.changes.reject(head.id)
         say(t("Discarded. The table is unchanged."))
         await self._changed(None)
 

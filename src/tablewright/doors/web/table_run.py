@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from nicegui import context, ui
 
-from tablewright.app import Progress, Run
 from tablewright.domain.model import Cell, RowId
 from tablewright.domain.text import shortened
 from tablewright.doors.web.frame import say, visit_now
@@ -18,6 +17,7 @@ from tablewright.doors.web.words import many, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
+from tablewright.services import Progress, Run
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
@@ -84,7 +84,7 @@ class RunBar:
         now is not told again: it is in the proposal."""
         if self._run_id:
             return False
-        jobs = (await visit_now()).tablewright.jobs
+        jobs = (await visit_now()).services.jobs
         for run in runs:
             if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
                 self._run_id, self._fields = run.id, run.spec.get("fields", ())
@@ -99,7 +99,7 @@ class RunBar:
     async def _watch(self, run_id: str, *, after: int) -> None:
         tasks = [asyncio.create_task(each) for each in (self._show_found(), self._show_rows(), self._show_left(run_id))]
         try:
-            jobs = (await visit_now()).tablewright.jobs
+            jobs = (await visit_now()).services.jobs
             async for event in jobs.watch(run_id, after=after):
                 self._take(event.progress)
             run = await jobs.get(run_id)
@@ -144,7 +144,7 @@ class RunBar:
 
     async def _show_left(self, run_id: str) -> None:
         """How long it will still take, and what it has cost so far."""
-        jobs = (await visit_now()).tablewright.jobs
+        jobs = (await visit_now()).services.jobs
         while True:
             report = await jobs.report(await jobs.get(run_id))
             spent = t("{cost} so far", cost=dollars(report["usage"]["cost_usd"]))
@@ -166,4 +166,4 @@ class RunBar:
         visit.must_run()
         if self._run_id:
             self._label.set_text(t("Stopping. What was found is kept …"))
-            await visit.tablewright.jobs.cancel(self._run_id)
+            await visit.services.jobs.cancel(self._run_id)

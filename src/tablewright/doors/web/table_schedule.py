@@ -15,8 +15,8 @@ from tablewright.errors import TablewrightError
 from tablewright.messages.catalogue import PageText
 
 if TYPE_CHECKING:
-    from tablewright.app import Schedule
     from tablewright.doors.server.context import Visit
+    from tablewright.services import Schedule
 
 ROUTINES: PageText[dict[str, str]] = {
     "recheck": "Recheck: flag values that their sources no longer state",
@@ -30,7 +30,7 @@ async def dialog(table: Table, column: str = "") -> None:
     """For all columns that can be looked for, or first for the one whose menu it was opened from."""
     visit = await visit_to_write(table.id)
     visit.must_run()
-    known = await visit.tablewright.jobs.schedules(table.id)
+    known = await visit.services.jobs.schedules(table.id)
     columns = [field.name for field in table.shown_fields if field.is_asked]
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         paragraph(t("Schedule"), "tw-h2")
@@ -57,7 +57,7 @@ async def dialog(table: Table, column: str = "") -> None:
 
         async def stop() -> None:
             now = await visit_to_write(table.id)
-            await now.tablewright.jobs.unschedule(table.id)
+            await now.services.jobs.unschedule(table.id)
             window.submit(True)
             say(t("Nothing is scheduled for this table."))
 
@@ -73,7 +73,7 @@ async def dialog(table: Table, column: str = "") -> None:
 async def put(table_id: str, routine: str, every: str, columns: list[str]) -> None:
     visit: Visit = await visit_to_write(table_id)
     visit.must_run()
-    await visit.tablewright.schedule(table_id, routine, every, fields=columns)  # type: ignore[arg-type]
+    await visit.services.schedule(table_id, routine, every, fields=columns)  # type: ignore[arg-type]
 
 
 def in_words(schedule: Schedule) -> str:

@@ -148,10 +148,10 @@ class ViewBar:
     async def _keep(self) -> None:
         seen = await visit_now()
         own = msgspec.structs.replace(self.view, name="")
-        await seen.tablewright.views.keep(self._table_id, own, person=seen.person.id)
+        await seen.services.views.keep(self._table_id, own, person=seen.person.id)
 
     async def _fill_menu(self) -> None:
-        named = await (await visit_now()).tablewright.views.named(self._table_id)
+        named = await (await visit_now()).services.views.named(self._table_id)
         self._menu.clear()
         with self._menu:
             wrapped = t("One line per row") if self.view.wrap else t("Wrap text")
@@ -205,12 +205,12 @@ class ViewBar:
         if not name:
             return
         visit = await visit_to_write(self._table_id)
-        await visit.tablewright.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
+        await visit.services.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
         say(t("Saved. Everyone who can see the table finds “{name}” under View.", name=shortened(name, 40)))
 
     async def _remove(self, view: View) -> None:
         visit = await visit_to_write(self._table_id)
-        await visit.tablewright.views.remove(self._table_id, view.name)
+        await visit.services.views.remove(self._table_id, view.name)
         self._menu.close()
         say(t("View “{name}” deleted.", name=shortened(view.name, 40)))
 
@@ -240,8 +240,8 @@ async def view_of(table_id: str, name: str) -> View:
     """The view of that name; without one, as the person left the table."""
     seen = await visit_now()
     if not name:
-        return await seen.tablewright.views.left_by(table_id, seen.person.id)
-    for view in await seen.tablewright.views.named(table_id):
+        return await seen.services.views.left_by(table_id, seen.person.id)
+    for view in await seen.services.views.named(table_id):
         if view.name == name:
             return view
     raise UsageError(t("The view {name} no longer exists.", name=name), advice=t("Open the table without it."))

@@ -6,13 +6,13 @@ from functools import partial
 
 from nicegui import ui
 
-from tablewright.app import TableSummary
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import paragraph, quiet, when
 from tablewright.doors.web.frame import empty_state, frame, heading, visit_now
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.words import t
 from tablewright.messages.catalogue import PageText
+from tablewright.services import TableSummary
 
 ABOUT_SAMPLE: PageText[str] = (
     "Twelve fictional companies, filled from a small fictional web on this computer: no key, no internet, nothing to "
@@ -23,7 +23,7 @@ ABOUT_SAMPLE: PageText[str] = (
 @ui.page("/", title="Tables · Tablewright")
 async def tables_page() -> None:
     visit = await visit_now()
-    tables = await visit.tablewright.tables()
+    tables = await visit.services.tables()
     with frame(t("Tables"), here="/"):
         if tables:
             show_tables(tables)

@@ -108,7 +108,7 @@ async def receive(visit: Visit, file: FileUpload, kind: str = "") -> Undertaking
                 undertaking.said = f"Reading {Path(news.path).name}" if news.path else "Reading"
 
             request = AddDocuments(paths=tuple(map(str, paths)), kind=first)
-            results.append(await add_documents(visit.tablewright, request, watch=watch))
+            results.append(await add_documents(visit.services, request, watch=watch))
         return results
 
     return undertakings(visit).begin(reading_key(visit), "Reading", read)

@@ -97,7 +97,7 @@ ELSEWHERE: PageText[tuple[str, ...]] = (
 def language() -> str:
     """Of the pages of this process; English where it serves none."""
     server: FastAPI | None = getattr(pages.state, "server", None)
-    chosen = server.state.tablewright.settings.language if server else ""
+    chosen = server.state.services.settings.language if server else ""
     return chosen if chosen in LANGUAGES else "en"
 
 

@@ -1,7 +1,7 @@
 """The composition root and the library's front door: reads the settings, chooses the parts, joins them.
 
-async with Tablewright.open() as tablewright:
-    imported = await tablewright.import_file("sales.csv")
+async with Services.open() as services:
+    imported = await services.import_file("sales.csv")
 """
 
 from __future__ import annotations
@@ -132,11 +132,11 @@ __all__ = [
     "SearchProvider",
     "Selection",
     "SentToSheets",
+    "Services",
     "StaleCell",
     "Strategy",
     "TableActivity",
     "TableSummary",
-    "Tablewright",
     "Watch",
     "WrittenValue",
     "doctor",
@@ -154,7 +154,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Tablewright(
+class Services(
     TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, FindVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs
 ):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
@@ -192,7 +192,7 @@ class Tablewright(
         search: SearchProvider | SearchFunction | None = None,
         model: Model | None = None,
         parsers: Mapping[str, Parser] | None = None,
-    ) -> AsyncIterator[Tablewright]:
+    ) -> AsyncIterator[Services]:
         """`search` and `model` are objects in place of those that the settings name; `search` may be a function.
         `parsers` read documents, each under the ending of its files. `door` is how whoever acts has come in: it stands
         in the audit log beside their name."""
@@ -212,19 +212,19 @@ class Tablewright(
             store.database.patience = PATIENCE
             store.database.set_limits(usual_limits(settings))
             store.database.acting = Acting(actor=actor or whoami(), door=door)
-            tablewright = cls(settings, store, actor or whoami(), stack)
+            services = cls(settings, store, actor or whoami(), stack)
             if provider is not None or model is not None or parsers:
                 from tablewright.assembly import ProvidedObjects
 
-                tablewright._given = ProvidedObjects(search=provider, model=model, parsers=parsers or {})
+                services._given = ProvidedObjects(search=provider, model=model, parsers=parsers or {})
             try:
-                yield tablewright
+                yield services
             finally:
-                await tablewright.jobs.leave()
+                await services.jobs.leave()
 
     def acting(
         self, actor: str, person: Person | None = None, *, door: str = "library", patience: float | None = None
-    ) -> Tablewright:
+    ) -> Services:
         """The same, in somebody else's name: that is who stands in the history. With `person` they see only what is
         theirs or shared with them, and what they make is theirs. `patience`: seconds that they wait for a database that
         is away, where that is less than usual."""
