@@ -49,7 +49,7 @@ def test_what_belongs_to_others_is_not_there(api: Api, ids: dict[str, str]) -> N
     eve = api.of("eve", "editor")
     asked = 0
     for method, path, operation in operations(api):
-        if not any(name in path for name in ("{table_id}", "{run_id}", "{proposal_id}", "{research_id}")):
+        if not any(name in path for name in ("{table", "{run", "{proposal", "{research")):
             continue
         if path.startswith("/users"):
             continue

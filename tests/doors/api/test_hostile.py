@@ -92,12 +92,15 @@ def test_an_idempotency_key_is_a_short_plain_text(api: Api) -> None:
 def test_a_column_cannot_be_called_anything(api: Api) -> None:
     table_id = api.bring_in()
     for name in ("", " ", "{Company}", "a\u0000b", "a\nb", "x" * 301, "company"):
-        assert api.refused(422, "POST", f"/tables/{table_id}/fields", json={"name": name})
+        status = 400 if "\0" in name else 422  # which no text of any request may have
+        assert api.refused(status, "POST", f"/tables/{table_id}/fields", json={"name": name})
 
 
 def test_hostile_text_comes_back_as_it_was_and_as_data_only(api: Api) -> None:
     hostile = '<script>alert(1)</script>"><svg onload=alert(1)> \x1b[31m =1+1'
-    assert "cannot be seen" in api.refused(400, "POST", "/tables", json={"name": hostile, "rows": []})["message"]
+    assert (
+        "cannot be seen" in api.refused(400, "POST", "/tables", json={"name": hostile, "rows": [{"A": "b"}]})["message"]
+    )
     made = api.post("/tables", {"name": hostile.replace("\x1b", ""), "rows": [{"A": hostile}]}, 201)
     answer = api.send("GET", f"/tables/{made['table_id']}/rows")
     assert answer.headers["content-type"] == "application/json"

@@ -55,7 +55,7 @@ def test_the_walk_finds_the_pages_the_api_the_files_and_the_websockets(server: S
     assert {
         ("GET", "/"),
         ("GET", "/api/v1/tables"),
-        ("DELETE", "/api/v1/tables/{table_id}"),
+        ("DELETE", "/api/v1/tables/{table}"),
         ("POST", "/login"),
     } <= found
     assert ("WEBSOCKET", "/_nicegui_ws/") in found
