@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.model import Field, Table
-from tablewright.doors.web.table_paste import as_rows, as_values, cells_of, fitted
+from tablewright.doors.web.table_cells import as_rows, as_values, cells_of, fitted
 from tablewright.errors import UsageError
 from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 

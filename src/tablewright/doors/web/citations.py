@@ -18,7 +18,17 @@ from tablewright.domain.research import Reference
 from tablewright.domain.retrieved import is_document
 from tablewright.domain.text import cell_text
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import chip, icon_button, inline, outside, paragraph, quiet, row, safe, when
+from tablewright.doors.web.elements import (
+    chip,
+    icon_button,
+    inline,
+    outside,
+    paragraph,
+    quiet,
+    row,
+    safe,
+    when,
+)
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import NotFound

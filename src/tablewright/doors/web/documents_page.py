@@ -19,7 +19,6 @@ from tablewright.doors.web.elements import (
     icon_button,
     inline,
     journey,
-    many,
     paragraph,
     quiet,
     row,
@@ -30,7 +29,7 @@ from tablewright.doors.web.frame import empty_state, heading, or_missing, say, v
 from tablewright.doors.web.live import undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import many, t
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.documents import (
     DocumentsAdded,

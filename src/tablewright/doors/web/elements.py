@@ -13,12 +13,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.domain.printable import printable
 from tablewright.doors.web.frame import frame, tell
-from tablewright.doors.web.words import many as many
 from tablewright.doors.web.words import t
-from tablewright.doors.wording import dollars as dollars
-from tablewright.doors.wording import duration as duration
-from tablewright.doors.wording import spent as spent
-from tablewright.doors.wording import tokens as tokens
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.formats.reports.wording import link
 

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from nicegui import ui
 
-from tablewright.doors.web.elements import Shown, card, chip, grid, journey, paragraph, quiet, row, safe, when
+from tablewright.doors.web.elements import (
+    Shown,
+    card,
+    chip,
+    grid,
+    journey,
+    paragraph,
+    quiet,
+    row,
+    safe,
+    when,
+)
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
 from tablewright.operations.paths import hider_for

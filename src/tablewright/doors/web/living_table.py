@@ -11,7 +11,15 @@ from tablewright.domain.model import Cell, Field, Row, RowId, Table
 from tablewright.domain.shortlist import PRICE, Ranking
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web.citations import open_cell
-from tablewright.doors.web.elements import chip, icon_button, inline, paragraph, quiet, row, safe
+from tablewright.doors.web.elements import (
+    chip,
+    icon_button,
+    inline,
+    paragraph,
+    quiet,
+    row,
+    safe,
+)
 from tablewright.doors.web.frame import heading, visit, visit_now
 from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download

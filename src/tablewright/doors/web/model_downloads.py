@@ -8,7 +8,13 @@ from functools import partial
 
 from nicegui import ui
 
-from tablewright.doors.web.elements import bar, chip, paragraph, quiet, row
+from tablewright.doors.web.elements import (
+    bar,
+    chip,
+    paragraph,
+    quiet,
+    row,
+)
 from tablewright.doors.web.frame import hidden, visit, visit_to_administer
 from tablewright.doors.web.live import Undertaking, undertakings
 from tablewright.doors.web.words import t

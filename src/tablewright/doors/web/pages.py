@@ -24,13 +24,11 @@ MODULES = (
     "table_page",
     "review_page",
     "documents_page",
-    "lookup_page",
     "research_page",
     "shortlist_page",
     "runs_page",
     "health_page",
     "settings_page",
-    "start_page",
 )
 
 

@@ -27,7 +27,7 @@ from tablewright.doors.web.frame import (
 )
 from tablewright.doors.web.grid_rows import mark, stays_text
 from tablewright.doors.web.live import ServerMemory
-from tablewright.doors.web.table_proposals import say_stayed
+from tablewright.doors.web.table_run import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText

@@ -7,7 +7,12 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from tablewright.domain.access import Shareable, Shared
-from tablewright.doors.web.elements import brief_button, paragraph, quiet, row
+from tablewright.doors.web.elements import (
+    brief_button,
+    paragraph,
+    quiet,
+    row,
+)
 from tablewright.doors.web.frame import heading, say, visit_now, visit_to_administer, visit_to_change
 from tablewright.doors.web.words import t
 

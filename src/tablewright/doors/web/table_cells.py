@@ -1,19 +1,25 @@
-"""What is done with a selected range: its text for the clipboard, cells filled down or cleared, rows removed."""
+"""The cells of a selected range: copied, filled down, cleared, pasted over; rows added and removed."""
 
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import app as pages
+from nicegui import ui
 
 from tablewright.domain.edits import RemoveRow
-from tablewright.domain.model import Noun, Row, RowId, Table
-from tablewright.domain.text import cell_text, count_noun
+from tablewright.domain.model import Field, Noun, Row, RowId, Table
+from tablewright.domain.text import cell_text, count_noun, shortened
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import dialog_buttons, paragraph
+from tablewright.doors.web.frame import say
 from tablewright.doors.web.grid_rows import RowOrders, RowQuery, proposed_cells, replaces, wanted_of
-from tablewright.doors.web.words import t
+from tablewright.doors.web.table_columns import visit_to_write
+from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import UsageError
 from tablewright.formats.tables.markdown import escape_markdown
 from tablewright.services import Change, Services
@@ -182,3 +188,183 @@ CHANGES: dict[str, Callable[..., Any]] = {
     "grid_delete_rows": delete_rows,
 }
 """By what the browser calls it."""
+
+
+# ── pasting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+PREVIEW = 4
+
+
+class Pasted(Picked, frozen=True, gc=True):
+    """What the browser sends: the text, and what is selected. `fields` are all columns from the first selected one on,
+    `width` how many of them are selected."""
+
+    text: str = ""
+    width: int = 1
+    is_too_long: bool = False
+    lines: int = 0
+    """Of what is too long, and so is not here."""
+
+
+class PasteTarget(Noun, frozen=True):
+    """Which columns the cells of a line go into. With `names`, the first line says so, and is none of the rows."""
+
+    fields: tuple[Field | None, ...]
+    names: bool = False
+    left_out: int = 0
+    """Columns at the right of the block for which the table has none."""
+
+
+def cells_of(content: str) -> list[list[str]]:
+    """The lines of a block as spreadsheets copy it: tabs between cells, quotes around what holds tabs or lines."""
+    plain = io.StringIO(content.replace("\r\n", "\n").replace("\r", "\n"), newline="")
+    try:
+        lines = list(csv.reader(plain, delimiter="\t"))
+    except csv.Error as error:
+        raise UsageError(
+            t("The pasted text cannot be read: {error}.", error=error), kept=t("Nothing was pasted.")
+        ) from None
+    while lines and not any(cell.strip() for cell in lines[-1]):
+        lines.pop()
+    if sum(len(line) for line in lines) > MOST_WRITTEN:
+        raise UsageError(
+            t("That is more than {most} cells.", most=MOST_WRITTEN), advice=t("Import it as a file instead.")
+        )
+    return lines
+
+
+def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -> PasteTarget:
+    """A first line that names columns says which cells are whose; else they go into those that are shown, in turn."""
+    first = [name for name in lines[0] if name.strip()]
+    if len(lines) > 1 and first and all(table.field(name) for name in first):
+        return PasteTarget(fields=tuple(table.field(name) for name in lines[0]), names=True)
+    width = max(len(line) for line in lines)
+    known = {field.name: field for field in table.shown_fields}
+    for name in shown[:width]:
+        if name not in known:
+            raise UsageError(
+                t("The table has no column {name} yet, so nothing can be pasted into it.", name=shortened(name, 60)),
+                kept=t("Nothing was pasted."),
+                advice=t("Accept its proposed values first, or start in another column."),
+            )
+    return PasteTarget(fields=tuple(known[name] for name in shown[:width]), left_out=max(0, width - len(shown)))
+
+
+def as_rows(fit: PasteTarget, lines: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+    """New rows."""
+    return [
+        {field.name: cell for field, cell in zip(fit.fields, line, strict=False) if field and cell.strip()}
+        for line in lines[fit.names :]
+    ]
+
+
+def as_values(
+    fit: PasteTarget, lines: Sequence[Sequence[str]], row_ids: Sequence[RowId]
+) -> tuple[dict[tuple[RowId, str], str], list[dict[str, str]]]:
+    """What goes into the rows that are there, and what is left over for new ones."""
+    values = {
+        (row_id, field.name): cell
+        for row_id, line in zip(row_ids, lines, strict=False)
+        for field, cell in zip(fit.fields, line, strict=False)
+        if field
+    }
+    return values, as_rows(fit, lines[len(row_ids) :])
+
+
+def repeated(lines: list[list[str]], pasted: Pasted) -> list[list[str]]:
+    """A block that fits several times into what is selected is pasted several times, as in a spreadsheet."""
+    rows = pasted.spans[-1].rows if len(pasted.spans) == 1 else 1
+    width = max(len(line) for line in lines)
+    down = rows // len(lines) if rows % len(lines) == 0 else 1
+    across = pasted.width // width if pasted.width % width == 0 else 1
+    if len(lines) * down * width * across > MOST_WRITTEN:
+        return lines
+    return [[*line, *[""] * (width - len(line))] * across if across > 1 else line for line in lines * max(1, down)]
+
+
+async def offer(table_id: str, pasted: Pasted) -> Change | None:
+    """Writes the block from the first selected cell on, and asks only where it is not clear what goes where. What was
+    written, if anything."""
+    visit = await visit_to_write(table_id)
+    if pasted.is_too_long:
+        raise UsageError(
+            t("{lines} lines are too much to paste at once.", lines=f"{pasted.lines:,}"),
+            kept=t("Nothing was pasted."),
+            advice=t("Import them as a new table: Tables, then Paste a list, which takes any length, or a file."),
+        )
+    lines = cells_of(pasted.text)
+    if not lines:
+        return None
+    table = await visit.services.table(table_id)
+    fit = fitted(table, lines, pasted.fields)
+    if pasted.spans and not fit.names:
+        lines = repeated(lines, pasted)
+        fit = fitted(table, lines, pasted.fields)
+    below = [] if fit.names else await rows_from(visit.services, table.id, pasted, len(lines))
+    choice = "fill" if below and not fit.left_out else await choose(fit, lines, below)
+    if not choice:
+        return None
+    values, more = as_values(fit, lines, below) if choice == "fill" else ({}, as_rows(fit, lines))
+    change = await (await visit_to_write(table.id)).services.changes.write_values(table.id, values, more)
+    done = ((len(values), "cell", "written"), (len(more), "row", "added"))
+    say(", ".join(f"{count_noun(count, noun)} {did}" for count, noun, did in done if count) + ".")
+    return change
+
+
+async def choose(fit: PasteTarget, lines: Sequence[Sequence[str]], below: Sequence[RowId]) -> str:
+    """To "add" rows, to "fill" those that are there, or nothing."""
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        count = len(lines)
+        ui.label(t("Paste {count} line|Paste {count} lines", count=count)).classes("tw-h2")
+        with ui.element("div").classes("tw-quote"):
+            for line in lines[:PREVIEW]:
+                paragraph(shortened(" | ".join(line), 90), "tw-small")
+            if count > PREVIEW:
+                ui.label(t("… and {value} more", value=count - PREVIEW)).classes("tw-muted tw-small")
+        if fit.left_out:
+            left = many(fit.left_out, "column")
+            ui.label(
+                t("The pasted cells are wider than the table: {left} on the right will be left out.", left=left)
+            ).classes("tw-small")
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Cancel"), on_click=lambda: window.submit("")).props("flat")
+            if below and fit.fields and fit.fields[0]:
+                begin = t("row {number}, {column}", number=below[0], column=shortened(fit.fields[0].name, 40))
+                ui.button(t("Paste from {begin}", begin=begin), on_click=lambda: window.submit("fill")).props("outline")
+            rows = count - fit.names
+            ui.button(t("Add {rows}", rows=many(rows, "row")), on_click=lambda: window.submit("add")).props(
+                "unelevated"
+            )
+    choice = await window
+    window.delete()
+    return choice or ""
+
+
+async def ask_row(table: Table) -> Change | None:
+    """A new row, typed in; None where none was added."""
+    done: list[Change | None] = []
+    shown = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
+    fields = [field for field in shown if not field.is_asked]
+    inputs: dict[str, ui.input] = {}
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        ui.label(t("Add a row")).classes("tw-h2")
+        for field in fields[:30]:
+            label = field.name + (f" ({field.unit or type_text(field)})" if field.type != "text" else "")
+            inputs[field.name] = ui.input(label).props("outlined dense")
+        ui.label(t("To add many rows, copy them from a spreadsheet, click a cell here and paste.")).classes(
+            "tw-muted tw-small"
+        )
+
+        async def add() -> None:
+            row = {name: given.value or "" for name, given in inputs.items()}
+            if not any(value.strip() for value in row.values()):
+                raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
+            changes = (await visit_to_write(table.id)).services.changes
+            done.append(await changes.write_values(table.id, {}, [row]))
+            window.submit(True)
+
+        dialog_buttons(window, t("Add"), add)
+    await window
+    window.delete()
+    return done[0] if done else None

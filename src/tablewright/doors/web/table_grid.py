@@ -1,20 +1,28 @@
-"""The grid: columns, how it asks for rows, and how it is told what has changed."""
+"""The grid of a table and the line above it: its columns and rows, chips, filters, find and saved views."""
 
 from __future__ import annotations
 
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
-from nicegui import context, ui
+from nicegui import context, events, ui
 
-from tablewright.domain.model import Cell, Field, RowId, Table
-from tablewright.domain.views import View
-from tablewright.doors.web.grid_rows import RowQuery, shown
+from tablewright.domain.condition import OPERATORS, Condition
+from tablewright.domain.model import Cell, Field, RowId, Table, column_key
+from tablewright.domain.text import shortened
+from tablewright.domain.views import ColumnLayout, View
+from tablewright.doors.web.elements import brief_button, paragraph
+from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.grid_rows import ONLY, Only, RowQuery, shown
+from tablewright.doors.web.table_columns import ask_filter, visit_to_write
 from tablewright.doors.web.words import t, type_text
+from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
 
 NUMBER = "tw:number"
@@ -193,3 +201,231 @@ def grid_column(field: Field, key_field: str, *, may_edit: bool, proposed: bool 
 def new_view() -> str:
     """Unlike all others: what was sorted or found is remembered, and whoever looks anew shall not get it again."""
     return secrets.token_hex(6)
+
+
+# ── the line above the grid ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+CHIPS: PageText[dict[Only, tuple[str, str]]] = {
+    "": ("All rows", ""),
+    "high": ("✓ High", "tw-high"),
+    "medium": ("◐ Medium", "tw-medium"),
+    "low": ("? Low", "tw-low"),
+    "failed": ("✗ Not found", "tw-failed"),
+    "empty": ("Empty", ""),
+    "flagged": ("⚑ Flagged", "tw-flagged"),
+    "stale": ("↻ Stale", "tw-medium"),
+    "disputed": ("≠ Sources disagree", "tw-low"),
+    "proposed": ("New", "tw-is-new"),
+}
+assert tuple(CHIPS) == ONLY
+
+
+class ViewBar:
+    """`view` is how the page looks at the table now; it is kept for whoever comes back, and under a name for all."""
+
+    def __init__(self, table_id: str, view: View, *, may_change: bool) -> None:
+        self.view = view
+        self._table_id = table_id
+        self._may_change = may_change
+        self._counts: Mapping[str, int] = {}
+        self._client = context.client
+
+    def build(self, rows: int) -> None:
+        with ui.element("div").classes("tw-filters"):
+            self._chips = (
+                ui.element("div").classes("tw-chips").props(f'role=group aria-label="{t("Filter rows by status")}"')
+            )
+            find = ui.input(placeholder=t("Find in the table"), value=self.view.find).props(
+                f'dense outlined clearable debounce=350 maxlength=200 aria-label="{t("Find in the table")}"'
+            )
+            find.on_value_change(lambda event: self._look(find=(event.value or "").strip())).classes("tw-find")
+            self._find = find
+            ui.label(t("{count} row|{count} rows", count=rows)).props("id=tw-found role=status").classes(
+                "tw-muted tw-small"
+            )
+            ui.label().props("id=tw-selected role=status").classes("tw-muted tw-small")
+        ui.label().props("id=tw-unsent role=status aria-live=assertive").classes("tw-unsent")
+        self._filters = (
+            ui.element("div").classes("tw-filters tw-conditions").props(f'aria-label="{t("Column filters")}"')
+        )
+        self._show_chips()
+        self._show_filters()
+
+    def build_menu(self) -> None:
+        with brief_button(t("View"), "view_column"):
+            self._menu = ui.menu().on("before-show", self._fill_menu)
+
+    def attach(self, grid: TableGrid) -> None:
+        self._grid = grid
+        ui.on("grid_layout", self._laid_out)
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """By mark, the rows that have it."""
+        self._counts = counts
+        self._show_chips()
+
+    def _show_chips(self) -> None:
+        self._chips.clear()
+        with self._chips:
+            for only, (label, kind) in CHIPS.items():
+                count = self._counts.get(only)
+                if count == 0 and only not in ("", self.view.only):
+                    continue
+                said = t(label) if count is None else f"{t(label)} {count:,}"
+                chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")
+                chip.props(f"type=button aria-pressed={'true' if only == self.view.only else 'false'}")
+                chip.on("click", partial(self._look, only=only))
+                with chip:
+                    ui.label(said)
+
+    async def _look(self, **wanted: object) -> None:
+        self.view = msgspec.structs.replace(self.view, **wanted)
+        await self._show()
+
+    async def _show(self) -> None:
+        """The rows as the view says."""
+        with self._client.content:  # what was clicked is built anew
+            self._grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
+            self._show_chips()
+            self._show_filters()
+            await self._keep()
+
+    # ── conditions on columns ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _show_filters(self) -> None:
+        self._filters.clear()
+        self._filters.set_visibility(bool(self.view.filters))
+        with self._filters:
+            for condition in self.view.filters:
+                said = " ".join([condition.column, t(OPERATORS[condition.operator]), condition.written_values])
+                ui.chip(shortened(said, 80), removable=True, icon="filter_alt").props(
+                    f'outline dense square remove-aria-label="{t("Remove filter")}"'
+                ).on("remove", partial(self._without, condition))
+
+    async def _without(self, condition: Condition) -> None:
+        await self._look(filters=tuple(each for each in self.view.filters if each != condition))
+
+    async def filter_by(self, field: Field, fields: Sequence[Field]) -> None:
+        known = next((each for each in self.view.filters if each.column == field.name), None)
+        chosen = await ask_filter(field, fields, known)
+        if chosen is not None:
+            others = tuple(each for each in self.view.filters if each.column != field.name)
+            await self._look(filters=(*others, *filter(None, chosen)))
+
+    async def keep_known(self, names: Sequence[str]) -> None:
+        """Of columns that are called otherwise by now, or not there any more, there are no conditions."""
+        keys = set(map(column_key, names))
+        kept = tuple(each for each in self.view.filters if keys.issuperset(map(column_key, each.columns)))
+        if kept != self.view.filters:
+            await self._look(filters=kept)
+
+    # ── the layout, and views with a name ────────────────────────────────────────────────────────────────────────────
+
+    async def _laid_out(self, event: events.GenericEventArguments) -> None:
+        columns = msgspec.convert(event.args["columns"], tuple[ColumnLayout, ...])
+        self.view = msgspec.structs.replace(
+            self.view, columns=columns, sort=event.args["sort"], descending=event.args["descending"]
+        )
+        await self._keep()
+
+    async def _keep(self) -> None:
+        seen = await visit_now()
+        own = msgspec.structs.replace(self.view, name="")
+        await seen.services.views.keep(self._table_id, own, person=seen.person.id)
+
+    async def _fill_menu(self) -> None:
+        named = await (await visit_now()).services.views.named(self._table_id)
+        self._menu.clear()
+        with self._menu:
+            wrapped = t("One line per row") if self.view.wrap else t("Wrap text")
+            ui.menu_item(wrapped, on_click=self._wrap)
+            for column in self.view.columns:
+                if column.hidden:
+                    ui.menu_item(
+                        t("Show {name}", name=shortened(column.name, 40)), on_click=partial(self._unhide, column.name)
+                    )
+            ui.menu_item(t("Reset"), on_click=partial(self._use, View()))
+            ui.separator()
+            for view in named:
+                self._show_named(view)
+            if self._may_change:
+                ui.menu_item(t("Save view…"), on_click=self._save)
+
+    def _show_named(self, view: View) -> None:
+        with ui.menu_item(on_click=partial(self._use, view)).classes("tw-view"):
+            paragraph(shortened(view.name, 40), "tw-grow")
+            link = f"/tables/{self._table_id}?view={quote(view.name)}"
+            ui.button(icon="link", on_click=partial(copy_link, link)).props(
+                f'flat round dense size=sm aria-label="{t("Copy the link to this view")}"'
+            ).on("click.stop")
+            if self._may_change:
+                ui.button(icon="delete", on_click=partial(self._remove, view)).props(
+                    f'flat round dense size=sm aria-label="{t("Delete this view")}"'
+                ).on("click.stop")
+
+    async def _wrap(self) -> None:
+        self.view = msgspec.structs.replace(self.view, wrap=not self.view.wrap)
+        self._grid.wrap(self.view.wrap)
+        await self._keep()
+
+    async def _unhide(self, name: str) -> None:
+        columns = tuple(
+            msgspec.structs.replace(column, hidden=column.hidden and column.name != name)
+            for column in self.view.columns
+        )
+        self.view = msgspec.structs.replace(self.view, columns=columns)
+        self._grid.lay_out(self.view)
+        await self._keep()
+
+    async def _use(self, view: View) -> None:
+        self.view = view
+        self._find.set_value(view.find)
+        self._grid.lay_out(view)
+        await self._show()
+
+    async def _save(self) -> None:
+        name = await ask_name()
+        if not name:
+            return
+        visit = await visit_to_write(self._table_id)
+        await visit.services.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
+        say(t("Saved. Everyone who can see the table finds “{name}” under View.", name=shortened(name, 40)))
+
+    async def _remove(self, view: View) -> None:
+        visit = await visit_to_write(self._table_id)
+        await visit.services.views.remove(self._table_id, view.name)
+        self._menu.close()
+        say(t("View “{name}” deleted.", name=shortened(view.name, 40)))
+
+
+async def ask_name() -> str:
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        paragraph(t("Save view"), "tw-h2")
+        paragraph(
+            t("A view keeps the order and width of the columns, hidden columns, sorting and filters."), "tw-muted"
+        )
+        name = ui.input(t("Name")).props("outlined autofocus maxlength=60")
+        name.on("keydown.enter", lambda: window.submit(True))
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Save"), on_click=lambda: window.submit(True)).props("unelevated")
+    chosen = (name.value or "").strip() if await window else ""
+    window.delete()
+    return chosen
+
+
+def copy_link(path: str) -> None:
+    ui.clipboard.write(f"{ui.context.client.request.base_url!s}".rstrip("/") + path)
+    say(t("Link copied. Anyone with access to the table can open it."))
+
+
+async def view_of(table_id: str, name: str) -> View:
+    """The view of that name; without one, as the person left the table."""
+    seen = await visit_now()
+    if not name:
+        return await seen.services.views.left_by(table_id, seen.person.id)
+    for view in await seen.services.views.named(table_id):
+        if view.name == name:
+            return view
+    raise UsageError(t("The view {name} no longer exists.", name=name), advice=t("Open the table without it."))

@@ -13,22 +13,18 @@ from nicegui import context, events, ui
 
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.text import cell_text, shortened
-from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
+from tablewright.doors.web import ask_column, table_cells, table_columns, table_menu
 from tablewright.doors.web.ask_column import RowScope
 from tablewright.doors.web.elements import brief_button
+from tablewright.doors.web.evidence_panel import CellPanel
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
 from tablewright.doors.web.grid_rows import RowQuery, block, count_marks
 from tablewright.doors.web.sharing import may_share, share_button
-from tablewright.doors.web.table_cells import Picked, rows_of
+from tablewright.doors.web.table_cells import Pasted, Picked, rows_of
 from tablewright.doors.web.table_columns import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
-from tablewright.doors.web.table_export import ExportMenu
-from tablewright.doors.web.table_grid import TableGrid
-from tablewright.doors.web.table_history import Undo
-from tablewright.doors.web.table_panel import CellPanel
-from tablewright.doors.web.table_paste import Pasted
-from tablewright.doors.web.table_proposals import ProposalPanel
-from tablewright.doors.web.table_run import NEWEST, RunBar
-from tablewright.doors.web.table_views import ViewBar, view_of
+from tablewright.doors.web.table_grid import TableGrid, ViewBar, view_of
+from tablewright.doors.web.table_menu import ExportMenu, Undo
+from tablewright.doors.web.table_run import NEWEST, ProposalPanel, RunBar
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.services import Applied, ProposalHead, Run, TableActivity, WrittenValue
@@ -144,7 +140,7 @@ class OpenTable:
                     runs = f"/runs?table={self.table.id}"
                     ui.menu_item(t("Runs and statistics"), on_click=lambda: ui.navigate.to(runs))
                     if self.may_change:
-                        ui.menu_item(t("Schedule…"), on_click=partial(table_schedule.dialog, self.table))
+                        ui.menu_item(t("Schedule…"), on_click=partial(table_menu.ask_schedule, self.table))
                         ui.menu_item(t("Rename and tag…"), on_click=self._name)
                         ui.menu_item(t("Delete table…"), on_click=self._delete)
 
@@ -306,7 +302,7 @@ class OpenTable:
         await self.sync()
 
     async def _paste(self, event: events.GenericEventArguments) -> None:
-        change = await table_paste.offer(self.table.id, msgspec.convert(event.args, Pasted))
+        change = await table_cells.offer(self.table.id, msgspec.convert(event.args, Pasted))
         if change is not None:
             self.undo.note(change)
             await self.sync()
@@ -321,13 +317,13 @@ class OpenTable:
 
     async def _add_row(self) -> None:
         visit = await visit_to_write(self.table.id)
-        change = await table_paste.ask_row(await visit.services.table(self.table.id))
+        change = await table_cells.ask_row(await visit.services.table(self.table.id))
         if change is not None:
             self.undo.note(change)
             await self.sync()
 
     async def _show_history(self) -> None:
-        if await table_history.dialog(self.table, may_change=self.may_change):
+        if await table_menu.show_history(self.table, may_change=self.may_change):
             await self.sync()
 
     async def _name(self) -> None:
@@ -376,7 +372,7 @@ class OpenTable:
             case "recheck":
                 await self.recheck([field.name], None)
             case "schedule":
-                await table_schedule.dialog(table, field.name)
+                await table_menu.ask_schedule(table, field.name)
 
     async def _columns_changed(self, change: object) -> None:
         if change is not None:

@@ -1,23 +1,25 @@
-"""The run that fills the table at the moment: how far it is, what it finds, and the stop button."""
+"""Above the grid: the run that fills the table, why the last one came to nothing, and proposals to decide."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from nicegui import context, ui
 
 from tablewright.domain.model import Cell, RowId
 from tablewright.domain.text import shortened
-from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.frame import hidden, say, visit_now
 from tablewright.doors.web.live import with_page
-from tablewright.doors.web.run_banner import RunBanner
 from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
-from tablewright.services import Progress, Run
+from tablewright.services import Applied, Progress, ProposalHead, Run
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
@@ -167,3 +169,255 @@ class RunBar:
         if self._run_id:
             self._label.set_text(t("Stopping. What was found is kept …"))
             await visit.services.jobs.cancel(self._run_id)
+
+
+# ── why the last run came to nothing ──────────────────────────────────────────────────────────────────────────────────
+
+
+FAILURES: PageText[dict[str, str]] = {
+    "paused": "The run is paused.",
+    "failed": "The run failed.",
+    "interrupted": "The run was interrupted: its process has ended.",
+}
+REMEDY: PageText[str] = "Check the search and the model under Settings, then press Retry."
+OVER_BUDGET: PageText[str] = "The run stopped at its budget."
+REASONS: PageText[dict[str, str]] = {
+    "not_found": "no source states it",
+    "blocked": "the pages could not be read",
+    "not_applicable": "the question does not apply",
+    "conflicting": "the sources disagree",
+    "over_budget": "the budget was used up",
+    "error": "something failed",
+}
+SAMPLE: PageText[str] = (
+    "Fictional sample: these companies do not exist. New columns are looked up in the small sample web that "
+    "comes with Tablewright."
+)
+
+
+class RunBanner:
+    def __init__(self, table_id: str, *, may_change: bool, on_retry: Callable[[], Awaitable[None]]) -> None:
+        self._table_id = table_id
+        self._may_change = may_change
+        self._on_retry = on_retry
+        self._shown: tuple[str, str] | None = None
+        self._closed: set[tuple[str, str]] = set()
+        self._is_sample: bool | None = None
+        self._sample = ui.element("div").classes("tw-fictional")
+        self._box = ui.element("section").classes("tw-banner").props(f'aria-label="{t("Last run")}" role=alert')
+        self._box.set_visibility(False)
+
+    def hide(self) -> None:
+        self._shown = None
+        self._box.set_visibility(False)
+
+    async def look(self, newest: Run | None) -> None:
+        """At the newest run of the table, which goes on no longer."""
+        services = (await visit_now()).services
+        if self._is_sample is None:
+            self._is_sample = await services.is_sample(self._table_id)
+            if self._is_sample:
+                with self._sample:
+                    ui.label(t(SAMPLE))
+        status: str = "" if newest is None else newest.status
+        if newest is not None and status == "running" and await services.jobs.is_interrupted(newest):
+            status = "interrupted"
+        if newest is None or status not in (*FAILURES, "over_budget") or (newest.id, status) in self._closed:
+            if self._shown and self._shown[1] != "done":
+                self.hide()
+            return
+        report = await services.jobs.report(newest)
+        if not await self._is_open(report["proposal_id"]):
+            self.hide()
+        elif self._shown != (newest.id, status):
+            self._show_failure(newest, status)
+
+    async def _is_open(self, proposal_id: str) -> bool:
+        """Whether nobody has decided on it; one without any cell closes by itself."""
+        if not proposal_id:
+            return True
+        try:
+            head = await (await visit_now()).services.proposal(proposal_id)
+        except NotFound:
+            return False
+        return head.status in ("open", "building") or not (
+            head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
+        )
+
+    def _show_failure(self, run: Run, status: str) -> None:
+        cause = cause_of(run.error or "")
+        lines = [cause] if cause else []
+        if run.done:
+            lines.append(
+                t(
+                    "{done} of {count} row is done; what was found is kept.|"
+                    "{done} of {count} rows are done; what was found is kept.",
+                    done=run.done,
+                    count=run.total,
+                )
+            )
+        if status == "over_budget":
+            raise_it = t("Raise the budget under Settings, then fill the rest.")
+            self._show(run.id, status, t(OVER_BUDGET), [*lines, raise_it])
+            return
+        remedy = t(REMEDY) if status == "paused" else ""  # then the search, the web or the model did not answer
+        self._show(run.id, status, t(FAILURES[status]), [*lines, remedy], retry=True)
+
+    async def explain_empty(self, run: Run) -> bool:
+        """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
+        services = (await visit_now()).services
+        if run.kind != "enrich" or (await services.jobs.report(run))["found"]:
+            return False
+        report = await services.jobs.report(run, reasons=True)  # for which all of its cells are read
+        if report["empty"]:
+            title = t("No value was found.")
+            lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
+        elif report["unasked"]:  # the search led to nothing that speaks against what is there
+            title = t("Nothing new was found.")
+            kept = t("{count} cell stays as it is.|{count} cells stay as they are.", count=report["unasked"])
+            lines = [kept, cause_of(report["cause"])]
+        else:
+            return False
+        if services.settings.model == "builtin":
+            lines.append(t("No model is set, so only plainly stated values are found. Choose a model under Settings."))
+        else:
+            lines.append(
+                t("Try wording the question the way a page would answer it, or add what tells the rows apart.")
+            )
+        self._show(run.id, "done", title, lines)
+        return True
+
+    def _show(self, run_id: str, status: str, title: str, lines: list[str], *, retry: bool = False) -> None:
+        self._shown = (run_id, status)
+        self._box.clear()
+        self._box.classes(
+            add="tw-bad" if status in FAILURES else "tw-weak", remove="tw-weak" if status in FAILURES else "tw-bad"
+        )
+        with self._box:
+            ui.icon("error" if status in FAILURES else "info", size="22px").props('aria-hidden="true"')
+            with ui.element("div").classes("tw-grow"):
+                ui.label(title).classes("tw-strong")
+                for line in filter(None, lines):
+                    paragraph(hidden(line), "tw-small")
+            ui.button(t("Details"), on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
+            if retry and self._may_change:
+                ui.button(t("Retry"), icon="refresh", on_click=lambda: self._retry(run_id)).props(
+                    "unelevated dense color=negative padding='4px 12px'"
+                )
+            ui.button(icon="close", on_click=self._close).props(f'flat round dense aria-label="{t("Close")}"')
+        self._box.set_visibility(True)
+
+    def _close(self) -> None:
+        if self._shown:
+            self._closed.add(self._shown)
+        self.hide()
+
+    async def _retry(self, run_id: str) -> None:
+        """With the settings as they are by now: it may be what was wrong with them."""
+        visit = await visit_to_write(self._table_id)
+        visit.must_run()
+        await visit.services.jobs.resume_in_background(run_id, with_current_settings=True)
+        self.hide()
+        await self._on_retry()
+
+
+def cause_of(error: str) -> str:
+    """What a run says of its end. A sentence that names a variable is for those at a terminal."""
+    cause = ". ".join(each for each in error.split(". ") if "TABLEWRIGHT_" not in each).strip()
+    return cause if not cause or cause.endswith((".", "!", "?", "…")) else f"{cause}."
+
+
+def in_words(empty: Mapping[str, Any]) -> str:
+    return "; ".join(
+        t("{count} cell: {reason}|{count} cells: {reason}", count=count, reason=t(REASONS.get(reason, reason)))
+        for reason, count in empty.items()
+    )
+
+
+# ── proposals to decide ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+More = Callable[[ProposalHead], Awaitable[None]]
+
+
+class ProposalPanel:
+    """`heads` are the newest first; `changed` is told what was written, and `more` goes on with the rows that a run
+    has left out."""
+
+    def __init__(
+        self, table_id: str, *, changed: Callable[[Applied | None], Awaitable[None]], more: More, may_change: bool
+    ) -> None:
+        self._table_id = table_id
+        self._changed = changed
+        self._more = more
+        self._may_change = may_change
+        self.heads: list[ProposalHead] = []
+        self._shown: tuple[list[ProposalHead], dict[str, int]] | None = None
+        self._box = ui.element("section").props(f'aria-label="{t("Open proposals")}"')
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(head.id for head in self.heads)
+
+    def show(self, heads: Sequence[ProposalHead], left: dict[str, int]) -> None:
+        """`left`: by proposal, the rows for which its run did not look. What is shown already stays as it is: nobody
+        wants a button replaced under the finger."""
+        self.heads = list(heads)
+        if (self.heads, left) == self._shown:
+            return
+        self._shown = (self.heads, left)
+        self._box.clear()
+        with self._box:
+            for head in self.heads:
+                if head.status == "open":
+                    self._show(head, left.get(head.id, 0))
+
+    def _show(self, head: ProposalHead, left: int) -> None:
+        found, empty = head.counts.get("with_value", 0), head.counts.get("without_value", 0)
+        names = shortened(", ".join(field.name for field in head.fields), 80)
+        what = t("{names}: {found} proposed.", names=names, found=many(found, "value"))
+        if empty:
+            both = {"found": many(found, "value"), "empty": many(empty, "cell")}
+            what = t("{names}: {found} proposed, {empty} without a result.", names=names, **both)
+        if not head.counts:
+            what = t("{names}: no row was looked at before the run ended.", names=names)
+        with ui.element("div").classes("tw-waiting"):
+            with ui.element("div").classes("tw-grow"):
+                paragraph(" ".join((what, t("The table changes only when you accept."))))
+            if not self._may_change:
+                return
+            act = "dense padding='4px 12px'"
+            review = ui.button(t("Review"), icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
+            review.props(f"unelevated {act}").set_visibility(bool(head.counts))
+            accept = t("Accept all") if head.counts else t("Keep the columns")
+            ui.button(accept, on_click=partial(self._accept, head)).props(f"outline {act}")
+            if left:
+                label = t("Continue with {count} more row|Continue with {count} more rows", count=left)
+                ui.button(label, icon="play_arrow", on_click=partial(self._more, head)).props(f"outline {act}")
+            ui.button(t("Discard"), on_click=partial(self._discard, head)).props(f"flat {act}")
+
+    async def _accept(self, head: ProposalHead) -> None:
+        visit = await visit_to_write(self._table_id)
+        done = await visit.services.changes.apply(head.id)
+        written = t("{count} cell written.|{count} cells written.", count=done.cells)
+        kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
+        undo = t("Press Ctrl+Z to undo.") if done.change else ""
+        say(" ".join(filter(None, (written, say_stayed(done), kept, undo))))
+        await self._changed(done)
+
+    async def _discard(self, head: ProposalHead) -> None:
+        visit = await visit_to_write(self._table_id)
+        await visit.services.changes.reject(head.id)
+        say(t("Discarded. The table is unchanged."))
+        await self._changed(None)
+
+
+def say_stayed(done: Applied) -> str:
+    """Say how many values stay because nothing new was found, or return ""."""
+    if not done.kept:
+        return ""
+    return t(
+        "Nothing was found for {count} cell, so its value stays.|"
+        "Nothing was found for {count} cells, so their values stay.",
+        count=done.kept,
+    )

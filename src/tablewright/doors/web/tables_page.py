@@ -1,18 +1,31 @@
-"""All tables, with a search over their names, and the ways to a new one."""
+"""All tables, the ways to a new one, and the first steps of a new server."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
-from nicegui import ui
+from msgspec.structs import replace
+from nicegui import events, ui
+from nicegui.elements.upload_files import FileUpload
 
+from tablewright.domain.model import Field, Table
+from tablewright.domain.text import shortened
+from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import paragraph, quiet, when
-from tablewright.doors.web.frame import empty_state, frame, heading, visit_now
-from tablewright.doors.web.start_table import sample_button, show_ways
-from tablewright.doors.web.words import t
+from tablewright.doors.web.elements import dialog_buttons, journey, paragraph, quiet, when
+from tablewright.doors.web.frame import empty_state, frame, heading, say, tell, visit_now, visit_to_change
+from tablewright.doors.web.settings_form import PARTS
+from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
+from tablewright.doors.web.words import TYPES, t, type_text
+from tablewright.doors.wording import in_words_of
+from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
-from tablewright.services import TableSummary
+from tablewright.services import FileOptions, KnownFile, Preview, TableSummary
+from tablewright.temporary import temporary_folder
 
 ABOUT_SAMPLE: PageText[str] = (
     "Twelve fictional companies, filled from a small fictional web on this computer: no key, no internet, nothing to "
@@ -114,3 +127,402 @@ def show_table(table: TableSummary) -> None:
             with ui.element("div").classes("tw-chips"):
                 for tag in table.tags:
                     ui.label(tag).classes("tw-chip")
+
+
+# ── the ways to a new table ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+LARGEST = 200 * 1024 * 1024
+KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
+SENDING = 600
+"""Seconds that a pasted list may take on its way to the server."""
+SEPARATORS: PageText[dict[str, str]] = {
+    "\t": "One row per line, or cells from a spreadsheet",
+    ",": "Commas",
+    ";": "Semicolons",
+}
+
+
+def sample_button(*, first: bool = False) -> ui.button:
+    async def bring() -> None:
+        button.props("loading")
+        try:
+            visit = await visit_to_change()
+            table = await visit.services.add_sample()
+        finally:
+            button.props(remove="loading")
+        ui.navigate.to(f"/tables/{table.id}")
+
+    button = ui.button(t("Open a filled sample"), icon="science", on_click=bring)
+    button.props("unelevated size=lg" if first else "outline")
+    return button
+
+
+def show_ways() -> None:
+    """For people who may change things."""
+    label = t("Drop a CSV or Excel file here, or click to choose one")
+    file_drop(label, KINDS, largest=LARGEST, several=False, take=take_file, refuse=refuse_file).classes("tw-drop")
+    with ui.element("div").classes("tw-row"):
+        ui.button(t("Blank table"), icon="add", on_click=ask_blank).props("outline")
+        ui.button(t("Paste a list"), icon="content_paste", on_click=ask_list).props("outline")
+        ui.button(t("Find rows"), icon="manage_search", on_click=lambda: ui.navigate.to("/find")).props("outline")
+        ui.button(t("From documents"), icon="description", on_click=ask_documents).props("outline")
+
+
+def refuse_file() -> None:
+    kinds = KINDS.replace(",", ", ")
+    say(t("This file cannot be imported. Use {kinds}, up to 200 MB.", kinds=kinds), good=False)
+
+
+async def take_file(event: events.UploadEventArguments) -> None:
+    await import_upload(event.file)
+
+
+async def import_upload(file: FileUpload) -> None:
+    visit = await visit_to_change()
+    with temporary_folder() as folder:
+        path = Path(folder) / safe_name(file.name, "table")
+        await file.save(path)
+        options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
+        known = await visit.services.recognise_file(path, options)
+        if known is not None:
+            choice = await ask_which_table(path.name, known)
+            if choice == "known" and known.changed:
+                await visit.services.add_new_rows(known)
+            if choice == "known":
+                ui.navigate.to(f"/tables/{known.table.id}")
+            if choice != "new":
+                return
+        await import_previewed(visit, path, options)
+
+
+async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> None:
+    """Shows what the file would become, as often as the person changes something; imports it when they say so."""
+    chosen = await Previewed(visit, path, options).ask()
+    if chosen is not None:
+        imported = await visit.services.import_file(path, chosen)
+        ui.navigate.to(f"/tables/{imported.table.id}")
+
+
+class Previewed:
+    """The window with the first rows of a file, in which columns get their names and types. Nothing is imported."""
+
+    def __init__(self, visit: Visit, path: Path, options: FileOptions) -> None:
+        self._visit = visit
+        self._path = path
+        self._options = options
+
+    async def ask(self) -> FileOptions | None:
+        self._shown = await self._visit.services.preview_file(self._path, self._options)
+        with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
+            heading(t("Import a table"))
+            self._name = ui.input(t("Table name"), value=self._shown.name).props("outlined dense maxlength=200")
+            self._header = ui.checkbox(t("The first line contains the column names"), value=self._options.header)
+            self._header.on_value_change(self._read_anew)
+            self._body = ui.element("div").classes("tw-column")
+            with ui.element("div").classes("tw-row tw-end"):
+                ui.button(t("Cancel"), on_click=lambda: self._window.submit(None)).props("flat")
+                ui.button(t("Import"), icon="file_download", on_click=self._import).props("unelevated")
+        self._show()
+        answer: FileOptions | None = await self._window
+        self._window.delete()
+        return answer
+
+    def _show(self) -> None:
+        shown = self._shown
+        self._body.clear()
+        with self._body:
+            rows = t("{count} row|{count} rows", count=shown.row_count)
+            paragraph(f"{rows}, {t('{count} column|{count} columns', count=len(shown.fields))}", "tw-muted")
+            self._problems = ui.element("div").classes("tw-column").props("role=status")
+            self._show_problems(shown)
+            scroll = (
+                ui.element("div").classes("tw-scroll").props(f'tabindex=0 role=region aria-label="{t("First rows")}"')
+            )
+            with scroll, ui.element("table").classes("tw-grid"):
+                with ui.element("thead"), ui.element("tr"):
+                    self._fields = [self._heading(field) for field in shown.fields]
+                with ui.element("tbody"):
+                    for cells in shown.rows:
+                        with ui.element("tr"):
+                            for cell in cells:
+                                with ui.element("td"):
+                                    paragraph(shortened(cell, 80))
+            names = [field.name for field in shown.fields]
+            self._key = ui.select(names, value=shown.key_field or None, label=t("Column that names the rows")).props(
+                "outlined dense"
+            )
+            self._key.set_visibility(len(names) > 1)
+
+    def _heading(self, field: Field) -> tuple[ui.input, ui.select]:
+        types = {name: t(word) for name, word in TYPES.items() if name != "select" or field.type == "select"}
+        with ui.element("th").props("scope=col"):
+            is_only = len(self._shown.fields) == 1 and not self._options.header
+            name = ui.input(value=t("Name") if is_only else field.name).props("dense outlined maxlength=300")
+            name.props["aria-label"] = t("Name of {column}", column=field.name)
+            kind = ui.select(types, value=field.type).props("dense outlined options-dense")
+            kind.props["aria-label"] = t("Type of {column}", column=field.name)
+            kind.on_value_change(self._look_again)
+        return name, kind
+
+    def _show_problems(self, shown: Preview) -> None:
+        self._problems.clear()
+        with self._problems:
+            show_warnings(shown.warnings)
+            for name, (count, first) in shown.misfits.items():
+                kind = next(type_text(field) for field in shown.fields if field.name == name)
+                values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
+                left_out = t(
+                    "{column}: {count} value is not of type {type} and would be left out: {values}|"
+                    "{column}: {count} values are not of type {type} and would be left out: {values}",
+                    column=name,
+                    count=count,
+                    type=kind,
+                    values=f"{values}{' …' if count > len(first) else ''}",
+                )
+                paragraph(f"⚠ {left_out}", "tw-small tw-problem")
+
+    def _wanted(self) -> FileOptions:
+        """As the window says now. Names and types are only said where they are others than were found out."""
+        changed = [
+            replace(
+                field, name=(name.value or "").strip(), type=kind.value, **({} if kind.value == field.type else PLAIN)
+            )
+            for field, (name, kind) in zip(self._shown.fields, self._fields, strict=True)
+        ]
+        names = [field.name for field in self._shown.fields]
+        key = changed[names.index(self._key.value)].name if self._key.value in names else ""
+        return replace(
+            self._options,
+            name=(self._name.value or "").strip() or self._shown.name,
+            key_field="" if self._key.value == self._shown.key_field and tuple(changed) == self._shown.fields else key,
+            fields=() if tuple(changed) == self._shown.fields else tuple(changed),
+        )
+
+    async def _read_anew(self) -> None:
+        self._options = replace(self._options, header=bool(self._header.value), key_field="", fields=())
+        try:
+            self._shown = await self._visit.services.preview_file(self._path, self._options)
+        except TablewrightError as error:
+            tell(error)
+            return
+        self._show()
+
+    async def _look_again(self) -> None:
+        """After a type was changed: which values would not fit it."""
+        try:
+            self._show_problems(await self._visit.services.preview_file(self._path, self._wanted()))
+        except TablewrightError as error:
+            tell(error)
+
+    async def _import(self) -> None:
+        try:
+            wanted = self._wanted()
+            await self._visit.services.preview_file(self._path, wanted)
+        except TablewrightError as error:
+            tell(error)
+            return
+        self._window.submit(wanted)
+
+
+def show_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        paragraph(f"⚠ {in_words_of({}, warning)}", "tw-small")
+
+
+PLAIN: dict[str, object] = {"unit": "", "options": ()}
+"""What belongs to the type that a column had."""
+
+
+async def ask_which_table(file: str, known: KnownFile) -> str | None:
+    """A file that was imported before goes on with its table ("known"), unless the person wants a new one ("new")."""
+    rows = t("{count} new row|{count} new rows", count=len(known.new_rows))
+    names = {"file": file, "table": known.table.name}
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
+        ui.label(t("This file has been imported before")).classes("tw-h2")
+        if known.changed and known.new_rows:
+            paragraph(
+                t(
+                    "{file} has changed since it was imported as {table}. It has {rows}. Existing rows stay as "
+                    "they are.",
+                    **names,
+                    rows=rows,
+                )
+            )
+        elif known.changed:
+            paragraph(
+                t(
+                    "{file} has changed since it was imported as {table}. It has no new rows, and the table "
+                    "stays as it is.",
+                    **names,
+                )
+            )
+        else:
+            paragraph(t("{file} has been imported as the table {table}.", **names))
+        show_warnings(known.warnings)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
+            ui.button(t("Create a new table"), on_click=lambda: window.submit("new")).props("flat")
+            label = t("Add {rows}", rows=rows) if known.new_rows else t("Open the table")
+            ui.button(label, on_click=lambda: window.submit("known")).props("unelevated")
+    answer: str | None = await window
+    window.delete()
+    return answer
+
+
+async def ask_blank() -> None:
+    with window_of(t("Blank table")) as window:
+        name = ui.input(t("Table name")).props("outlined dense autofocus maxlength=200")
+        columns = ui.input(t("Columns, separated by commas"), value="Name").props("outlined dense maxlength=2000")
+        quiet(t("The first column says what a row is about, such as a company or a product."))
+
+        async def create() -> None:
+            visit = await visit_to_change()
+            fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
+            window.submit(await visit.services.create_table(name.value or "", fields))
+
+        dialog_buttons(window, t("Create"), create)
+    await open_made(window)
+
+
+async def ask_list() -> None:
+    arrived: list[FileUpload] = []
+    with window_of(t("Paste a list")) as window:
+        sender = ui.upload(on_upload=lambda event: arrived.append(event.file), max_file_size=LARGEST)
+        sender.style("display: none")  # an element that is hidden by the framework takes no files
+        name = ui.input(t("Table name"), value=t("List")).props("outlined dense maxlength=200")
+        # Not a field of the framework's: that would send each state of the text through the page's connection, which
+        # takes a million characters at most.
+        pasted = ui.element("textarea").classes("tw-pasted")
+        pasted.props(f'autofocus rows=10 aria-label="{t("Rows")}" placeholder="{t("One row per line")}"')
+        pasted.on("paste", js_handler="(event) => tablewright.pasteFast(event)")
+        choices = {sign: t(label) for sign, label in SEPARATORS.items()}
+        between = ui.select(choices, value="\t", label=t("Columns are separated by")).props("outlined dense")
+
+        async def preview() -> None:
+            arrived.clear()
+            address = json.dumps(sender.props["url"])
+            sent = f"tablewright.sendText({address}, getHtmlElement({pasted.id}).value)"
+            status = await ui.run_javascript(f"return await {sent}", timeout=SENDING)
+            if status == NOTHING_TYPED:
+                raise UsageError(t("The list is empty."), advice=t("Paste one row per line."))
+            if status != OK or not arrived:
+                raise not_arrived(status)
+            window.submit(arrived[0])
+
+        dialog_buttons(window, t("Preview"), preview)
+    content: FileUpload | None = await window
+    window.delete()
+    if content is None:
+        return
+    visit = await visit_to_change()
+    with temporary_folder() as folder:
+        path = Path(folder) / "list.csv"
+        await content.save(path)
+        with path.open(encoding="utf-8") as stream:
+            first = stream.readline()
+        options = FileOptions(
+            name=(name.value or "").strip() or "List",
+            header=between.value in first,
+            delimiter=between.value,
+            encoding="utf-8",
+        )
+        await import_previewed(visit, path, options)
+
+
+OK, NOTHING_TYPED = 200, 0
+"""How a text came in: the status of its upload, or that there was none to send."""
+
+
+def not_arrived(status: int) -> UsageError:
+    """Return why a pasted list did not come in whole: it is never imported in part."""
+    kept = t("Nothing was imported, and your list is still in the window.")
+    if status == TOO_LARGE:
+        return UsageError(
+            t("The list is larger than {most} MB.", most=LARGEST // 1024 // 1024),
+            kept=kept,
+            advice=t("Save it as several files and import them one after the other."),
+        )
+    if status == NO_SPACE:
+        return UsageError(t("The disk of the server is full."), kept=kept, advice=t("Free some space first."))
+    return UsageError(t("The list did not arrive."), kept=kept, advice=t("Try again."))
+
+
+async def ask_documents() -> None:
+    visit = await visit_to_change()
+    documents = await visit.services.store.documents.all(readable=True)
+    if not documents:
+        raise UsageError(
+            t("There are no documents yet."), advice=t("Add some under Documents. Each can then become a row.")
+        )
+    kinds = sorted({document.kind for document in documents if document.kind})
+    with window_of(t("A table of your documents")) as window:
+        name = ui.input(t("Table name"), value="Documents").props("outlined dense maxlength=200")
+        choices = {"": t("All {count}", count=len(documents)), **{kind: kind for kind in kinds}}
+        kind = ui.select(choices, value="", label=t("Which documents")).props("outlined dense")
+        quiet(t("One row per file. New columns are then read from the documents."))
+
+        async def create() -> None:
+            now = await visit_to_change()
+            made = await now.services.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
+            window.submit(made.table)
+
+        dialog_buttons(window, t("Create"), create)
+    await open_made(window)
+
+
+@contextmanager
+def window_of(title: str) -> Iterator[ui.dialog]:
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        heading(title)
+        yield window
+
+
+async def open_made(window: ui.dialog) -> None:
+    table: Table | None = await window
+    window.delete()
+    if table is not None:
+        ui.navigate.to(f"/tables/{table.id}")
+
+
+# ── first steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+STEPS: PageText[dict[str, str]] = {"model": "Model", "search": "Web search", "table": "First table"}
+WHY: PageText[dict[str, str]] = {
+    "model": "A language model reads pages and documents and judges what they say. Without one, only what is "
+    "stated plainly can be found.",
+    "search": "Facts are looked up with this search engine. One with a key is reliable. Without a key you can "
+    "start right away, but only a few searches in a row are allowed.",
+    "table": "Add your rows, then ask for columns.",
+}
+
+
+@ui.page("/start", title="First steps · Tablewright")
+async def start_page(step: str = "model") -> None:
+    visit = await visit_now()
+    step = step if step in STEPS and visit.person.may_administer else "table"
+    names = list(STEPS)
+    number = names.index(step)
+    with journey(t("Getting started"), here=""):
+        with ui.element("ol").classes("tw-guide").props(f'aria-label="{t("Steps")}"'):
+            for place, name in enumerate(names):
+                with ui.element("li") as line:
+                    ui.link(f"{place + 1}. {t(STEPS[name])}", f"/start?step={name}")
+                if name == step:
+                    line.props("aria-current=step")
+        quiet(t(WHY[step]))
+        if step == "table":
+            if visit.person.may_change:
+                show_ways()
+            with ui.element("div").classes("tw-row"):
+                sample_button()
+                quiet(t(ABOUT_SAMPLE))
+            return
+
+        def go_on() -> None:
+            ui.navigate.to(f"/start?step={names[number + 1]}")
+
+        PARTS[step](visit.server.settings, on_save=go_on).build()
+        with ui.element("div").classes("tw-row"):
+            ui.button(t("Skip"), icon="skip_next", on_click=go_on).props("flat")

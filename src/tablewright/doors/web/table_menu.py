@@ -1,0 +1,318 @@
+"""The menus of a table: export it, show its history, schedule it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from tablewright.domain.model import RowId, Table
+from tablewright.doors.web import table_cells
+from tablewright.doors.web.elements import brief_button, outside, paragraph, when
+from tablewright.doors.web.frame import say, tell, visit_now
+from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
+from tablewright.doors.web.table_columns import visit_to_write
+from tablewright.doors.web.words import all_rows, many, t
+from tablewright.errors import TablewrightError
+from tablewright.messages.catalogue import PageText
+from tablewright.services import Change, Rollback
+
+if TYPE_CHECKING:
+    from tablewright.doors.server.context import Visit
+    from tablewright.doors.web.table_page import OpenTable
+    from tablewright.services import Schedule
+
+FORMATS: PageText[tuple[tuple[str, dict[str, str]], ...]] = (
+    ("CSV", {"format": "csv"}),
+    ("CSV with evidence", {"format": "csv", "evidence": "true"}),
+    ("Excel with evidence", {"format": "xlsx"}),
+    ("JSON", {"format": "json"}),
+)
+
+
+class ExportMenu:
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
+
+    def build(self) -> None:
+        with brief_button(t("Export"), "download"):
+            self._menu = ui.menu().on("before-show", self._fill)
+
+    @property
+    def _query(self) -> dict[str, str]:
+        """Which rows are shown, in which order."""
+        view, query = self._page.views.view, self._page.grid.query()
+        return {**query, "sort": view.sort, "descending": str(view.descending).lower()}
+
+    async def _fill(self) -> None:
+        services = (await visit_now()).services
+        total, wanted = await services.count(self._page.table.id), self._page.grid.wanted
+        self._menu.clear()
+        with self._menu:
+            if wanted.is_filtered:
+                shown = len(await table_cells.orders().order(services, wanted))
+                self._offer(t("{count} row shown|{count} rows shown", count=shown), shown=True)
+                ui.separator()
+            self._offer(all_rows(total), shown=False)
+
+    def _offer(self, rows: str, *, shown: bool) -> None:
+        ui.item_label(rows).props("header").classes("tw-menu-head")
+        for label, query in FORMATS:
+            ui.menu_item(t(label), on_click=partial(self._download, query, rows, shown=shown))
+        ui.menu_item(t("Copy as Markdown"), on_click=partial(self._copy, rows, shown=shown))
+        if self._page.may_change:
+            ui.menu_item(t("Google Sheets…"), on_click=partial(self._send, rows, shown=shown))
+
+    def _download(self, query: dict[str, str], rows: str, *, shown: bool) -> None:
+        query = {**self._query, "shown": "true", **query} if shown else query
+        ui.navigate.to(f"/page-data/tables/{self._page.table.id}/file?{urlencode(query)}")
+        self._announce(t("Exporting: {rows}.", rows=rows))
+
+    def _announce(self, words: str) -> None:
+        say(f"{words} {self._waiting}".strip())
+
+    @property
+    def _waiting(self) -> str:
+        """What is only proposed is in no file."""
+        return t("Values waiting for review are not included.") if self._page.proposals.heads else ""
+
+    async def _send(self, rows: str, *, shown: bool) -> None:
+        services = (await visit_now()).services
+        row_ids = list(await table_cells.orders().order(services, self._page.grid.wanted)) if shown else None
+        await ask_sheet(self._page.table.id, rows, row_ids, self._waiting)
+
+    async def _copy(self, rows: str, *, shown: bool) -> None:
+        visit = await visit_now()
+        table = await visit.table(self._page.table.id)
+        names = tuple(field.name for field in table.shown_fields)
+        picked = Picked(spans=(RowRange(),), fields=names, query=self._query if shown else {})
+        ui.clipboard.write(await markdown_of(visit.services, table, picked))
+        self._announce(t("Copied as Markdown: {rows}.", rows=rows))
+
+
+# ── Google Sheets ───────────────────────────────────────────────────────────────────────────────────────────────────
+# A table to Google Sheets: into a spreadsheet whose link is given, or into a new one for an address.
+
+
+LONGEST = 500
+
+
+async def ask_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
+    """`rows` says which, `waiting` what is not among them."""
+    account = (await visit_to_write(table_id)).services.sheets_account()
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
+        paragraph(t("Export to Google Sheets"), "tw-h2")
+        paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
+        to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
+        to.props(f"outlined dense autofocus maxlength={LONGEST}").classes("w-full")
+        paragraph(
+            t(
+                "Share the spreadsheet with {account} as an editor first. What is in it stays as it is.",
+                account=account,
+            ),
+            "tw-muted tw-small",
+        )
+        result = ui.element("div").props("role=status")
+
+        async def send() -> None:
+            sending.props("loading")
+            sending.disable()
+            try:
+                visit = await visit_to_write(table_id)
+                sent = await visit.services.send_to_sheets(table_id, to.value or "", row_ids=row_ids)
+            except TablewrightError as error:
+                tell(error)
+                return
+            finally:
+                sending.props(remove="loading")
+                sending.enable()
+            result.clear()
+            with result:
+                paragraph(t("Wrote {rows} to “{sheet}”.", rows=many(sent.rows, "row"), sheet=sent.sheets[0]))
+                outside(t("Open the spreadsheet"), sent.link)
+
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Close"), on_click=lambda: window.submit(None)).props("flat")
+            sending = ui.button(t("Export"), on_click=send).props("unelevated")
+        to.on("keydown.enter", send)
+    await window
+    window.delete()
+
+
+# ── history ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+NEWEST = 100
+
+
+class Undo:
+    """What was done on one open page, so that Ctrl+Z takes it back and Ctrl+Y does it again: an undo is a change in the
+    history, too, and undoing that is doing it again. What others did is left to the history."""
+
+    def __init__(self, table_id: str) -> None:
+        self._table_id = table_id
+        self._done: list[int] = []
+        self._undone: list[int] = []
+        self._turn = asyncio.Lock()
+
+    def note(self, change: Change | None) -> None:
+        if change is not None:
+            self._done.append(change.number)
+            self._undone.clear()
+
+    async def undo(self) -> None:
+        await self._swap(self._done, self._undone, t("Nothing left to undo on this page. History has all changes."))
+
+    async def redo(self) -> None:
+        await self._swap(self._undone, self._done, t("Nothing to redo."))
+
+    async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
+        async with self._turn:  # keys may come faster than they are followed
+            changes = (await visit_to_write(self._table_id)).services.changes
+            while these:
+                done = await changes.undo_change(self._table_id, these.pop())
+                if done.change is not None:
+                    those.append(done.change.number)
+                    tell_undone(done, again=these is self._undone)
+                    return
+            say(otherwise, good=False)
+
+
+async def show_history(table: Table, *, may_change: bool) -> bool:
+    """Whether something was undone."""
+    visit = await visit_now()
+    changes = await visit.services.history((await visit.table(table.id)).id, limit=NEWEST)
+    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
+        ui.label(t("History")).classes("tw-h2")
+        ui.label(t("Undoing is a change too, so it can be undone itself. Later changes are kept.")).classes(
+            "tw-muted tw-small"
+        )
+        with ui.element("ol").classes("tw-history"):
+            for change in changes:
+                show_change(window, table, change, may_change=may_change)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Close"), on_click=lambda: window.submit(False)).props("flat")
+    undone = bool(await window)
+    window.delete()
+    return undone
+
+
+def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: bool) -> None:
+    with ui.element("li").classes("tw-change"):
+        ui.label(str(change.number)).classes("tw-chip")
+        with ui.element("div").classes("tw-grow"):
+            paragraph(change.note or change.kind)
+            edits = many(change.edits, "edit") if change.edits else ""
+            with ui.element("div").classes("tw-row tw-small tw-muted"):
+                paragraph(" · ".join(filter(None, (when(change.at), change.actor, edits))))
+                if change.run_id:
+                    ui.link(t("Run"), f"/runs/{change.run_id}")
+        if may_change and change.number > 1:
+
+            async def undo() -> None:
+                changes = (await visit_to_write(table.id)).services.changes
+                tell_undone(await changes.undo_change(table.id, change.number))
+                window.submit(True)
+
+            ui.button(t("Undo"), icon="undo", on_click=undo).props(
+                f'flat dense padding="2px 8px" aria-label="{t("Undo change {number}", number=change.number)}"'
+            )
+        if may_change:
+
+            async def go_back() -> None:
+                changes = (await visit_to_write(table.id)).services.changes
+                tell_undone(await changes.go_back(table.id, str(change.number)))
+                window.submit(True)
+
+            restore = ui.button(t("Restore this version"), icon="restore", on_click=go_back)
+            restore.props('flat dense padding="2px 8px"')
+            restore.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
+
+
+def tell_undone(done: Rollback, *, again: bool = False) -> None:
+    """`again`: what was undone has been done again."""
+    if done.change is None:
+        say(t("Nothing left to undo."), good=False)
+        return
+    lines = [t("Done again.") if again else t("Undone.")]
+    if done.cells and not again:
+        lines.append(t("{count} cell restored.|{count} cells restored.", count=done.cells))
+    if done.kept_cells:
+        lines.append(t("{count} changed since then and kept.", count=done.kept_cells))
+    if done.kept_fields:
+        lines.append(t("Kept because cells have changed since: {fields}.", fields=", ".join(done.kept_fields)))
+    say(" ".join(lines))
+
+
+# ── schedule ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+ROUTINES: PageText[dict[str, str]] = {
+    "recheck": "Recheck: flag values that their sources no longer state",
+    "refresh": "Refresh: recheck, then search again for flagged, empty or stale values",
+}
+TIMES: PageText[dict[str, str]] = {"hour": "Every hour", "day": "Every day", "week": "Every week"}
+CRON = {"0 * * * *": "hour", "0 3 * * *": "day", "0 3 * * 1": "week"}
+
+
+async def ask_schedule(table: Table, column: str = "") -> None:
+    """For all columns that can be looked for, or first for the one whose menu it was opened from."""
+    visit = await visit_to_write(table.id)
+    visit.must_run()
+    known = await visit.services.jobs.schedules(table.id)
+    columns = [field.name for field in table.shown_fields if field.is_asked]
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        paragraph(t("Schedule"), "tw-h2")
+        for each in known:
+            paragraph(in_words(each), "tw-small")
+            if each.paused:
+                paragraph(each.paused, "tw-small")
+        routine = ui.radio({name: t(label) for name, label in ROUTINES.items()}, value="recheck")
+        routine.props["aria-label"] = t("Action")
+        every = ui.select({name: t(label) for name, label in TIMES.items()}, value="week", label=t("How often"))
+        every.props("outlined dense")
+        chosen = ui.select(columns, value=[column] if column else [], multiple=True, label=t("Columns"))
+        chosen.props("outlined dense use-chips clearable").props["hint"] = t("Leave empty for all columns")
+        paragraph(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
+
+        async def save() -> None:
+            try:
+                await put(table.id, routine.value, every.value, chosen.value or [])
+            except TablewrightError as error:
+                tell(error)
+                return
+            window.submit(True)
+            say(t("Scheduled."))
+
+        async def stop() -> None:
+            now = await visit_to_write(table.id)
+            await now.services.jobs.unschedule(table.id)
+            window.submit(True)
+            say(t("Nothing is scheduled for this table."))
+
+        with ui.element("div").classes("tw-row tw-end"):
+            if known:
+                ui.button(t("Remove schedule"), on_click=stop).props("flat color=negative")
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Save"), on_click=save).props("unelevated")
+    await window
+    window.delete()
+
+
+async def put(table_id: str, routine: str, every: str, columns: list[str]) -> None:
+    visit: Visit = await visit_to_write(table_id)
+    visit.must_run()
+    await visit.services.schedule(table_id, routine, every, fields=columns)  # type: ignore[arg-type]
+
+
+def in_words(schedule: Schedule) -> str:
+    """One that is there already."""
+    what = t(ROUTINES[schedule.routine]).partition(":")[0]
+    of = ", ".join(schedule.spec.get("fields", ())) or t("all columns")
+    often = TIMES.get(CRON.get(schedule.cron, ""), "")
+    last = when(schedule.last_at) or t("never")
+    return f"{what}: {of} · {t(often) if often else schedule.cron} · {t('last run: {when}', when=last)}"
