@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +22,7 @@ from tablewright.domain.model import RowId
 from tablewright.domain.research import Research, ResearchEvent
 from tablewright.domain.usage import Usage
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import Cancelled, ModelError, Paused, UsageError
 from tablewright.jobs.authority import check_authority
@@ -138,13 +139,14 @@ class BackgroundJobs:
     async def _refill(self, run: Run, doing: BackgroundRun) -> None:
         seen = await self._seen(run)
         table = await seen.tables.find(run.table_id)
-        toolbox = await self._tools_for(table.id)
+        open_tools = partial((await self._tools_for(table.id)).open, seen=seen)
         for way in await refresh.ways(seen, table, run.spec["fields"]):
-            how = self._how(doing, seen, toolbox)
-            fill = await enrich.plan(seen, table.id, way.fields, way.strategy, params=way.params, **how)
-            await self._fill(fill, run, doing)
+            how = await self._filling(seen, table.id)
+            wanted = replace(how, fields=way.fields, strategy=way.strategy, params=way.params)
+            await self._fill(await enrich.plan(seen, wanted, open_tools, watch=doing.tell), run, doing)
         for each in await refresh.rounds(seen, table.id, run.spec["fields"]):
-            again = await refresh.plan(seen, table.id, each, **self._how(doing, seen, toolbox))
+            filling = await self._filling(seen, table.id)
+            again = await refresh.plan(seen, each, filling, open_tools, watch=doing.tell)
             if again is not None:
                 await self._fill(again, run, doing)
 
@@ -159,13 +161,10 @@ class BackgroundJobs:
         person = await self._store.users.by_id(run.person)
         return self._store.seen_by(acting_for(person, door="worker"))
 
-    def _how(self, doing: BackgroundRun, seen: Store, toolbox: Toolbox) -> dict[str, Any]:
-        return {
-            "open_tools": partial(toolbox.open, seen=seen),
-            "terms": terms_of(self.settings),
-            "retry": retry_policy(self.settings),
-            "watch": doing.tell,
-        }
+    async def _filling(self, seen: Store, table_id: str) -> FillPlan:
+        """How the table, as it is now, is filled again."""
+        retry, terms = retry_policy(self.settings), terms_of(self.settings)
+        return FillPlan(await seen.tables.find(table_id), (), retry=retry, terms=terms)
 
     async def _fill(self, fill: Fill, run: Run, doing: BackgroundRun) -> None:
         doing.halt = fill.cancel

@@ -8,8 +8,9 @@ from pathlib import Path
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Finding, Row
 from tablewright.domain.retrieved import Retrieved
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.extraction.candidate import Candidate
-from tablewright.services import FileOptions, Fill, Filled, Services
+from tablewright.services import FileOptions, Filled, Services
 from tablewright.strategies.findings import checked, resolve_value
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Tools
@@ -81,5 +82,5 @@ async def filled_table(
     path = folder / "firms.csv"
     path.write_text("Company\nAcme\n", encoding="utf-8")
     table = (await services.import_file(path, FileOptions(name=name))).table
-    filled = await Fill(services.store, table, [parse_field(asked)], strategy).run()
+    filled = await Fill(services.store, FillPlan(table, [parse_field(asked)], strategy)).run()
     return table.id, filled

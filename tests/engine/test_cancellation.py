@@ -7,7 +7,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, given
 from tablewright.engine.cancellation import to_its_end
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
 
@@ -48,7 +48,7 @@ async def test_wherever_a_run_is_broken_off_it_has_an_end(store: Store) -> None:
     for milliseconds in range(0, 400, 2):
         if milliseconds >= 40 and len(await store.runs.all()) > 5:  # a busy machine begins fewer in that time
             break
-        fill = Fill(store, table, [parse_field("Double:number={Price} * 2")], ComputationStrategy())
+        fill = Fill(store, FillPlan(table, [parse_field("Double:number={Price} * 2")], ComputationStrategy()))
         running = asyncio.create_task(fill.run())
         await asyncio.sleep(milliseconds / 1000)
         while not running.done():

@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, given
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outbox import MOST_CHARACTERS
 from tablewright.formulas.formula import Formula
 from tablewright.sandbox.limits import MB, SandboxLimits
@@ -27,7 +27,7 @@ PARTS = [Field(name="A"), Field(name="B")]
 
 async def computed(store: Store, question: str, rows: list[tuple[str, str]]) -> list[Operation]:
     table = await store.tables.create("hostile", FIELDS, [tuple(map(given, row)) for row in rows], key_field="A")
-    filled = await Fill(store, table, [parse_field(f"Out={question}")], ComputationStrategy()).run()
+    filled = await Fill(store, FillPlan(table, [parse_field(f"Out={question}")], ComputationStrategy())).run()
     assert (filled.status, filled.rows) == ("done", len(rows))
     return list(await store.proposals.operations(filled.proposal_id))
 
@@ -147,7 +147,8 @@ async def test_others_have_the_event_loop_while_rows_are_computed(store: Store) 
         try:
             async with asyncio.timeout(PATIENCE):
                 fill = Fill(
-                    store, table, [parse_field(f"Out:number={question}")], ComputationStrategy(), concurrency=20
+                    store,
+                    FillPlan(table, [parse_field(f"Out:number={question}")], ComputationStrategy(), concurrency=20),
                 )
                 await fill.run()
         finally:

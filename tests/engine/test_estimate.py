@@ -12,7 +12,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Table, given
 from tablewright.engine.estimate import Estimate, Job, estimate
-from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.fill import Fill, FillPlan, Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.text_budget import ROWS_A_CALL
@@ -275,7 +275,9 @@ class Silent(Strategy):
 async def test_a_strategy_that_does_not_say_gets_a_neutral_guess(store: Store, asked: Tools) -> None:
     table = await store.tables.create("works", WORKS.fields, [(given(name), given(1)) for name in YEARS])
     named = Table(id=table.id, name="works", fields=WORKS.fields, key_field="Company")
-    likely = await Fill(store, named, [parse_field(FOUNDED), parse_field(SEAT)], Silent(), tools=asked).estimate()
+    likely = await Fill(
+        store, FillPlan(named, [parse_field(FOUNDED), parse_field(SEAT)], Silent()), tools=asked
+    ).estimate()
     assert (likely.rows, likely.calls.likely, likely.searches, likely.pages) == (30, 60, 60, 60)
 
 

@@ -11,7 +11,7 @@ from tablewright.domain.edits import FlagCell
 from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Field, Finding, Row, Step, Table, given
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
@@ -35,7 +35,7 @@ async def sales(store: Store, rows: Sequence[Sequence[object]] = ROWS) -> Table:
 
 async def test_a_computed_column_is_proposed_with_its_trace(store: Store) -> None:
     table = await sales(store)
-    filled = await Fill(store, table, [TOTAL], ComputationStrategy()).run()
+    filled = await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy())).run()
     assert (filled.status, filled.rows, filled.found, filled.empty) == ("done", 3, 2, 1)
     operations = await store.proposals.operations(filled.proposal_id)
     assert [(op.row_id, op.cell.value, op.cell.status, op.cell.reason, op.cell.error) for op in operations] == [
@@ -53,7 +53,7 @@ async def test_a_computed_column_is_proposed_with_its_trace(store: Store) -> Non
 async def test_a_formula_may_use_a_column_computed_before_it(store: Store) -> None:
     table = await sales(store)
     fields = [TOTAL, parse_field("Tax:number={Total} / 10")]
-    filled = await Fill(store, table, fields, ComputationStrategy()).run()
+    filled = await Fill(store, FillPlan(table, fields, ComputationStrategy())).run()
     taxes = [op.cell.value for op in await store.proposals.operations(filled.proposal_id) if op.field == "Tax"]
     assert taxes == [1, None, 0.9]
 
@@ -62,22 +62,22 @@ async def test_a_formula_that_cannot_be_read_is_refused_before_the_run(store: St
     table = await sales(store)
     bad = parse_field("Evil=__import__('os').getcwd()")
     with pytest.raises(BadFormula, match=r"__import__\(\) is not a function of formulas"):
-        await Fill(store, table, [bad], ComputationStrategy()).run()
+        await Fill(store, FillPlan(table, [bad], ComputationStrategy())).run()
 
 
 async def test_a_computed_text_is_taken_as_it_stands(store: Store) -> None:
     table = await sales(store, [(given("Unknown"), given(1), given(1)), (given("Answer: 42"), given(1), given(1))])
-    filled = await Fill(store, table, [parse_field("Copy={Name}")], ComputationStrategy()).run()
+    filled = await Fill(store, FillPlan(table, [parse_field("Copy={Name}")], ComputationStrategy())).run()
     values = [op.cell.value for op in await store.proposals.operations(filled.proposal_id)]
     assert values == ["Unknown", "Answer: 42"]
 
 
 async def test_only_cells_that_need_work_are_worked_on(store: Store) -> None:
     table = await sales(store)
-    filled = await Fill(store, table, [TOTAL], ComputationStrategy()).run()
+    filled = await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy())).run()
     await store.proposals.apply(filled.proposal_id)
     await store.log.commit(table.id, [FlagCell(row_id=3, field="Total")])
-    again = await enrich.plan(store, table.id, [TOTAL], "computation")
+    again = await enrich.plan(store, FillPlan(table, [TOTAL], "computation"))
     filled = await again.run()
     assert (filled.found, filled.empty, filled.skipped) == (1, 0, 2)
     (operation,) = await store.proposals.operations(filled.proposal_id)
@@ -86,13 +86,15 @@ async def test_only_cells_that_need_work_are_worked_on(store: Store) -> None:
 
 async def test_what_was_not_found_is_looked_for_again_only_when_asked(store: Store) -> None:
     table = await sales(store)
-    await store.proposals.apply((await Fill(store, table, [TOTAL], ComputationStrategy()).run()).proposal_id)
+    await store.proposals.apply((await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy())).run()).proposal_id)
     better = parse_field("Total:number={Quantity} * 3")
-    untouched = await (await enrich.plan(store, table.id, [better], "computation")).run()
+    untouched = await (await enrich.plan(store, FillPlan(table, [better], "computation"))).run()
     assert (untouched.found, untouched.skipped) == (0, 3)
-    others = await (await enrich.plan(store, table.id, [better], "computation", row_ids=[1, 3], again=True)).run()
+    others = await (
+        await enrich.plan(store, FillPlan(table, [better], "computation", row_ids=[1, 3], again=True))
+    ).run()
     assert others.found == 0
-    filled = await (await enrich.plan(store, table.id, [better], "computation", again=True)).run()
+    filled = await (await enrich.plan(store, FillPlan(table, [better], "computation", again=True))).run()
     (operation,) = await store.proposals.operations(filled.proposal_id)
     assert (operation.row_id, operation.cell.value, operation.cell.attempt) == (2, 3, 2)
 
@@ -100,10 +102,12 @@ async def test_what_was_not_found_is_looked_for_again_only_when_asked(store: Sto
 async def test_the_confidence_of_a_computed_value_is_that_of_its_least_sure_input(store: Store) -> None:
     table = await sales(store)
     unsure = parse_field("Weight:number=about {Quantity}")
-    filled = await Fill(store, table, [unsure], Fixed("about 4 kg")).run()
+    filled = await Fill(store, FillPlan(table, [unsure], Fixed("about 4 kg"))).run()
     await store.proposals.apply(filled.proposal_id)
     table = await store.tables.find(table.id)
-    filled = await Fill(store, table, [parse_field("Double:number={Weight} * 2")], ComputationStrategy()).run()
+    filled = await Fill(
+        store, FillPlan(table, [parse_field("Double:number={Weight} * 2")], ComputationStrategy())
+    ).run()
     operation = (await store.proposals.operations(filled.proposal_id))[0]
     assert operation.cell.value == 8
     assert 0 < (operation.cell.confidence or 0) < 0.8
@@ -132,7 +136,7 @@ class Fixed(Strategy):
 async def test_findings_are_coerced_to_the_type_of_their_field(store: Store) -> None:
     table = await sales(store)
     fields = [parse_field("Weight:number(g)=?"), parse_field("Sold:boolean=?"), parse_field("Size:select(S, M)=?")]
-    filled = await Fill(store, table, fields, Fixed("about 1.5 kg")).run()
+    filled = await Fill(store, FillPlan(table, fields, Fixed("about 1.5 kg"))).run()
     cells = {op.field: op.cell for op in await store.proposals.operations(filled.proposal_id) if op.row_id == 1}
     assert (cells["Weight"].value, cells["Weight"].raw_value) == (1500, "about 1.5 kg")
     assert cells["Weight"].confidence == pytest.approx(0.63)
@@ -143,7 +147,7 @@ async def test_findings_are_coerced_to_the_type_of_their_field(store: Store) -> 
 async def test_an_answer_that_says_there_is_none_is_not_found_and_no_error(store: Store) -> None:
     table = await sales(store)
     fields = [parse_field(text) for text in ("Weight:number(g)=?", "Sold:boolean=?", "Note=?")]
-    filled = await Fill(store, table, fields, Fixed("n/a")).run()
+    filled = await Fill(store, FillPlan(table, fields, Fixed("n/a"))).run()
     cells = [operation.cell for operation in await store.proposals.operations(filled.proposal_id)]
     assert {(cell.value, cell.status, cell.reason) for cell in cells} == {(None, "FAILED", "not_found")}
 
@@ -159,7 +163,7 @@ async def test_an_answer_that_says_there_is_none_is_not_found_and_no_error(store
 )
 async def test_a_paragraph_never_lands_in_a_select_column(store: Store, paragraph: str) -> None:
     table = await sales(store)
-    filled = await Fill(store, table, [parse_field("Size:select(Small, Large)=?")], Fixed(paragraph)).run()
+    filled = await Fill(store, FillPlan(table, [parse_field("Size:select(Small, Large)=?")], Fixed(paragraph))).run()
     cells = [op.cell for op in await store.proposals.operations(filled.proposal_id)]
     assert {(cell.value, cell.status, cell.reason) for cell in cells} <= {
         (None, "FAILED", "error"),
@@ -171,7 +175,7 @@ async def test_a_paragraph_never_lands_in_a_select_column(store: Store, paragrap
 async def test_rows_without_a_name_are_skipped_and_said_so(store: Store) -> None:
     table = await sales(store)
     news: list[Progress] = []
-    filled = await Fill(store, table, [parse_field("X=?")], Fixed("x"), watch=news.append).run()
+    filled = await Fill(store, FillPlan(table, [parse_field("X=?")], Fixed("x")), watch=news.append).run()
     assert (filled.found, filled.skipped) == (2, 1)
     assert [(event.row_id, event.detail) for event in news if event.stage == "row_skipped"] == [(3, "Name is empty")]
 
@@ -179,7 +183,7 @@ async def test_rows_without_a_name_are_skipped_and_said_so(store: Store) -> None
 async def test_the_feed_tells_every_stage_with_a_growing_fraction(store: Store) -> None:
     table = await sales(store)
     news: list[Progress] = []
-    await Fill(store, table, [TOTAL], ComputationStrategy(), watch=news.append).run()
+    await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy()), watch=news.append).run()
     assert [event.stage for event in news][:1] == ["starting"]
     assert [event.stage for event in news][-1] == "complete"
     assert sum(event.stage == "row_done" for event in news) == 3
@@ -205,7 +209,9 @@ class Slow(Fixed):
 async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -> None:
     table = await sales(store, [(given(f"row {number}"), given(1), given(1)) for number in range(50)])
     five_done = asyncio.Event()
-    fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=lambda news: news.done == 5 and five_done.set())
+    fill = Fill(
+        store, FillPlan(table, [parse_field("X=?")], Slow("x")), watch=lambda news: news.done == 5 and five_done.set()
+    )
     running = asyncio.create_task(fill.run())
     await asyncio.wait_for(five_done.wait(), PATIENCE)
     fill.cancel()
@@ -220,7 +226,9 @@ async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -
 async def test_a_run_whose_task_is_cancelled_keeps_what_it_found(store: Store) -> None:
     table = await sales(store, [(given(f"row {number}"), given(1), given(1)) for number in range(50)])
     five_done = asyncio.Event()
-    fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=lambda news: news.done == 5 and five_done.set())
+    fill = Fill(
+        store, FillPlan(table, [parse_field("X=?")], Slow("x")), watch=lambda news: news.done == 5 and five_done.set()
+    )
     running = asyncio.create_task(fill.run())
     await asyncio.wait_for(five_done.wait(), PATIENCE)
     running.cancel()
@@ -242,7 +250,7 @@ async def test_a_database_that_fails_stops_the_run_at_once(tmp_path: Path) -> No
 
         await store.database.write(fill_the_disk)
         with pytest.raises(StoreError, match="The disk is full"):
-            await Fill(store, table, [TOTAL], ComputationStrategy(), watch=news.append).run()
+            await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy()), watch=news.append).run()
         assert max(event.done for event in news) < 20_000
         assert await store.tables.count(table.id) == 20_000
 
@@ -270,7 +278,7 @@ class Unproven(Fixed):
 
 async def test_a_value_of_another_package_needs_a_quote_and_the_right_form(store: Store) -> None:
     table = await sales(store)
-    filled = await Fill(store, table, [parse_field("X=?")], Unproven("very")).run()
+    filled = await Fill(store, FillPlan(table, [parse_field("X=?")], Unproven("very"))).run()
     first, second = await store.proposals.operations(filled.proposal_id)
     assert (first.cell.value, first.cell.error) == (None, "a value without a quote that states it")
     assert (second.cell.value, second.cell.reason) == (None, "error")
@@ -279,7 +287,7 @@ async def test_a_value_of_another_package_needs_a_quote_and_the_right_form(store
 
 async def test_a_strategy_that_raises_fails_its_row_and_no_other(store: Store) -> None:
     table = await sales(store)
-    filled = await Fill(store, table, [parse_field("X=?")], Broken("")).run()
+    filled = await Fill(store, FillPlan(table, [parse_field("X=?")], Broken(""))).run()
     cells = {op.row_id: op.cell for op in await store.proposals.operations(filled.proposal_id)}
     assert (cells[1].value, cells[2].status, cells[2].reason) == ("fine", "FAILED", "error")
     assert "a bug in somebody's strategy" in (cells[2].error or "")
@@ -287,18 +295,20 @@ async def test_a_strategy_that_raises_fails_its_row_and_no_other(store: Store) -
 
 async def test_only_the_first_rows_or_the_named_rows(store: Store) -> None:
     table = await sales(store)
-    first = await Fill(store, table, [TOTAL], ComputationStrategy(), max_rows=1).run()
-    named = await Fill(store, table, [TOTAL], ComputationStrategy(), row_ids=[3, 1]).run()
+    first = await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy(), max_rows=1)).run()
+    named = await Fill(store, FillPlan(table, [TOTAL], ComputationStrategy(), row_ids=[3, 1])).run()
     assert [op.row_id for op in await store.proposals.operations(first.proposal_id)] == [1]
     assert [op.row_id for op in await store.proposals.operations(named.proposal_id)] == [1, 3]
-    missing = await Fill(store, table, [TOTAL], ComputationStrategy(), row_ids=[*range(1_000, 9_000), 2]).run()
+    missing = await Fill(
+        store, FillPlan(table, [TOTAL], ComputationStrategy(), row_ids=[*range(1_000, 9_000), 2])
+    ).run()
     assert [op.row_id for op in await store.proposals.operations(missing.proposal_id)] == [2]
 
 
 async def test_a_field_without_a_formula_is_refused_before_a_run_begins(store: Store) -> None:
     table = await sales(store)
     with pytest.raises(BadFormula, match="Total has no formula"):
-        await enrich.plan(store, table.id, [Field(name="Total")], "computation")
+        await enrich.plan(store, FillPlan(table, [Field(name="Total")], "computation"))
     assert await store.proposals.all() == []
 
 

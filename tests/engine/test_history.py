@@ -14,7 +14,7 @@ from tablewright.domain.edits import SetCell, flag
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Field, Finding, Row, Step, Table, given
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.journeys import enrich
@@ -121,7 +121,7 @@ async def run(
 ) -> Filled:
     table = await store.tables.find(table_id)
     only = await cells_to_fill(store, table, fields) if again else None
-    return await Fill(store, table, fields, strategy, only=only, again=again, retry=retry).run()
+    return await Fill(store, FillPlan(table, fields, strategy, only=only, again=again, retry=retry)).run()
 
 
 async def cells(store: Store, filled: Filled) -> dict[tuple[int, str], Any]:
@@ -274,7 +274,7 @@ async def test_all_slices_of_a_durable_run_have_the_examples_and_the_history_it_
 
     table = await store.tables.find(table.id)
     only = await cells_to_fill(store, table, [CITY])
-    run_id = await Fill(store, table, [CITY], strategy, only=only, again=True).begin("here")
+    run_id = await Fill(store, FillPlan(table, [CITY], strategy, only=only, again=True)).begin("here")
     await changes.set_value(table.id, 2, "City", "Lyon")
     part = await store.slices.claim(run_id, 1, "here")
     fill = await enrich.reopen(store, await store.runs.get(run_id), part.left)

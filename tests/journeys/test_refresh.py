@@ -12,6 +12,7 @@ import pytest
 from tablewright.background_jobs import recheck_spec
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, Table, Value, given
+from tablewright.engine.fill import FillPlan
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
@@ -172,7 +173,7 @@ async def test_a_cell_of_an_unknown_run_is_filled_as_its_question_says(store: St
     )
     table = await store.tables.create("brought", fields, [(given(5), cell)])
     (each,) = await journey.rounds(store, table.id)
-    run = await journey.plan(store, table.id, each)
+    run = await journey.plan(store, each, FillPlan(await store.tables.find(table.id), ()))
     assert run is not None
     await store.proposals.apply((await run.run()).proposal_id)
     assert [row.cell("Twice").value for row in (await store.tables.load(table.id)).rows] == ["10"]
@@ -200,7 +201,7 @@ async def test_columns_that_depend_on_each_other_do_not_wait_for_ever(store: Sto
     cell = Cell(value=1, status="ENRICHED", run_id="r0", evidence=evidence, confidence=1.0, stale=True)
     table = await store.tables.create("circle", fields, [(cell, cell)])
     for each in await journey.rounds(store, table.id):
-        run = await journey.plan(store, table.id, each)
+        run = await journey.plan(store, each, FillPlan(await store.tables.find(table.id), ()))
         assert run is not None
         await store.proposals.apply((await run.run()).proposal_id)
     (row,) = (await store.tables.load(table.id)).rows

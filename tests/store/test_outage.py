@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine, make_url
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, Finding, Row, given
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.progress import Progress
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
@@ -285,7 +285,7 @@ async def test_a_run_goes_on_when_the_server_is_back_and_nothing_is_lost_or_doub
         outage.cut()
         asyncio.get_running_loop().call_later(0.7, outage.mend)
 
-    filled = await Fill(store, table, [parse_field("X=?")], strategy, watch=at(40, go_away)).run()
+    filled = await Fill(store, FillPlan(table, [parse_field("X=?")], strategy), watch=at(40, go_away)).run()
     assert (filled.status, filled.rows, filled.found) == ("done", 120, 120)
     assert sorted(strategy.asked) == list(range(1, 121)), "each was asked for once"
     operations = await store.proposals.operations(filled.proposal_id)

@@ -11,7 +11,7 @@ from tablewright.background_jobs import recheck_spec
 from tablewright.domain.feed import Routine
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.wording import within_bounds
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import UsageError
@@ -61,22 +61,24 @@ class EnrichVerbs(Application):
                     f"{strategy!r} is not a strategy.", advice="Give a name, an object of a Strategy, or a function."
                 )
             strategy = FunctionStrategy(strategy)
-        return await enrich.plan(
-            self.store,
-            table_id,
+        filling = FillPlan(
+            await self.table(table_id),
             fields,
             strategy,
-            usual=usual or ("documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline"),
-            params=params,
-            open_tools=await self.opener_for(table_id),
+            params=params or {},
             row_ids=row_ids,
             again=again,
-            anew=anew,
-            outdated=outdated,
             max_rows=max_rows,
             concurrency=concurrency or self.settings.rows_at_once,
             retry=retry or retry_policy(self.settings),
             terms=terms_of(self.settings),
+        )
+        return await enrich.plan(
+            self.store,
+            filling,
+            await self.opener_for(table_id),
+            usual=usual or ("documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline"),
+            redo="all" if anew else "outdated" if outdated else "",
             watch=watch,
         )
 
@@ -105,16 +107,15 @@ class EnrichVerbs(Application):
     ) -> Fill | None:
         """A run over exactly these cells; None while they wait for others that are stale. With `waiting` they do not,
         to estimate what all would take."""
-        return await refresh.plan(
-            self.store,
-            table_id,
-            of,
-            waiting=waiting,
-            open_tools=await self.opener_for(table_id),
+        filling = FillPlan(
+            await self.table(table_id),
+            (),
             concurrency=self.settings.rows_at_once,
             retry=retry_policy(self.settings),
             terms=terms_of(self.settings),
-            watch=watch,
+        )
+        return await refresh.plan(
+            self.store, of, filling, await self.opener_for(table_id), waiting=waiting, watch=watch
         )
 
     async def recheck(

@@ -15,6 +15,7 @@ from tablewright.domain.access import OWNER, Person, Shareable, Shared
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field, Row, RowId, Table
 from tablewright.domain.text import count_noun
+from tablewright.engine.fill import FillPlan
 from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, Forbidden, NotFound, UsageError
 from tablewright.journeys import enrich
@@ -97,14 +98,9 @@ class TableVerbs(Application):
             table = (await import_file(self.store, path, options, actor=self.actor)).table
         settings = replace(self.settings, **SAMPLE_WEB, model=BUILTIN, model_fallback="", model_strong="")
         async with AsyncExitStack() as stack:
-            fill = await enrich.plan(
-                self.store,
-                table.id,
-                [parse_field(text) for text in COLUMNS],
-                "pipeline",
-                open_tools=Toolbox(settings, self.store, stack).open,
-                terms=terms_of(settings),
-            )
+            columns = [parse_field(text) for text in COLUMNS]
+            filling = FillPlan(table, columns, "pipeline", terms=terms_of(settings))
+            fill = await enrich.plan(self.store, filling, Toolbox(settings, self.store, stack).open)
             filled = await fill.run()
         await self.changes.apply_unseen(filled.proposal_id)
         return table

@@ -18,7 +18,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -47,7 +47,7 @@ from tablewright.store.proposal import CellAt
 from tablewright.store.runs import RunStatus, RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
-from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer
+from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer, find_strategy
 from tablewright.strategies.subject import provenance_of
 from tablewright.strategies.tools import NO_TOOLS, Tools
 
@@ -86,59 +86,67 @@ class Held:
     conclude: Callable[[], None]
 
 
+@dataclass(frozen=True)
+class FillPlan:
+    """The cells to fill, and how."""
+
+    table: Table
+    fields: Sequence[Field]
+    strategy: str | Strategy = ""
+    """A name or an object; "" leaves the choice to `journeys.enrich.plan`."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    row_ids: Sequence[RowId] | None = None
+    only: Collection[CellAt] | None = None
+    """Exactly these cells, whatever their status; without it, those that need work. They have been filled before: if
+    nobody could be asked, or the money ran out, they are left as they are."""
+    again: bool = False
+    """Avoid the queries and pages of earlier runs."""
+    examples: Mapping[str, tuple[str, ...]] | None = None
+    """Those that the run began with; None if it begins now."""
+    max_rows: int | None = None
+    concurrency: int | None = None
+    retry: RetryPolicy = ONCE
+    terms: Terms = USUAL
+
+
 class Fill:
     """One run over one table. `cancel()` may be called at any time, from the same event loop."""
 
     def __init__(
         self,
         store: Store,
-        table: Table,
-        fields: Sequence[Field],
-        strategy: Strategy,
-        *,
-        params: Mapping[str, str] | None = None,
+        plan: FillPlan,
         tools: Tools = NO_TOOLS,
-        row_ids: Sequence[RowId] | None = None,
-        only: Collection[CellAt] | None = None,
-        again: bool = False,
-        examples: Mapping[str, tuple[str, ...]] | None = None,
-        max_rows: int | None = None,
-        concurrency: int | None = None,
-        retry: RetryPolicy = ONCE,
-        terms: Terms = USUAL,
+        *,
         breaker: CircuitBreaker | None = None,
         watch: Watch = ignore,
     ) -> None:
-        """`only` are the cells to fill, whatever their status; without it, those that need work. They have been filled
-        before: where nobody could be asked, or the money ran out, they are left as they are. With `again` the earlier
-        runs' queries and pages are avoided. `examples` are those that the run began with; None: it begins now. The
-        slices of a run share a `breaker`."""
+        """The slices of a run share a `breaker`."""
+        table = plan.table
+        strategy = find_strategy(plan.strategy) if isinstance(plan.strategy, str) else plan.strategy
         self._store = store
+        self._plan = plan
         self._table = table
-        self._fields = tuple(fields)
+        self._fields = tuple(plan.fields)
         self._strategy = strategy
-        self._task = Task(table=table, fields=self._fields, params=checked_params(strategy, params or {}))
+        self._task = Task(table=table, fields=self._fields, params=checked_params(strategy, plan.params))
         self._tools = tools
-        self._only = only
+        self._only = plan.only
         self._rows = Rows(
             store=store,
             strategy=strategy,
             task=self._task,
-            row_ids=row_ids if only is None else sorted({row_id for row_id, _ in only}),
-            only=only,
-            max_rows=max_rows,
+            row_ids=plan.row_ids if plan.only is None else sorted({row_id for row_id, _ in plan.only}),
+            only=plan.only,
+            max_rows=plan.max_rows,
         )
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
         self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
-        self._concurrency = concurrency or strategy.rows_at_once(self._task)
+        self._concurrency = plan.concurrency or strategy.rows_at_once(self._task)
         self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
-        self._retry = retry
-        self._again = again
-        self._max_rows = max_rows
-        self._examples = examples
-        self._history = RunHistory(store, table.id, self._fields, again=again) if self._asks_others else None
-        self._terms = terms
-        self._breaker = breaker or terms.breaker
+        self._examples = plan.examples
+        self._history = RunHistory(store, table.id, self._fields, again=plan.again) if self._asks_others else None
+        self._breaker = breaker or plan.terms.breaker
         self._watched_tools = self._breaker.watch(tools)
         self._held: dict[RowId, Held] = {}
         self._attempts: dict[RowId, list[Attempt]] = {}
@@ -151,7 +159,7 @@ class Fill:
             self._outbox,
             self._cap,
             must_prove=not self._is_ours and strategy.kind == "enrichment",
-            keeps=only is not None,
+            keeps=plan.only is not None,
             asks_others=self._asks_others,
         )
         self._answer: Answer | None = None
@@ -220,7 +228,7 @@ class Fill:
         """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
         await self._learn()
         todos = await self._rows.slices(self._concurrency, computed=not self._asks_others)
-        spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._retry)}
+        spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._plan.retry)}
         return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
 
     async def run_slice(
@@ -264,8 +272,8 @@ class Fill:
             **self._shape(),
             "fields": [field.name for field in self._fields],
             "concurrency": self._concurrency,
-            "again": self._again,
-            "max_rows": self._max_rows,
+            "again": self._plan.again,
+            "max_rows": self._plan.max_rows,
             "examples": self._task.examples,
         }
 
@@ -289,10 +297,10 @@ class Fill:
         """Whether something works for it that has a price: a model, or the search."""
         models = [model for model in (self._tools.model, self._tools.strong) if model is not None]
         if not models:
-            return self._tools.web is not None and self._terms.search_price > 0
+            return self._tools.web is not None and self._plan.terms.search_price > 0
         from tablewright.engine.estimate import is_paid  # half a second that a computation does not wait for
 
-        return any(is_paid(model) for model in models) or self._terms.search_price > 0
+        return any(is_paid(model) for model in models) or self._plan.terms.search_price > 0
 
     async def estimate(self) -> Estimate:
         """What `run` is likely to take; nothing is spent for it."""
@@ -316,8 +324,8 @@ class Fill:
                 rows=rows,
                 cells=count,
                 expected=expected,
-                terms=self._terms,
-                attempts=self._retry.attempts,
+                terms=self._plan.terms,
+                attempts=self._plan.retry.attempts,
                 concurrency=self._concurrency,
                 past=[run for run in past if round(run.spec["cells"] / max(1, run.spec["rows"])) == a_row],
             ),
@@ -333,7 +341,7 @@ class Fill:
             "model": tools.model.name if tools.model else "",
             "strong": tools.strong.name if tools.strong else "",
             "cascade": tools.cascade,
-            "attempts": self._retry.attempts,
+            "attempts": self._plan.retry.attempts,
         }
 
     async def _learn(self) -> None:
@@ -359,7 +367,7 @@ class Fill:
         return Retry(
             answer,
             self._fields,
-            self._retry if self._can_repeat else ONCE,
+            self._plan.retry if self._can_repeat else ONCE,
             record=lambda row_id, attempt: self._attempts.setdefault(row_id, []).append(attempt),
             is_spent=lambda: bool(self._cap() or self._breaker.outage),
             first=self._history.first,

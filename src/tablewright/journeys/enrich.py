@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -16,9 +17,9 @@ from tablewright.domain.model import Field, Row, RowId, Table, column_key
 from tablewright.domain.template import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.text import cell_text, shortened
 from tablewright.engine.breaker import CircuitBreaker
-from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import ONCE, RetryPolicy
+from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, ModelError, UsageError
@@ -28,7 +29,7 @@ from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
 from tablewright.store.proposal import CellAt, Operation, ProposalHead
 from tablewright.store.runs import Run, Todo
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
+from tablewright.strategies.strategy import Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.values.row_names import current_row_key
 
@@ -39,68 +40,45 @@ async def no_tools(needs: Collection[Need]) -> Tools:
     return NO_TOOLS
 
 
+Redo: TypeAlias = Literal["", "all", "outdated"]
+
+
 async def plan(
     store: Store,
-    table_id: str,
-    fields: Sequence[Field],
-    strategy: str | Strategy,
+    wanted: FillPlan,
+    open_tools: OpenTools = no_tools,
     *,
     usual: str = "pipeline",
-    params: Mapping[str, str] | None = None,
-    open_tools: OpenTools = no_tools,
-    row_ids: Sequence[RowId] | None = None,
-    only: Collection[CellAt] | None = None,
-    again: bool = False,
-    anew: bool = False,
-    outdated: bool = False,
-    max_rows: int | None = None,
-    concurrency: int | None = None,
-    retry: RetryPolicy = ONCE,
-    terms: Terms = USUAL,
+    redo: Redo = "",
     watch: Watch = ignore,
 ) -> Fill:
-    """A run that is ready to start; what can never work is refused here, before anything is spent.
+    """Return a run that is ready to start; what can never work is refused here, before anything is spent.
 
-    `strategy` is a name or an object; `usual` is the one for questions where none is named. With `again` what earlier
-    runs did not find is looked for once more, in other places than before, beside what nobody has looked for yet; with
-    `anew` also what they found, but nothing that a person gave. With `outdated`, cells whose question or inputs have
-    changed, and cells that failed with an error, are filled as well."""
-    table = await store.tables.find(table_id)
-    if not fields:
+    `usual` is the strategy for questions if none is named. With `wanted.again`, also fill what earlier runs did not
+    find. With `redo` "all", also fill what they found, but nothing that a person gave; with "outdated", also fill cells
+    whose question or inputs have changed, and cells that failed with an error."""
+    table, row_ids = wanted.table, wanted.row_ids
+    if not wanted.fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
-    if max_rows is not None and (not isinstance(max_rows, int) or max_rows < 1):
-        raise UsageError(f"{max_rows!r} rows cannot be filled.", advice="Say 1 or more, or nothing for all.")
+    if wanted.max_rows is not None and (not isinstance(wanted.max_rows, int) or wanted.max_rows < 1):
+        raise UsageError(f"{wanted.max_rows!r} rows cannot be filled.", advice="Say 1 or more, or nothing for all.")
     if row_ids is not None:
         await store.tables.refuse_missing(table.id, row_ids)
-    wanted = with_inputs(table, [await fit(store, table, field) for field in fields])
-    times = Counter(column_key(field.name) for field in wanted)
-    if twice := [field.name for field in wanted if times[column_key(field.name)] > 1]:
+    fields = with_inputs(table, [await fit(store, table, field) for field in wanted.fields])
+    times = Counter(column_key(field.name) for field in fields)
+    if twice := [field.name for field in fields if times[column_key(field.name)] > 1]:
         raise BadField(f"The column {twice[0]} was asked for twice.")
-    named = strategy if isinstance(strategy, Strategy) else strategy or natural_strategy(wanted, usual)
+    named = wanted.strategy or natural_strategy(fields, usual)
     chosen = find_strategy(named) if isinstance(named, str) else named
-    task = Task(table=table, fields=tuple(wanted), params=checked_params(chosen, params or {}))
+    task = Task(table=table, fields=tuple(fields), params=checked_params(chosen, wanted.params))
     tools = await open_tools(chosen.needs(task))
     chosen.prepare(task, tools)
-    if again or anew:
-        only = await cells_to_fill(store, table, wanted, row_ids, anew=anew)
-    elif outdated:
-        only = await find_outdated_cells(store, table, wanted, row_ids)
-    return Fill(
-        store,
-        table,
-        wanted,
-        chosen,
-        params=params,
-        tools=tools,
-        row_ids=row_ids,
-        only=only,
-        again=again,
-        max_rows=max_rows,
-        concurrency=concurrency,
-        retry=retry,
-        terms=terms,
-        watch=watch,
-    )
+    only = wanted.only
+    if wanted.again or redo == "all":
+        only = await cells_to_fill(store, table, fields, row_ids, anew=redo == "all")
+    elif redo == "outdated":
+        only = await find_outdated_cells(store, table, fields, row_ids)
+    return Fill(store, replace(wanted, fields=fields, strategy=chosen, only=only), tools, watch=watch)
 
 
 async def plan_columns(store: Store, table_id: str, request: str, model: LanguageModel | None) -> tuple[Field, ...]:
@@ -176,13 +154,11 @@ async def reopen(
     proposal = await store.proposals.get(await store.proposals.of_run(run.id), counted=False)
     chosen = find_strategy(run.spec["strategy"])
     task = Task(table=table, fields=proposal.fields, params=checked_params(chosen, run.spec["params"]))
-    return Fill(
-        store,
+    filling = FillPlan(
         table,
         proposal.fields,
         chosen,
         params=run.spec["params"],
-        tools=await open_tools(chosen.needs(task)),
         row_ids=todo.row_ids,
         only=None if todo.only is None else set(todo.only),
         again=run.spec.get("again", False),
@@ -190,9 +166,8 @@ async def reopen(
         concurrency=run.spec["concurrency"],
         retry=msgspec.convert(run.spec["retry"], RetryPolicy),
         terms=terms,
-        breaker=breaker,
-        watch=watch,
     )
+    return Fill(store, filling, await open_tools(chosen.needs(task)), breaker=breaker, watch=watch)
 
 
 def natural_strategy(fields: Sequence[Field], usual: str = "pipeline") -> str:

@@ -6,14 +6,14 @@ What depends on another stale cell comes after it: a round is filled, and applie
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from tablewright.domain.edits import Draft
 from tablewright.domain.model import Field, Noun, Table
-from tablewright.engine.fill import USUAL, Fill, Terms
-from tablewright.engine.policy import ONCE, RetryPolicy
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound
 from tablewright.journeys import enrich
@@ -104,36 +104,22 @@ async def ways(store: Store, table: Table, names: Collection[str] = ()) -> list[
 
 async def plan(
     store: Store,
-    table_id: str,
     of: RefreshRound,
+    filling: FillPlan,
+    open_tools: OpenTools = no_tools,
     *,
     waiting: bool = False,
-    open_tools: OpenTools = no_tools,
-    concurrency: int | None = None,
-    retry: RetryPolicy = ONCE,
-    terms: Terms = USUAL,
     watch: Watch = ignore,
 ) -> Fill | None:
-    """A run over the cells of the round that are still stale, and none of whose own inputs is; None if there is none.
-    With `waiting` also those whose inputs are stale, to know what all would take."""
-    table = await store.tables.find(table_id)
+    """Return a run over the cells of the round that are still stale, and none of whose own inputs is; None if there is
+    none. `filling` is how. With `waiting`, also plan those whose inputs are stale, to know what all would take."""
+    table = filling.table
     cells = await ready(store, table, of, waiting=waiting)
     if not cells:
         return None
     fields = [field for field in table.fields if any(name == field.name for _, name in cells)]
-    return await enrich.plan(
-        store,
-        table.id,
-        fields,
-        of.strategy,
-        params=of.params,
-        only=cells,
-        open_tools=open_tools,
-        concurrency=concurrency,
-        retry=retry,
-        terms=terms,
-        watch=watch,
-    )
+    filling = replace(filling, fields=fields, strategy=of.strategy, params=of.params, only=cells)
+    return await enrich.plan(store, filling, open_tools, watch=watch)
 
 
 async def ready(store: Store, table: Table, of: RefreshRound, *, waiting: bool = False) -> set[CellAt]:

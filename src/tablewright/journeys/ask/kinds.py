@@ -24,14 +24,13 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import plural
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import EstimateRange, dollars, spanned
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENTS_A_CALL, batches
 from tablewright.store.store import Store
 from tablewright.store.table_details import KindRow
 from tablewright.strategies.estimates import one_call
-from tablewright.strategies.strategy import find_strategy
 
 if TYPE_CHECKING:
     from tablewright.journeys.ask.turn import AskContext
@@ -173,17 +172,16 @@ class KindTables:
             return table, None
         others = {name for _, name in stale} - {field.name for field in wanted}
         read = [*wanted, *(field for field in table.fields if field.name in others)]
-        fill = Fill(
-            self._store,
+        filling = FillPlan(
             table,
             [msgspec.structs.replace(field, depends_on=(DOCUMENT.name,)) for field in read],
-            find_strategy("documents"),
-            tools=await self._context.open_tools(("documents", "model")),
+            "documents",
             only=only,
             concurrency=self._context.concurrency,
             terms=self._context.terms,
-            watch=self._context.watch,
         )
+        tools = await self._context.open_tools(("documents", "model"))
+        fill = Fill(self._store, filling, tools, watch=self._context.watch)
         if not await self._confirm(fill):
             return table, None
         filled = await fill.run()

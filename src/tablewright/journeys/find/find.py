@@ -42,7 +42,7 @@ from tablewright.domain.text import count_noun, shortened
 from tablewright.domain.usage import metered
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Estimate, Job, estimate
-from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.errors import OverBudget, RunError, UsageError
 from tablewright.journeys.find.account import account, judge_row, spellings_for
 from tablewright.journeys.find.gather import PAGES, ListGatherer
@@ -322,18 +322,15 @@ class Search:
         missing = {name for _, name in only}
         wanted = tuple(field for field in self._listing.plan.fields if field.name in missing)
         of_row = {self._listing.placed.get(thing.key, 0): thing.pages[:OWN_PAGES] for thing in things_of(self._listing)}
-        filling = Fill(
-            self._store,
+        filling = FillPlan(
             table,
             wanted,
             OwnPages(of_row),
-            tools=self._context.tools,
             only=only,
             concurrency=self._context.concurrency,
             terms=self._context.terms,
-            watch=self._report,
         )
-        filled = await filling.run()
+        filled = await Fill(self._store, filling, self._context.tools, watch=self._report).run()
         await self._changes.apply_unseen(filled.proposal_id)
         if filled.cap:
             raise OverBudget(f"The cap of {filled.cap} was reached; {filled.left:,} cells are left.")

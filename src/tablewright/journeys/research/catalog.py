@@ -29,7 +29,7 @@ from tablewright.domain.retrieved import is_document
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.fill import Fill, FillPlan, Terms
 from tablewright.errors import RunError
 from tablewright.formats.reports.wording import Words
 from tablewright.journeys.find.account import account
@@ -127,17 +127,14 @@ class Catalog:
                 only |= {(row.id, name) for name in empty}
                 taken.append(gap)
         if any(pages.values()):
-            filling = Fill(
-                self._store,
+            filling = FillPlan(
                 table,
                 [field for field in columns(table) if field.name in {name for _, name in only}],
                 OwnPages(pages, searches=False),
-                tools=self._tools,
                 only=only,
                 terms=self._terms,
-                watch=self._filling,
             )
-            filled = await filling.run()
+            filled = await Fill(self._store, filling, self._tools, watch=self._filling).run()
             await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
             if filled.problem:
                 raise RunError(filled.problem)

@@ -49,7 +49,7 @@ from tablewright.domain.shortlist import (
 from tablewright.domain.text import cell_text
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Estimate
-from tablewright.engine.fill import Fill
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell
 from tablewright.journeys.shortlist.context import TurnContext
@@ -213,8 +213,7 @@ class ProductComparison:
         only: Collection[CellAt] | None = None,
         searches: bool = True,
     ) -> Fill:
-        return Fill(
-            self._store,
+        filling = FillPlan(
             table,
             fields,
             OwnPages(
@@ -223,13 +222,12 @@ class ProductComparison:
                 side_by_side=(PRICE,),
                 worth_searching=partial(worth_searching, table, self._requirements, self._context.rates),
             ),
-            tools=self._context.tools,
             only=only,
             concurrency=self._context.concurrency or len(table.rows) or None,  # all at once, so that they share calls
             retry=RetryPolicy(attempts=1 + self._context.limits.retries),
             terms=self._context.terms,
-            watch=self._context.watch,
         )
+        return Fill(self._store, filling, self._context.tools, watch=self._context.watch)
 
     async def fill_again(self, cells: Sequence[CellAt], why: str) -> None:
         """Look for the values that the person doubts, and for nothing else."""
