@@ -288,8 +288,8 @@ def kind_line(document: Document) -> None:
 
     async def save() -> None:
         now = await visit_to_change()
-        await set_kind(now.services, SetKind(documents=(document.id,), kind=str(kind.value or "")))
-        say(t("{name} is now of kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
+        done = await set_kind(now.services, SetKind(documents=(document.id,), kind=str(kind.value or "")))
+        say(t("{name} is now of kind “{value}”.", name=safe(document.name, 80), value=safe(done.kind, 60)))
 
     if document.kind_by == "title":
         quiet(
