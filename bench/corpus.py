@@ -33,7 +33,7 @@ from tablewright.domain.corpus import Document, Segment
 from tablewright.models.embedder import WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
-from tablewright.text.search_words import FUNCTION_WORDS
+from tablewright.text import FUNCTION_WORDS
 
 LARGE = 1_000_000
 WORDS = 200

@@ -19,7 +19,7 @@ from tablewright.models.spec import Access
 from tablewright.models.structured_output import StructuredOutput
 from tablewright.observe import Availability, working_on
 from tablewright.settings import Settings
-from tablewright.sources.search.searching import Searching
+from tablewright.sources.search.provider import Searching
 from tablewright.sources.source import Hit, Query
 
 from .models.conftest import Founded

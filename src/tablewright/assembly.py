@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import httpx2
 
@@ -22,11 +21,9 @@ from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
-from tablewright.sources.search.provider import NoSearch, SearchProvider, find_provider
-from tablewright.sources.search.searching import Searching
+from tablewright.sources.search.provider import NoSearch, Searching, SearchProvider, find_provider
 from tablewright.sources.source import CombinedSource, Source
-from tablewright.sources.web import Web
-from tablewright.sources.web_cache import WebCache
+from tablewright.sources.web import Web, WebCache
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
 SAMPLE = "sample"
 BUILTIN = "builtin"
 PLACES = {("web",), ("docs",), ("web", "docs"), ("docs", "web")}
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,15 +214,13 @@ async def open_web(
         client = await stack.enter_async_context(httpx2.AsyncClient(verify=trusted_certificates()))
         key = settings.search_api_key
         provider = given or (find_provider(search, api_key=key, client=client) if searches else NoSearch())
-        policy = fetch_policy(settings, names)
+        policy = fetch_policy(settings, names, world=engine)
         fetcher = await stack.enter_async_context(Fetcher(policy, slots=store.shared_limits))
         kept = WebCache(
             store.pages,
             store.cache,
             engine=" ".join(filter(None, (engine, settings.search_language.strip()))),
-            is_private=lambda address: is_private(address, policy),
-            kept_as=lambda origin: f"{engine}: {origin}" if is_served_here(origin, policy) else origin,
-            rules=repr((sorted(policy.allow), policy.robots, policy.max_bytes)),
+            policy=policy,
             offline=yes_or_no(settings.offline, "offline"),
         )
         price = number(settings.search_price, "search_price") or 0.0
@@ -244,25 +238,12 @@ async def open_web(
         yield web
 
 
-def fetch_policy(settings: Settings, names: Mapping[str, str]) -> FetchPolicy:
+def fetch_policy(settings: Settings, names: Mapping[str, str], *, world: str) -> FetchPolicy:
     delay = number(settings.fetch_delay, "fetch_delay")
     return FetchPolicy(
         allow=frozenset(host.strip().lower() for host in settings.fetch_allow.split(",") if host.strip()),
         delay=0.5 if delay is None else delay,
         robots=yes_or_no(settings.fetch_robots, "fetch_robots"),
         names=names,
+        world=world,
     )
-
-
-def is_private(address: str, policy: FetchPolicy) -> bool:
-    """Whether an address, or a search setting with an address in it, is on this machine or allowed by name."""
-    name, _, argument = address.partition(":")
-    parts = urlsplit(address if name in ("http", "https") else argument)
-    host = parts.hostname or ""
-    return host in LOOPBACK or host in policy.allow or parts.netloc.lower() in policy.allow
-
-
-def is_served_here(address: str, policy: FetchPolicy) -> bool:
-    """Whether it is a page of the sample web. Those are kept apart: what they say depends on the installed version."""
-    host = urlsplit(address).hostname or ""
-    return any(host == suffix or host.endswith(f".{suffix}") for suffix in policy.names)

@@ -10,7 +10,7 @@ from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, Summaris
 from tablewright.models.model import LanguageModel
 from tablewright.models.text_budget import sample_text
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text.sentences import sentences
+from tablewright.text import sentences
 
 from ..models.endpoint import Endpoint, answer
 

@@ -19,7 +19,7 @@ from tablewright.models import retry
 from tablewright.models.build import build
 from tablewright.services import Filled, Operation, Services
 from tablewright.settings import Settings
-from tablewright.sources.search import searching
+from tablewright.sources.search import provider
 from tablewright.sources.source import Query, Searched
 from tablewright.strategies.tools import Tools
 
@@ -34,7 +34,7 @@ STRATEGIES = ["lookup", "research", "pipeline"]
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(provider, "WAITS", (0.0, 0.0))
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.0)
 
 

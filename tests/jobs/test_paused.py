@@ -12,7 +12,7 @@ from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
-from tablewright.sources.search import searching
+from tablewright.sources.search import provider
 
 from ..engine.works import FOUNDED, TABLE, YEARS, pages
 from ..pages import SmallWeb, small_web
@@ -41,7 +41,7 @@ def dies_after(web: SmallWeb, searches: int, monkeypatch: pytest.MonkeyPatch) ->
 async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(provider, "WAITS", (0.0, 0.0))
     async with small_web(pages()) as web:
         settings = replace(web.settings(tmp_path), concurrency="2", attempts="1")
         dies_after(web, 12, monkeypatch)
@@ -83,7 +83,7 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
 async def test_a_run_that_is_resumed_while_the_search_is_still_dead_pauses_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(provider, "WAITS", (0.0, 0.0))
     async with small_web(pages()) as web:
         settings = replace(web.settings(tmp_path), attempts="1")
         web.search_status = 500
@@ -100,7 +100,7 @@ async def test_a_run_that_is_resumed_while_the_search_is_still_dead_pauses_again
 
 
 async def test_workers_pause_a_run_and_go_on_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(provider, "WAITS", (0.0, 0.0))
     async with small_web(pages()) as web:
         settings = replace(web.settings(tmp_path), attempts="1")
         web.search_status = 500

@@ -13,9 +13,8 @@ from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import Settings
 from tablewright.sources import web as web_module
-from tablewright.sources.fetch import robots
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline, Trip, judge
-from tablewright.sources.fetch.transport import FetchResponse
+from tablewright.sources.fetch.guard import FetchResponse
 from tablewright.store.store import Store
 from tests.growth import grows_in_proportion
 from tests.hostile import MB, multiplying_robots, swelling_pdf, unharmed
@@ -77,7 +76,7 @@ def test_thousands_of_headers_take_time_in_proportion() -> None:
 
 
 async def test_rules_that_multiply_close_the_site_and_nothing_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(robots, "LIMITS", SandboxLimits(seconds=3, memory=800 * MB))
+    monkeypatch.setattr("tablewright.sources.fetch.fetcher.LIMITS", SandboxLimits(seconds=3, memory=800 * MB))
     site.pages["/robots.txt"] = answer(multiplying_robots(), content_type="text/plain")
     async with Fetcher(FetchPolicy(allow=frozenset({ALLOW}))) as fetcher:
         async with unharmed():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.assembly import is_private, open_web
+from tablewright.assembly import open_web
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.usage import metered
 from tablewright.sources.fetch.fetcher import FetchPolicy
@@ -125,4 +125,4 @@ async def test_what_is_fresh_on_the_public_web_is_taken_from_the_store(
 )
 def test_which_addresses_are_this_machines_own(address: str, private: bool) -> None:
     policy = FetchPolicy(allow=frozenset({"intranet:8080"}), names={"test": "127.0.0.1:1"})
-    assert is_private(address, policy) is private
+    assert policy.is_private(address) is private

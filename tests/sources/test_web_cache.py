@@ -19,10 +19,8 @@ from tablewright.domain.usage import Usage, metered
 from tablewright.errors import SearchError
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
-from tablewright.sources import web_cache
 from tablewright.sources.source import Query
-from tablewright.sources.web import Web
-from tablewright.sources.web_cache import is_lasting
+from tablewright.sources.web import Web, is_lasting
 from tablewright.store.store import Store
 
 from ..pages import Page, SmallWeb, small_web
@@ -154,7 +152,7 @@ async def test_an_hour_after_the_last_request_everything_is_asked_for_anew(
 ) -> None:
     await look(settings, store, site.url("/acme"))
     await store.cache.settle()
-    monkeypatch.setattr(web_cache, "BRIEFLY", timedelta(0))
+    monkeypatch.setattr("tablewright.sources.web.BRIEFLY", timedelta(0))
     _, usage = await look(settings, store, site.url("/acme"))
     assert cost(usage) == (1, 1)
 
@@ -164,7 +162,7 @@ async def test_a_search_that_was_paid_for_is_kept_for_the_day(
 ) -> None:
     await look(settings, store, site.url("/acme"))
     await store.cache.settle()
-    monkeypatch.setattr(web_cache, "BRIEFLY", timedelta(0))
+    monkeypatch.setattr("tablewright.sources.web.BRIEFLY", timedelta(0))
     async with open_web(settings, store) as web:
         assert await web.kept.search(SEARCH) is None
         assert await web.kept.search(SEARCH, paid=True) is not None
@@ -210,7 +208,7 @@ KESTRELWORKS = "http://www.kestrelworks.example/"
 async def test_the_sample_web_is_kept_like_a_public_one(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web_cache, "BRIEFLY", timedelta(0))
+    monkeypatch.setattr("tablewright.sources.web.BRIEFLY", timedelta(0))
     settings = Settings(home=str(tmp_path), search="sample")
     first, bought = await look(settings, store, KESTRELWORKS, KESTREL)
     again, usage = await look(settings, store, KESTRELWORKS, KESTREL)
@@ -308,7 +306,7 @@ async def test_a_search_that_finds_nothing_is_kept_for_an_hour(
             assert not (await web.search(Query(text="zephyr"))).hits
     assert site.requests["/search"] == 1
     await store.cache.settle()
-    monkeypatch.setattr(web_cache, "BRIEFLY", timedelta(0))
+    monkeypatch.setattr("tablewright.sources.web.BRIEFLY", timedelta(0))
     async with open_web(settings, store) as web:
         web.kept.is_private = lambda address: False
         await web.search(Query(text="zephyr"))

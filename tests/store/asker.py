@@ -7,8 +7,7 @@ import sys
 
 import httpx2
 
-from tablewright.sources.search.provider import find_provider
-from tablewright.sources.search.searching import Searching
+from tablewright.sources.search.provider import Searching, find_provider
 from tablewright.sources.source import Query
 from tablewright.store.store import Store
 

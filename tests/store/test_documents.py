@@ -24,7 +24,7 @@ from tablewright.store.search_index import (
     widen_vectors,
 )
 from tablewright.store.store import Store
-from tablewright.text.words import stem
+from tablewright.text import stem
 
 EMBEDDER = "test:4"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.domain.condition import describe_condition
 from tablewright.errors import BadFile, UsageError
-from tablewright.text.personal import without_personal_data
+from tablewright.text import without_personal_data
 from tablewright.values.money import BUNDLED, read_rates
 from tablewright.values.shortlist_form import COMMANDS, form_message, parse_command, parse_form, parse_wish
 

@@ -16,7 +16,7 @@ from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold, split_words, tokenize
 from tablewright.domain.text import shortened
-from tablewright.text.sentences import page_pieces
+from tablewright.text import page_pieces
 from tablewright.values.choices import NEGATIONS
 
 Item = TypeVar("Item")

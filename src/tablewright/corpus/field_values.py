@@ -14,7 +14,7 @@ from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.layout.lines import TextLine, lines_in
 from tablewright.extraction.layout.pairs import LabelPair, blanks_in, starts_label
 from tablewright.store.snapshot import PropertyAt
-from tablewright.text.words import SMALL_WORDS, roots
+from tablewright.text import SMALL_WORDS, roots
 from tablewright.values.answers import is_not_found
 from tablewright.values.coerce import coerce
 from tablewright.values.typed import typed

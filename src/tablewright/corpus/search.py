@@ -11,7 +11,7 @@ from tablewright.models.embedder import Embedder
 from tablewright.store.documents import Documents
 from tablewright.store.search_index import Ranked
 from tablewright.store.snapshot import SegmentAt, Snapshot, SummaryAt
-from tablewright.text.search_words import weighty_words
+from tablewright.text import weighty_words
 
 Scope: TypeAlias = Literal["segment", "summary"]
 

@@ -16,7 +16,7 @@ from tablewright.domain.corpus import Segment, Summary
 from tablewright.domain.model import Noun
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text.search_words import FUNCTION_WORDS, weighty_words
+from tablewright.text import FUNCTION_WORDS, weighty_words
 
 CHUNK_TOKENS = 15_000
 MOST_TOKENS = 20_000

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tablewright.domain.corpus import Annotation, Document
 from tablewright.extraction.layout.draft import Parsed
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 from tablewright.values.dates import read_dates
 from tablewright.values.vocabulary import stem, tokens
 

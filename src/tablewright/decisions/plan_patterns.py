@@ -19,7 +19,7 @@ from tablewright.domain.rowkey import fold, split_words
 from tablewright.domain.template import PLACEHOLDER
 from tablewright.extraction.about import Subject
 from tablewright.models.text_budget import batches
-from tablewright.text.words import SMALL_WORDS, roots
+from tablewright.text import SMALL_WORDS, roots
 
 ENTITY = "%entity"
 NOBODY = Subject(name="")

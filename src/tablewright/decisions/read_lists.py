@@ -27,7 +27,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened
 from tablewright.extraction.page_lines import NumberedLine, shown
 from tablewright.models.text_budget import LIST_TITLE
-from tablewright.text.sentences import page_pieces
+from tablewright.text import page_pieces
 from tablewright.values.coerce import coerce, is_not_found
 
 INSTRUCTIONS = f"""\

@@ -13,7 +13,7 @@ from tablewright.citations.untrusted import WARNING, block, clean
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Noun
 from tablewright.models.text_budget import SUMMARY_TOKENS, sample_text
-from tablewright.text.sentences import sentences
+from tablewright.text import sentences
 
 MOST_WORDS = 150
 

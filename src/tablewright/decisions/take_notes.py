@@ -29,8 +29,7 @@ from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved
 from tablewright.models.text_budget import USUAL_ROOM
-from tablewright.text.sentences import page_sentences
-from tablewright.text.words import roots
+from tablewright.text import page_sentences, roots
 
 INSTRUCTIONS = """\
 You read pages for a piece of research and note what helps to answer its question. Nobody reads these pages again: \

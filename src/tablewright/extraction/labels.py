@@ -13,7 +13,7 @@ from tablewright.extraction.layout.pairs import LabelPair
 from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
 from tablewright.extraction.reading import ALIKE, FieldReading, Seen, WordCoverage, by_word, coverage
 from tablewright.extraction.spans import whole
-from tablewright.text.words import root
+from tablewright.text import root
 
 LEAST = 0.3
 """How much of the asked a label must speak of to be looked at."""

@@ -13,7 +13,7 @@ from tablewright.arrays import NDArray, np
 from tablewright.domain.rowkey import fold
 from tablewright.models.embedder import load_wordllama
 from tablewright.models.text_budget import batches
-from tablewright.text.words import SMALL_WORDS, root
+from tablewright.text import SMALL_WORDS, root
 
 RELATED = 0.36
 """How alike two words must be to speak of the same thing. Of a hundred sentences of twenty words drawn at random, fewer

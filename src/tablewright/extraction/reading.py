@@ -23,7 +23,7 @@ from tablewright.extraction.layout.lines import barred_tables, lines_in
 from tablewright.extraction.layout.pairs import possible_pairs
 from tablewright.extraction.meaning import RELATED, Likeness, Vocabulary
 from tablewright.extraction.wanted import Wanted
-from tablewright.text.sentences import LOOKED_AT, PageSentence, page_sentences
+from tablewright.text import LOOKED_AT, PageSentence, page_sentences
 
 SURELY_OWN = 0.85
 """How surely a page must be about the row for an answer to be called sure."""

@@ -17,7 +17,7 @@ from tablewright.extraction.meaning import RELATED, is_light, likeness, words
 from tablewright.extraction.reading import ALIKE, NEARBY, SAME, FieldReading, Seen, WordCoverage, coverage
 from tablewright.extraction.spans import UNSURE, TypedSpan, spans, typed
 from tablewright.extraction.wanted import Kind, Wanted
-from tablewright.text.sentences import PageSentence
+from tablewright.text import PageSentence
 from tablewright.values.choices import NEGATIONS
 from tablewright.values.countries import COUNTRIES, STATES
 

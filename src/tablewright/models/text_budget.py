@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from tablewright.domain.rowkey import split_words
 from tablewright.domain.text import shortened
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text.sentences import page_pieces, sentences
+from tablewright.text import page_pieces, sentences
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.retrieved import Retrieved, is_document
-from tablewright.text.search_words import FUNCTION_WORDS, holds_phrase, weighty_words, words_of
+from tablewright.text import FUNCTION_WORDS, holds_phrase, weighty_words, words_of
 
 SHORT = 3
 """Letters or digits of a word at most that could spell anything when strung together: such words of a page count only

@@ -1,25 +1,42 @@
-"""The web as a source: search and open, each thing bought once. What was bought is kept in the store (`kept`).
+"""The web: a search and a polite fetcher behind one cache of what was bought before.
 
-All that leaves for a search engine or a site passes here, so here it is checked that it tells nothing private."""
+| what | how long it is used |
+|---|---|
+| a search or a page of the public web, a refusal that lasts | a day |
+| a search that found nothing, anything from a private address | an hour after the last request of the buyer |
+| a refusal that may pass, a search that failed | only offline |
+
+Behind a private address another server may answer next time. Its pages are therefore bound to the search that led to
+them: they are used as long as that search is, and a new search asks for its pages again, so that the pages of one
+server are never read for another. Offline everything is used, however old.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
 
+import msgspec
+
+from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import OverBudget, SearchError
 from tablewright.observe import count
 from tablewright.sandbox.sandbox import Sandbox
-from tablewright.sources.fetch.fetcher import Fetched, Fetcher
+from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.sources.fetch.guard import registrable_domain
-from tablewright.sources.opened import LIMITS, open_fetched
 from tablewright.sources.provenance import current_provenance, refusal_of
+from tablewright.sources.read.reader import LIMITS, open_fetched
 from tablewright.sources.read.reading import Reading
-from tablewright.sources.search.searching import Searching
+from tablewright.sources.search.provider import Searching
 from tablewright.sources.source import Query, Searched
-from tablewright.sources.web_cache import SingleFlight, WebCache
-from tablewright.store.cache import StoredPage
+from tablewright.store.cache import Cache, Pages, StoredPage, is_older
+from tablewright.store.records import now
 
 
 class Web:
@@ -156,3 +173,202 @@ def retrieved(fetched: Fetched, reading: Reading) -> Retrieved:
         page_starts=reading.page_starts,
         links=reading.links,
     )
+
+
+# ── the cache ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+FRESH = timedelta(hours=24)
+BRIEFLY = timedelta(hours=1)
+"""For what can soon be otherwise. It counts from the last request, so that a run of two hours can be repeated too."""
+NOTED_EVERY = 60.0
+"""Seconds between two notes that this process still asks for things."""
+PASSING = frozenset({408, 425, 429})
+
+SEARCH, FAILED_SEARCH, REFUSAL, REQUEST = "search", "failed search", "refusal", "request"
+
+
+class FailedSearch(Noun, frozen=True):
+    what: str
+    advice: str = ""
+
+
+class KeptRefusal(Noun, frozen=True):
+    refusal: Refusal
+    at: str
+
+
+class WebCache:
+    """`engine` says which search it is, and `policy` what we allow ourselves: a search of one is no answer of another,
+    and what other rules forbade may be asked."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        cache: Cache,
+        *,
+        engine: str,
+        policy: FetchPolicy,
+        fresh: timedelta = FRESH,
+        offline: bool = False,
+    ) -> None:
+        self.fresh = fresh
+        self.offline = offline
+        self._pages = pages
+        self._cache = cache
+        self._engine = engine
+        self._policy = policy
+        self._began = now()
+        self._noted = -NOTED_EVERY
+        self._leads: dict[str, str] = {}
+        """When the process began that made the newest search that led to a private address."""
+
+    def is_private(self, address: str) -> bool:
+        return self._policy.is_private(address)
+
+    def _kept_as(self, origin: str) -> str:
+        """Return the name that a page is kept under: what the sample web says depends on the installed version."""
+        return f"{self._policy.world}: {origin}" if self._policy.serves(origin) else origin
+
+    # ── searches ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def search(self, query: Query, *, paid: bool = False) -> Searched | None:
+        """What was `paid` for is kept for the day, whatever it is."""
+        kept = await self._cache.get(SEARCH, self._key_of(query))
+        if kept is None:
+            return None
+        found = msgspec.json.decode(kept, type=Searched)
+        briefly = not paid and (not found.hits or self.is_private(self._engine))
+        usable = self.offline or await self._is_fresh(found.at, found.since, briefly=briefly)
+        return self._leading(found) if usable else None
+
+    async def failed_search(self, query: Query) -> SearchError | None:
+        kept = await self._cache.get(FAILED_SEARCH, self._key_of(query))
+        if kept is None:
+            return None
+        failed = msgspec.json.decode(kept, type=FailedSearch)
+        return SearchError(failed.what, advice=failed.advice)
+
+    async def keep_search(self, query: Query, found: Searched) -> Searched:
+        found = msgspec.structs.replace(found, at=now(), since=self._began)
+        await self._note_request()
+        await self._cache.put(SEARCH, self._key_of(query), msgspec.json.encode(found))
+        return self._leading(found)
+
+    async def keep_failed_search(self, query: Query, error: SearchError) -> None:
+        failed = FailedSearch(what=error.what, advice=error.advice)
+        await self._cache.put(FAILED_SEARCH, self._key_of(query), msgspec.json.encode(failed))
+
+    def _leading(self, found: Searched) -> Searched:
+        """Remembers where it leads; each result has the time of its search, whenever it is looked at."""
+        for hit in found.hits:
+            if self.is_private(hit.origin):
+                self._leads[hit.origin] = max(found.since, self._leads.get(hit.origin, ""))
+        hits = tuple(msgspec.structs.replace(hit, retrieved_at=found.at) for hit in found.hits)
+        return msgspec.structs.replace(found, hits=hits)
+
+    def _key_of(self, query: Query) -> str:
+        return hashlib.sha256(msgspec.json.encode((self._engine, query))).hexdigest()
+
+    # ── pages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def led_to(self, origin: str) -> str:
+        """When the process began that made the newest search that leads there: what is older is not of that search."""
+        return self._leads.get(origin, self._began)
+
+    async def page(self, origin: str) -> StoredPage | None:
+        """The newest version of the page, whether it may still be used or must be asked for again."""
+        return await self._pages.newest(self._kept_as(origin))
+
+    async def usable(self, origin: str, known: StoredPage | None, since: str) -> Retrieved | Refusal | None:
+        """The page, or its refusal where that lasts and is newer; None where it must be asked for. `since` is of the
+        search that led there."""
+        kept = await self._cache.get(REFUSAL, self._refusal_key(origin))
+        refused = msgspec.json.decode(kept, type=KeptRefusal) if kept else None
+        if refused and (known is None or (is_lasting(refused.refusal) and refused.at > known.checked_at)):
+            if self.offline or (is_lasting(refused.refusal) and await self._is_page_fresh(origin, refused.at, since)):
+                return refused.refusal
+            return None
+        if known and (self.offline or await self._is_page_fresh(origin, known.checked_at, since)):
+            return known.page
+        return None
+
+    async def keep_page(self, origin: str, page: Retrieved, *, etag: str, last_modified: str) -> Retrieved:
+        await self._note_request()
+        return await self._pages.keep(self._kept_as(origin), page, etag=etag, last_modified=last_modified)
+
+    async def unchanged(self, origin: str, known: StoredPage) -> Retrieved:
+        await self._note_request()
+        await self._pages.unchanged(self._kept_as(origin), known.page.content_hash)
+        return known.page
+
+    async def keep_refusal(self, refusal: Refusal) -> None:
+        await self._note_request()
+        kept = msgspec.json.encode(KeptRefusal(refusal=refusal, at=now()))
+        await self._cache.put(REFUSAL, self._refusal_key(refusal.origin), kept)
+
+    async def keep_snippet(self, snippet: Retrieved) -> Retrieved:
+        return await self._pages.keep_snippet(snippet)
+
+    def _refusal_key(self, origin: str) -> str:
+        return hashlib.sha256(msgspec.json.encode((self._kept_as(origin), self._policy.rules))).hexdigest()
+
+    # ── how long ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _is_page_fresh(self, origin: str, at: str, since: str) -> bool:
+        if self.is_private(origin):
+            return at >= since and await self._is_fresh(at, since, briefly=True)
+        return not is_older(at, self.fresh)
+
+    async def _is_fresh(self, at: str, since: str, *, briefly: bool) -> bool:
+        """`since` is when the process began that bought it; what this process bought itself is fresh for the day."""
+        if not at or is_older(at, self.fresh):
+            return False
+        if not briefly or since == self._began:
+            return True
+        return await self._cache.get(REQUEST, since, max_age=BRIEFLY) is not None
+
+    async def _note_request(self) -> None:
+        if time.monotonic() - self._noted >= NOTED_EVERY:
+            self._noted = time.monotonic()
+            await self._cache.put(REQUEST, self._began, b"")
+
+
+def is_lasting(refusal: Refusal) -> bool:
+    """Whether it would be the same soon after: the page is not there, not for us, or not readable. What is overloaded,
+    slow or cannot be reached may be better soon."""
+    if refusal.reason == "forbidden":
+        return True
+    status = refusal.status or 0
+    if status in PASSING or 500 <= status < 600:
+        return False
+    return refusal.reason == "blocked" or 200 <= status < 300 or 400 <= status < 500
+
+
+T = TypeVar("T")
+
+
+class SingleFlight(Generic[T]):
+    """Those who want the same thing at once get it together: it is asked for once."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, asyncio.Task[T]] = {}
+
+    async def get(self, name: str, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """One who goes away in the meantime does not stop it for the others."""
+        task = self._waiting.get(name)
+        if task is None:
+            task = self._waiting[name] = asyncio.create_task(ask())
+            task.add_done_callback(lambda done: self._forget(name, done))
+        return await asyncio.shield(task)
+
+    def _forget(self, name: str, done: asyncio.Task[T]) -> None:
+        del self._waiting[name]
+        if not done.cancelled():
+            done.exception()  # seen, also where nobody waits for it any more
+
+    async def close(self) -> None:
+        """Stops what is still under way, for nobody waits for it any more."""
+        waiting = list(self._waiting.values())
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)

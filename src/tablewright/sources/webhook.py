@@ -15,8 +15,7 @@ import httpx2
 from tablewright.certificates import trusted_certificates
 from tablewright.errors import Unreachable
 from tablewright.keys import as_key
-from tablewright.sources.fetch.guard import AddressGuard, ForbiddenAddress, read_url
-from tablewright.sources.fetch.transport import FAILURES, GuardedNetwork, explain
+from tablewright.sources.fetch.guard import FAILURES, AddressGuard, ForbiddenAddress, GuardedNetwork, explain, read_url
 
 SECONDS = 10.0
 SIGNATURE, TIMESTAMP = "x-tablewright-signature", "x-tablewright-timestamp"

@@ -268,7 +268,7 @@ class Database:
                 leaves_receipt = bool(attempts.receipt)
                 if leaves_receipt and attempts.in_doubt:
                     if not leave_receipt(connection, attempts.receipt):
-                        return cast(T, attempts.result)
+                        return cast("T", attempts.result)
                     leaves_receipt, attempts.in_doubt = False, False
                 if attempts.problem is not None:
                     raise attempts.problem

@@ -26,7 +26,7 @@ from tablewright.domain.corpus import Segment
 from tablewright.store import schema
 from tablewright.store.records import in_batches, insert_many
 from tablewright.store.schema import SHIFT, corpus, vectors, words
-from tablewright.text.search_words import words_of
+from tablewright.text import words_of
 
 K1 = 1.2
 B = 0.75

@@ -37,7 +37,7 @@ from tablewright.store.search_index import (
     VectorIndex,
 )
 from tablewright.store.sharing import visible
-from tablewright.text.search_words import count_common_words, holds_phrase, phrases_of, weighty_words, words_of
+from tablewright.text import count_common_words, holds_phrase, phrases_of, weighty_words, words_of
 
 segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
 summary_records = RecordMapper(Summary, summaries)

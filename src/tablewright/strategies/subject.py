@@ -16,7 +16,7 @@ from tablewright.sources.provenance import Provenance, current_provenance
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.text.personal import without_personal_data
+from tablewright.text import without_personal_data
 
 TELLING, TELLING_WORDS = 60, 4
 """Characters and words of a cell at most that helps to find its row: what is longer is a note, no name and no place."""

@@ -31,7 +31,7 @@ from tablewright.domain.research import (
 from tablewright.errors import BadFile, UsageError
 from tablewright.formats.reports import ReportFormat, render, report_format
 from tablewright.formats.reports.tidy import rewritten
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 from tests.formats.reports.example import EMPTY_HANDED, HOSTILE, REPORT
 from tests.formats.reports.reading import (
     W,

@@ -7,9 +7,8 @@ import httpx2
 import pytest
 
 from tablewright.domain.retrieved import Refusal
-from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
-from tablewright.sources.fetch.robots import LONGEST_DELAY, Robots
-from tablewright.sources.fetch.transport import FetchResponse
+from tablewright.sources.fetch.fetcher import LONGEST_DELAY, Fetched, Fetcher, FetchPolicy, Robots
+from tablewright.sources.fetch.guard import FetchResponse
 from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, PUBLIC, Asked, Handler, Site, Wire, answer, cut, redirect, resolver
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.sources.read import Reading, UnreadablePage, read
-from tablewright.text.characters import LONGEST_LINE
+from tablewright.text import LONGEST_LINE
 from tests.growth import grows_in_proportion
 
 

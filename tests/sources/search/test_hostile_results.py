@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tablewright.sources.search.results import RawResult, clean_hits, plain_text
+from tablewright.sources.search.http import RawResult, clean_hits, plain_text
 from tablewright.sources.source import Hit, Query
 
 from .loopback import Loopback

@@ -11,7 +11,7 @@ import pytest
 from tablewright.domain.usage import metered
 from tablewright.errors import SearchError
 from tablewright.models.pace import OwnSlots
-from tablewright.sources.search.searching import Searching
+from tablewright.sources.search.provider import Searching
 from tablewright.sources.search.tavily import Tavily
 from tablewright.sources.source import Hit, Query, Searched
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.sources.search.results import broader, domain, is_narrow, shown_query
+from tablewright.sources.search.http import broader, domain, is_narrow, shown_query
 from tablewright.sources.source import Query
 
 

@@ -7,8 +7,8 @@ import csv
 from tablewright.corpus.parse import text as plain_text
 from tablewright.extraction.layout.draft import Parsed, TextDraft, names_columns
 from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
-from tablewright.sources.read.decode import decode
-from tablewright.text.characters import one_line
+from tablewright.sources.read.reader import decode
+from tablewright.text import one_line
 
 
 def parse(content: bytes, name: str) -> Parsed:

@@ -12,7 +12,7 @@ from lxml.etree import _Element
 
 from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed, TextDraft, write_table
-from tablewright.text.characters import visible
+from tablewright.text import visible
 
 MAX_PART = 100 * 1024**2
 MAX_MEMBERS = 10_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from lxml import etree
 
 from tablewright.extraction.layout.draft import Parsed, TextDraft, write_lines
-from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import MAX_HTML_CHARS, read_html
+from tablewright.sources.read.reader import decode
 from tablewright.sources.read.reading import MAX_CHARS
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 

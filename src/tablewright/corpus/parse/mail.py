@@ -8,10 +8,10 @@ from email.parser import BytesParser
 
 from tablewright.corpus.parse.text import text_lines
 from tablewright.extraction.layout.draft import Parsed, TextDraft, write_lines
-from tablewright.sources.read.decode import decode
 from tablewright.sources.read.html import read_html
+from tablewright.sources.read.reader import decode
 from tablewright.sources.read.reading import UnreadablePage as NothingToRead
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 MAX_ATTACHMENTS_NAMED = 20

@@ -20,7 +20,7 @@ from tablewright.errors import TablewrightError, Unreadable
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.plugins import names, plugins
 from tablewright.sources.read import UnreadablePage as NothingToRead
-from tablewright.sources.read.decode import decode
+from tablewright.sources.read.reader import decode
 
 GROUP = "tablewright.parsers"
 _HEAD = 4096

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tablewright.extraction.layout.draft import MAX_CHARS, Parsed, TextDraft, write_lines
-from tablewright.sources.read.decode import decode
-from tablewright.text.characters import visible
+from tablewright.sources.read.reader import decode
+from tablewright.text import visible
 
 
 def parse(content: bytes, name: str) -> Parsed:

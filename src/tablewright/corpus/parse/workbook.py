@@ -15,7 +15,7 @@ from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed, TextDraft, names_columns
 from tablewright.formats.tables.archive import look_through
 from tablewright.temporary import temporary_folder
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 
 
 def parse(content: bytes, name: str) -> Parsed:

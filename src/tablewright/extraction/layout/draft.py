@@ -13,8 +13,7 @@ from itertools import groupby
 from tablewright.domain.model import Noun
 from tablewright.extraction.layout.lines import LineCell, cells_between_bars, is_rule
 from tablewright.extraction.layout.placed import Columns
-from tablewright.text.characters import one_line
-from tablewright.text.words import SMALL_WORDS
+from tablewright.text import SMALL_WORDS, one_line
 
 
 class ParsedTable(Noun, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from tablewright.domain.model import Noun
-from tablewright.text.sentences import BAR
+from tablewright.text import BAR
 
 
 class LineCell(Noun, frozen=True):

@@ -21,7 +21,7 @@ from tablewright.extraction.layout.lines import (
     cells_between_bars,
     cells_in,
 )
-from tablewright.text.words import SMALL_WORDS
+from tablewright.text import SMALL_WORDS
 from tablewright.values.currencies import SYMBOLS, currency_of
 from tablewright.values.typed import typed
 

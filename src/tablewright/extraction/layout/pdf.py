@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from tablewright.extraction.layout.draft import TextDraft, write_layout
 from tablewright.extraction.layout.placed import Word, has_columns, laid_out, large_lines
-from tablewright.text.characters import lines
+from tablewright.text import lines
 
 MAX_WORDS_LAID_OUT = 5_000
 """On one page; a page with more is a drawing or an attack, and its text is taken as it comes."""

@@ -16,7 +16,7 @@ from tablewright.domain.research import (
     ReportTable,
     Sentence,
 )
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 
 _T = TypeVar("_T")
 
@@ -48,7 +48,7 @@ def tidy(report: Report) -> Report:
 
 def rewritten(value: _T, change: Callable[[str], str]) -> _T:
     """The same value with each text in it changed, however deep it lies."""
-    return cast(_T, _rewritten(value, change))
+    return cast("_T", _rewritten(value, change))
 
 
 def found_nothing(report: Report) -> bool:

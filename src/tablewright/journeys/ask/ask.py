@@ -31,7 +31,7 @@ from tablewright.journeys.ask.without_model import answer_without_model, from_fo
 from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENT_LINE
 from tablewright.store.conversations import Conversation, Turn
-from tablewright.text.words import SMALL_WORDS
+from tablewright.text import SMALL_WORDS
 
 HITS = 8
 """Passages with words of the question that its plan is shown."""

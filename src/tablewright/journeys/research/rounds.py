@@ -41,7 +41,7 @@ from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import GAPS_SHOWN, ResearchProgress, carried_over, memo_text
 from tablewright.models.document_scope import concerning
 from tablewright.store.search_index import word_rarity
-from tablewright.text.words import roots
+from tablewright.text import roots
 
 URGENT, LOWEST = 1, 3
 """Priorities of gaps: without which there is no answer, and of any."""

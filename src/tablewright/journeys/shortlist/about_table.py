@@ -38,7 +38,7 @@ from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
-from tablewright.text.personal import without_personal_data
+from tablewright.text import without_personal_data
 
 MOST_LISTINGS = 5
 OPENED = 12

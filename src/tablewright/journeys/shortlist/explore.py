@@ -38,7 +38,7 @@ from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Hit
 from tablewright.strategies.subject import allow_queries, web_of
 from tablewright.strategies.tools import Tools
-from tablewright.text.personal import without_personal_data
+from tablewright.text import without_personal_data
 from tablewright.values.money import BUNDLED
 
 ROUNDS = 2

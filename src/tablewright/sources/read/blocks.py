@@ -13,20 +13,21 @@ from dataclasses import dataclass, field
 from lxml import etree
 from lxml.etree import _Element
 
-from tablewright.sources.read.hidden import Sight, attributes_of, background_of, longer_than
-from tablewright.sources.read.pairs import (
+from tablewright.sources.read.elements import (
+    CENTRE,
     MAX_LABEL,
     begins_value,
     has_label,
     is_label,
     named_as_pair,
     pair,
+    region_of,
     row_lines,
     starts_alike,
 )
+from tablewright.sources.read.hidden import Sight, attributes_of, background_of, longer_than
 from tablewright.sources.read.reading import MAX_CHARS
-from tablewright.sources.read.regions import CENTRE, region_of
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 
 MAX_BUTTON = 30
 MAX_LABELS = 12

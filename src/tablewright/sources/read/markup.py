@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.etree import _Element
 
-from tablewright.text.characters import one_line
+from tablewright.text import one_line
 
 MAX_FACTS = 60
 MAX_FACT_CHARS = 200

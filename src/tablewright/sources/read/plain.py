@@ -13,7 +13,7 @@ from lxml.etree import _Element
 
 from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
 from tablewright.sources.read.reading import MAX_CHARS, Reading, UnreadablePage
-from tablewright.text.characters import broken, lines, one_line
+from tablewright.text import broken, lines, one_line
 
 MAX_LINES = 50_000
 _MAX_PATH = 200

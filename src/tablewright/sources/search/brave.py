@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.sources.fetch.transport import read_retry_after
-from tablewright.sources.search.http import JsonSearch
-from tablewright.sources.search.results import RawResult, query_text
+from tablewright.sources.fetch.guard import read_retry_after
+from tablewright.sources.search.http import JsonSearch, RawResult, query_text
 from tablewright.sources.source import Query
 
 

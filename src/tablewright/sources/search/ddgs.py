@@ -18,8 +18,7 @@ from ddgs.exceptions import DDGSException, TimeoutException
 from ddgs.http_client import HttpClient, Response
 
 from tablewright.errors import BadSetting, SearchError
-from tablewright.sources.search.http import TIMEOUT
-from tablewright.sources.search.results import RawResult, clean_hits, is_narrow, plain_text, query_text
+from tablewright.sources.search.http import TIMEOUT, RawResult, clean_hits, is_narrow, plain_text, query_text
 from tablewright.sources.source import Hit, Query
 from tablewright.threads import run_foreign
 

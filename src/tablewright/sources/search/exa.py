@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tablewright.sources.search.http import JsonSearch
-from tablewright.sources.search.results import RawResult, domain, query_text
+from tablewright.sources.search.http import JsonSearch, RawResult, domain, query_text
 from tablewright.sources.source import Query
 
 DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}

@@ -7,8 +7,16 @@ import re
 import httpx2
 
 from tablewright.errors import SearchError
-from tablewright.sources.search.http import TIMEOUT, Endpoint, address
-from tablewright.sources.search.results import RawResult, clean_hits, is_narrow, plain_text, query_text
+from tablewright.sources.search.http import (
+    TIMEOUT,
+    Endpoint,
+    RawResult,
+    address,
+    clean_hits,
+    is_narrow,
+    plain_text,
+    query_text,
+)
 from tablewright.sources.source import Hit, Query
 
 # SearXNG reads words that start so as commands: "!images", "!!g" (a redirect to Google), ":de", "<3".

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.sources.search.http import JsonSearch
-from tablewright.sources.search.results import query_text
+from tablewright.sources.search.http import JsonSearch, query_text
 from tablewright.sources.source import Query
 
 

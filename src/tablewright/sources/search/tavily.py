@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.sources.search.http import JsonSearch
-from tablewright.sources.search.results import domain, query_text
+from tablewright.sources.search.http import JsonSearch, domain, query_text
 from tablewright.sources.source import Query
 
 

@@ -1,0 +1,310 @@
+"""Characters, sentences and words of a text, as readers, searches and citations compare them.
+
+Characters that no reader sees are how text is smuggled past a reader: none of them reaches the stored text.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import cast
+
+from Stemmer import Stemmer
+
+from tablewright.domain.model import Noun
+from tablewright.domain.rowkey import fold
+
+LONGEST_LINE = 4_000
+
+_REMOVED: tuple[tuple[int, int], ...] = (
+    (0x00, 0x08),
+    (0x0E, 0x1F),
+    (0x7F, 0x84),
+    (0x86, 0x9F),
+    (0xAD, 0xAD),  # soft hyphen
+    (0x34F, 0x34F),
+    (0x61C, 0x61C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200B),  # zero-width space
+    (0x200E, 0x200F),
+    (0x202A, 0x202E),  # bidi embeddings and overrides
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xD800, 0xDFFF),
+    (0xE000, 0xF8FF),  # private use: the glyphs of icon fonts
+    (0xFE00, 0xFE0F),  # variation selectors carry hidden bytes
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF9, 0xFFFB),
+    (0xFFFE, 0xFFFF),
+    (0xE0000, 0xE0FFF),  # tags and further variation selectors
+    (0xF0000, 0x10FFFF),
+)
+_SPACES = "\t\x0b\x0c\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+
+
+def _class(ranges: Iterable[tuple[int, int]]) -> str:
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+
+
+# A joiner belongs to the spelling between letters of the scripts that join or stack, and between emoji that are shown
+# as one; elsewhere it is invisible.
+_JOINING = "[\u0600-\u109f\u1780-\u17ff\u2600-\u27bf\U0001f300-\U0001faff]"
+_UNSEEN = re.compile(f"[{_class(_REMOVED)}]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})")
+_TO_SPACE = str.maketrans(dict.fromkeys(_SPACES, " ") | {"\u2028": "\n", "\u2029": "\n"})
+
+
+def visible(text: str) -> str:
+    """Without unseen characters, every kind of space a plain one, composed (NFC)."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _UNSEEN.sub("", text).translate(_TO_SPACE)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if text.isascii() and text.isprintable() else " ".join(visible(text).split())
+
+
+def lines(text: str) -> str:
+    """Visible lines: spaces collapsed within each, empty ones left out."""
+    collapsed = (" ".join(line.split()) for line in visible(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n"))
+    return "\n".join(part for line in collapsed if line for part in broken(line))
+
+
+def broken(line: str) -> Iterator[str]:
+    """In parts that a reader of lines can take in, broken at spaces: nobody writes longer ones, programs do."""
+    while len(line) > LONGEST_LINE:
+        at = line.rfind(" ", 1, LONGEST_LINE)
+        at = at if at > 0 else LONGEST_LINE
+        yield line[:at]
+        line = line[at:].lstrip(" ")
+    yield line
+
+
+# ── personal data ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PERSONAL = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+    r"|\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b"
+    r"|(?<![\w.,])\+?\(?\d(?:[\s()/-]{0,2}\d){8,18}(?![\w.,]\d)"
+)
+
+
+def without_personal_data(text: str) -> str:
+    return " ".join(_PERSONAL.sub(" ", text).split())
+
+
+LOOKED_AT = 400_000  # characters of a page
+BAR = " | "
+"""Between the cells of a row of a table."""
+
+
+class PageSentence(Noun, frozen=True):
+    """`text` stands at `start`; `number` counts from the beginning of the page."""
+
+    text: str
+    start: int
+    number: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+# ── of a page, on which a sentence is on one line ────────────────────────────────────────────────────────────────────
+
+_LINE_END = re.compile(r"[.!?…]['\"”’)\]]*(?:\[\d+\])*\s+(?=[\"“'‘(\[]?[A-ZÀ-ÞА-ЯΑ-Ω0-9\u0900-\uffff])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Inc|Corp|Ltd|Co|Cos|Bros|St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|No|Nos|vs|v|Gov|Sen|Rep|Gen|Col|Capt|Lt|Prof|Rev|Hon"
+    r"|approx|ca|c|est|b|d|fl|Vol|vol|pp|p|ed|eds|Ave|Blvd|Rd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|e\.g"
+    r"|i\.e|etc|U\.S|U\.K|D\.C|a\.m|p\.m)|\b[A-Z]|(?:\b[A-Z]\.){1,6}[A-Z])\.$"
+)
+
+
+@lru_cache(maxsize=128)
+def page_sentences(text: str) -> tuple[PageSentence, ...]:
+    found = (piece for line, start in _lines(text) if BAR not in line for piece in _in_line(line, start))
+    return tuple(PageSentence(text=said, start=start, number=number) for number, (said, start) in enumerate(found))
+
+
+@lru_cache(maxsize=128)
+def page_pieces(text: str) -> tuple[tuple[int, int], ...]:
+    """Where each sentence, then where each row of a table begins and ends."""
+    rows = ((start, start + len(line)) for line, start in _lines(text) if BAR in line)
+    return (*((each.start, each.end) for each in page_sentences(text)), *rows)
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    start = 0
+    for line in text[:LOOKED_AT].split("\n"):
+        if stripped := line.strip():
+            yield stripped, start + line.index(stripped[0])
+        start += len(line) + 1
+
+
+def _in_line(line: str, at: int) -> Iterator[tuple[str, int]]:
+    start = 0
+    for end in _LINE_END.finditer(line):
+        if not _ABBREVIATION.search(line, max(start, end.start() - 12), end.start() + 1):
+            yield line[start : end.end()].rstrip(), at + start
+            start = end.end()
+    if start < len(line):
+        yield line[start:], at + start
+
+
+# ── of any text, whose lines may be broken to fit ────────────────────────────────────────────────────────────────────
+
+_END = re.compile(
+    r"[.!?。！？][\"”’')\]]{0,3}(?=\s)\s{1,20}(?=[\"“‘'(\[]{0,2}[^\W_a-z])"
+    r"|(?<!\n)\n(?:[^\S\n]*+\n)++"  # an empty line
+)
+_SHORTENED = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}\.$")  # "Dr.", "J. R.", "No."
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """All that has a letter in it, in order, without the space around it. A line that is broken to fit goes on."""
+    found = []
+    start = 0
+    for end in _END.finditer(text):
+        if not _SHORTENED.search(text, max(0, end.start() - 3), end.start() + 1):
+            found.append((start, end.end()))
+            start = end.end()
+    found.append((start, len(text)))
+    return [_stripped(text, start, end) for start, end in found if any(map(str.isalpha, text[start:end]))]
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+# ── words without their endings ──────────────────────────────────────────────────────────────────────────────────────
+
+_SPOKEN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+SMALL_WORDS = frozenset(
+    """a an and any about also are as at be been being but by can could did do does for from had has have he her his how
+    i if in into is it its many me much my not of on or our s she should so some such than that the their them then
+    there these they this those to t us was we were what when where which who whom whose why will with would you your
+    please find give list show tell explain describe""".split()
+)
+_ENDINGS = tuple(
+    (ending, len(ending) + least)
+    for ending, least in (
+        ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ness", 4), ("ing", 4),
+        ("ity", 4), ("age", 4), ("ies", 3), ("ied", 3), ("ion", 4), ("ers", 4), ("ed", 3), ("es", 3), ("er", 4),
+        ("ly", 4), ("al", 4), ("s", 3), ("e", 3), ("y", 3),
+    )
+)  # fmt: skip
+_FORMS = dict(
+    form.split("=")
+    for form in """began=begin begun=begin wrote=writ written=writ built=build made=mak led=lead held=hold won=win
+    lost=los left=leav became=becom took=tak taken=tak gave=giv given=giv fought=fight grew=grow grown=grow knew=know
+    known=know sold=sell told=tell said=say went=go gone=go came=com fell=fall fallen=fall died=di death=di dead=di
+    chose=choos chosen=choos spoke=speak spoken=speak born=birth ran=run saw=see seen=see men=man women=woman
+    children=child people=person paid=pay bought=buy kept=keep sent=send spent=spend meant=mean met=meet brought=bring
+    taught=teach thought=think caught=catch drew=draw drawn=draw flew=fly broke=break broken=break rose=ris risen=ris
+    stood=stand feet=foot""".split()
+)
+
+
+_LOCAL = threading.local()
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """ "connected", "connecting" and "connections" are all "connect"; words of other alphabets stay as they are."""
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return word
+    if not hasattr(_LOCAL, "porter"):  # a stemmer is for one thread alone
+        _LOCAL.porter = Stemmer("porter")
+    return cast("str", _LOCAL.porter.stemWord(word))
+
+
+def roots(text: str, *, telling: bool = False) -> list[str]:
+    """The words of a text in order, without their endings; with `telling` only those that say something."""
+    return [root(word) for word in _SPOKEN_WORD.findall(fold(text)) if not (telling and word in SMALL_WORDS)]
+
+
+@lru_cache(maxsize=65_536)
+def root(word: str) -> str:
+    """A word without its ending, so that its forms are equal: "founded", "founding" and "founder".
+
+    A stemmer keeps "founder" apart, as a search should; a reader that matches "Founder" to "was founded by" must not.
+    With `stem` in its place the built-in reader finds a twentieth less of what is asked in other words.
+    """
+    word = re.sub(r"['’]s?$", "", word)
+    if word in _FORMS:
+        return _FORMS[word]
+    return next(
+        (word[: -len(ending)] for ending, least in _ENDINGS if word.endswith(ending) and len(word) >= least), word
+    )
+
+
+# ── words as the search of documents compares them ───────────────────────────────────────────────────────────────────
+
+# Chinese and Japanese are written without spaces: each character is a word, and words that belong together a phrase.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_SEARCH_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_QUOTED = re.compile(r'["“”„«»]([^"“”„«»]+)["“”„«»]')
+
+FUNCTION_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing down during each few for from further had has have having he her here hers him his
+    how i if in into is it its itself just me more most my myself no nor not of off on once only or other our ours out
+    over own same she should so some such than that the their theirs them then there these they this those through to
+    too under until up very was we were what when where which while who whom why will with would you your
+    yours""".split()
+)
+
+
+def words_of(text: str) -> list[str]:
+    """Each word by its stem, in order."""
+    return [stem(word) for word in _SEARCH_WORD.findall(folded(text))]
+
+
+def folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+
+
+def weighty_words(text: str) -> list[str]:
+    """Without those that only hold a sentence together, unless there are no others."""
+    plain = _SEARCH_WORD.findall(folded(text))
+    return [stem(word) for word in plain if word not in FUNCTION_WORDS] or [stem(word) for word in plain]
+
+
+def count_common_words(texts: Sequence[str]) -> list[Counter[str]]:
+    """How often each text has the stems of the words that another of them has too. What is only in one is passed over
+    before it costs a stem."""
+    plain = [Counter(_SEARCH_WORD.findall(folded(text))) for text in texts]
+    shared = {word for word, count in Counter(word for each in plain for word in each).items() if count > 1}
+    found = []
+    for each in plain:
+        stems: Counter[str] = Counter()
+        for word in each.keys() & shared:
+            stems[stem(word)] += each[word]
+        found.append(stems)
+    return found
+
+
+def phrases_of(words: str) -> list[list[str]]:
+    """What a text must hold, each a run of words: what is quoted; and every other word, for "SRP-375" is two."""
+    quoted = [words_of(match) for match in _QUOTED.findall(words)]
+    return [phrase for phrase in (*quoted, *map(words_of, _QUOTED.sub(" ", words).split())) if phrase]
+
+
+def holds_phrase(text: list[str], phrase: list[str]) -> bool:
+    if len(phrase) == 1:
+        return phrase[0] in text
+    first, length = phrase[0], len(phrase)
+    return any(word == first and text[at : at + length] == phrase for at, word in enumerate(text))
