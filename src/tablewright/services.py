@@ -24,7 +24,6 @@ from tablewright.application.notifying import WebhookVerbs
 from tablewright.application.researching import ResearchVerbs
 from tablewright.application.reviewing import ReviewVerbs
 from tablewright.application.tables import TableVerbs
-from tablewright.background_jobs import BackgroundJobs
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.feed import Progress
 from tablewright.engine.changes import Changes, WrittenValue
@@ -55,7 +54,7 @@ from tablewright.store.log import CellVersion, Change
 from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
 from tablewright.store.proposals import Applied, Review
 from tablewright.store.rollback import Rollback
-from tablewright.store.runs import Run
+from tablewright.store.runs import ACTOR, Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
@@ -171,15 +170,7 @@ class Services(
         self.store = store
         self.actor = actor
         """In whose name it works."""
-        self.background = BackgroundJobs(
-            store,
-            lambda: self.toolbox,
-            self.toolbox_for,
-            apart=self._apart,
-            actor=actor,
-            settings=settings,
-        )
-        self.jobs = Jobs(store, settings, self._open_run, stack, self.background.all())
+        self.jobs = Jobs(store, settings, self._open_run, stack, self._services_for)
 
     @classmethod
     @asynccontextmanager
@@ -251,7 +242,7 @@ class Services(
         check_settings(settings)
         await asyncio.to_thread(write_saved, settings.home_folder, changes)
         hide_secrets_of(settings)
-        self.settings = self.background.settings = self.jobs.settings = settings
+        self.settings = self.jobs.settings = settings
         self.store.database.set_limits(usual_limits(settings))
         # What is open of the old tools closes with this process: somebody may be asking them still.
         self._toolbox = self._sample_toolbox = None
@@ -295,6 +286,14 @@ class Services(
             budget=toolbox.budget,
             most_rows=settings.rows_everywhere,
         )
+
+    @asynccontextmanager
+    async def _services_for(self, run: Run) -> AsyncIterator[Services]:
+        """In the name of the user who started the run, with a budget of its own."""
+        person = await self.users.by_id(run.person) if run.person else None
+        door = "worker" if person else self.store.database.acting.door
+        with self._apart(run.usage):
+            yield self.acting(str(run.spec.get(ACTOR) or self.actor), person, door=door)
 
     @property
     def audit(self) -> Audit:

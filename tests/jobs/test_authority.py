@@ -13,8 +13,9 @@ from dbos import DBOS
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import AuthorityLost
 from tablewright.jobs import background, queue
-from tablewright.jobs.background import BackgroundRun
+from tablewright.jobs.kinds import RunContext
 from tablewright.jobs.schedules import Schedule
+from tablewright.operations import work
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
@@ -167,12 +168,13 @@ async def test_work_as_a_whole_is_broken_off_when_its_person_is_demoted_meanwhil
     ann = await named(services, "ann")
     begun = asyncio.Event()
 
-    async def work(run: Run, doing: BackgroundRun) -> None:
+    async def recheck(services: Services, context: RunContext) -> None:
         begun.set()
         await asyncio.Event().wait()
 
+    monkeypatch.setattr(work, "run_recheck", recheck)
     table = await ann.table("prices")
-    doing = asyncio.create_task(ann.jobs.perform("recheck", table.id, {}, work))
+    doing = asyncio.create_task(ann.jobs.perform("recheck", table.id, {}))
     async with asyncio.timeout(PATIENCE):
         await begun.wait()
         await lose(services, "demoted")

@@ -17,8 +17,8 @@ from tablewright.domain.model import Field, given
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import Cancelled, UsageError
 from tablewright.jobs import ownership, report
-from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.conductor import Conductor, RunTools
+from tablewright.jobs.kinds import RunContext
 from tablewright.jobs.report import seconds_left
 from tablewright.journeys.enrich import no_tools
 from tablewright.models.budget import Budget
@@ -131,19 +131,19 @@ class Halting:
     def __init__(self) -> None:
         self.begun, self._halted = asyncio.Event(), asyncio.Event()
 
-    async def __call__(self, run: Run, doing: BackgroundRun) -> str:
-        doing.halt = self._halted.set
-        doing.tell(Progress(stage="working", done=1, total=9))
+    async def __call__(self, context: RunContext) -> str:
+        context.on_stop = self._halted.set
+        context.tell(Progress(stage="working", done=1, total=9))
         self.begun.set()
         await self._halted.wait()
-        doing.tell(Progress(stage="cancelled", done=2, total=9))
+        context.tell(Progress(stage="cancelled", done=2, total=9))
         return "what it came to"
 
 
 async def test_work_that_is_stopped_is_cancelled_and_told_once(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        work = Halting()
-        doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
+    work = Halting()
+    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
+        doing = asyncio.create_task(conductor.perform("ingest", "", {}))
         await work.begun.wait()
         (run,) = await store.runs.all()
         await store.runs.ask_to_stop(run.id)
@@ -154,9 +154,9 @@ async def test_work_that_is_stopped_is_cancelled_and_told_once(store: Store) -> 
 
 
 async def test_work_that_a_worker_leaves_is_not_over(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        work = Halting()
-        doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
+    work = Halting()
+    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
+        doing = asyncio.create_task(conductor.perform("ingest", "", {}))
         await work.begun.wait()
         await conductor.drain()
         await doing
@@ -165,9 +165,9 @@ async def test_work_that_a_worker_leaves_is_not_over(store: Store) -> None:
 
 
 async def test_work_that_others_took_while_its_process_slept_is_broken_off_and_writes_nothing(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        work = Halting()
-        doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
+    work = Halting()
+    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
+        doing = asyncio.create_task(conductor.perform("ingest", "", {}))
         await work.begun.wait()
         (run,) = await store.runs.all()
         await store.runs.hold(run.id, "somebody else")
@@ -180,13 +180,13 @@ async def test_work_that_others_took_while_its_process_slept_is_broken_off_and_w
 async def test_what_work_uses_up_is_written_down_while_it_goes_on(store: Store) -> None:
     spent, over = asyncio.Event(), asyncio.Event()
 
-    async def work(run: Run, doing: BackgroundRun) -> None:
+    async def work(context: RunContext) -> None:
         spend(Usage(llm_calls=3, cost_usd=0.25))
         spent.set()
         await over.wait()
 
-    async with Conductor(store, Tools()) as conductor:
-        doing = asyncio.create_task(conductor.perform("research", "", {}, work))
+    async with Conductor(store, Tools(), {"research": work}) as conductor:
+        doing = asyncio.create_task(conductor.perform("research", "", {}))
         await spent.wait()
         (run,) = await store.runs.all()
         while not run.usage.llm_calls:

@@ -14,12 +14,11 @@ from sqlalchemy import insert, literal
 from tablewright.domain.feed import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import jobs, ownership
-from tablewright.jobs.background import BackgroundRun
 from tablewright.jobs.conductor import Conductor
+from tablewright.jobs.kinds import RunContext
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store import schema, workers
-from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, database_clock
 from tests.patience import PATIENCE
@@ -59,7 +58,7 @@ async def test_who_gives_its_rows_back_was_not_lost_with_them(store: Store) -> N
 async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(store: Store) -> None:
     begun = 0
 
-    async def work(run: Run, doing: BackgroundRun) -> None:
+    async def work(context: RunContext) -> None:
         nonlocal begun
         begun += 1
 
@@ -80,7 +79,7 @@ async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(stor
 
 
 async def test_a_process_ends_after_it_has_set_a_run_aside(store: Store) -> None:
-    async def work(run: Run, doing: BackgroundRun) -> None:
+    async def work(context: RunContext) -> None:
         raise AssertionError("it was set aside")
 
     async with Conductor(store, Tools(), {"ingest": work}) as conductor:

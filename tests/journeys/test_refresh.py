@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.background_jobs import recheck_spec
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, Table, Value, given
 from tablewright.engine.fill import FillPlan
@@ -288,8 +287,8 @@ async def test_a_scheduled_refresh_that_finds_nothing_keeps_the_value(tmp_path: 
     async with renamed_company(tmp_path) as (web, settings):
         web.pages.clear()
         async with Services.open(settings) as opened:
-            spec = {**recheck_spec("ann"), "apply": True}
-            await opened.jobs.perform("refresh", "companies", spec, opened.background.refresh)
+            spec = {"fields": [], "row_ids": None, "dry_run": False, "apply": True}
+            await opened.jobs.perform("refresh", "companies", spec)
             (cell,) = await cells(opened, "Founded", "companies")
             heads = await opened.proposals("companies")
     assert (cell.value, cell.stale or cell.status == "FLAGGED") == (1987, True)

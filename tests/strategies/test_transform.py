@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tablewright.background_jobs import recheck_spec
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Row, Table, given
 from tablewright.errors import BadField, UsageError
@@ -253,8 +252,8 @@ async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
         run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform", params={"rows_a_call": "2"})
         await services.changes.apply((await run.run()).proposal_id)
         await services.changes.write_values(table.id, {}, [{"Name": "Kanne"}])
-        spec = {**recheck_spec("ann"), "apply": True}
-        await services.jobs.perform("refresh", table.id, spec, services.background.refresh)
+        spec = {"fields": [], "row_ids": None, "dry_run": False, "apply": True}
+        await services.jobs.perform("refresh", table.id, spec)
         rows = (await services.load(table.id)).rows
         again = next(run for run in await services.jobs.all(table.id) if run.kind == "enrich")
     assert [row.cell("English").value for row in rows] == ["the Lampe", "the Kanne"]

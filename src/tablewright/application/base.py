@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tablewright.background_jobs import BackgroundJobs
 from tablewright.domain.model import Table
 from tablewright.engine.changes import Changes
 from tablewright.jobs.jobs import Jobs
@@ -36,7 +35,6 @@ class Application:
     store: Store
     actor: str
     _stack: AsyncExitStack
-    background: BackgroundJobs
     _toolbox: Toolbox | None
     _given: ProvidedObjects | None
     _sample_toolbox: Toolbox | None

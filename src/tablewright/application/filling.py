@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
-from tablewright.background_jobs import recheck_spec
 from tablewright.domain.feed import Routine
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.wording import within_bounds
@@ -18,7 +16,7 @@ from tablewright.errors import UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.policies import retry_policy, terms_of
-from tablewright.store.runs import PERSON
+from tablewright.store.runs import ACTOR, PERSON
 from tablewright.store.staleness import StaleCell
 from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
 
@@ -129,8 +127,9 @@ class EnrichVerbs(Application):
     ) -> Rechecked:
         """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
         table = await self.table(table_id)
-        spec = recheck_spec(self.actor, fields, row_ids=row_ids, dry_run=dry_run)
-        return await self.jobs.perform("recheck", table.id, spec, partial(self.background.recheck, watch=watch))
+        spec = {"fields": list(fields), "row_ids": row_ids, "dry_run": dry_run}
+        found: Rechecked = await self.jobs.perform("recheck", table.id, spec, watch)
+        return found
 
     async def start_recheck(
         self,
@@ -142,7 +141,7 @@ class EnrichVerbs(Application):
     ) -> str:
         """As `recheck`, but does not wait for it; the id of its run."""
         table = await self.table(table_id)
-        spec = recheck_spec(self.actor, fields, row_ids=row_ids, dry_run=dry_run)
+        spec = {"fields": list(fields), "row_ids": row_ids, "dry_run": dry_run}
         return await self.jobs.begin("recheck", table.id, spec)
 
     async def schedule(
@@ -152,7 +151,14 @@ class EnrichVerbs(Application):
         these. What a refresh finds is a proposal, unless `apply`."""
         table_id = (await self.table(table_id)).id
         person = self.store.database.acting.person
-        spec = recheck_spec(self.actor, fields) | {"apply": apply, PERSON: person.id if person else ""}
+        spec = {
+            "fields": list(fields),
+            "row_ids": None,
+            "dry_run": False,
+            "apply": apply,
+            ACTOR: self.actor,
+            PERSON: person.id if person else "",
+        }
         schedule = await self.jobs.schedule(table_id, routine, every, spec)
         await self.store.tables.note_schedule(table_id)
         return schedule

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
-from tablewright.background_jobs import find_spec
 from tablewright.domain.condition import parse_conditions
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.domain.model import Field
@@ -48,13 +46,14 @@ class FindVerbs(Application):
         """Finds the rows of a planned table, to the end or on from where it was cut off; with `more`, further ones,
         for `rows` in all. With `fill`, cells that no list states are looked for."""
         listing = await self.store.listings.get(table_id)
-        spec = find_spec(self.actor, listing.plan.question, fill=fill, more=more, rows=rows)
-        return await self.jobs.perform("find", listing.table_id, spec, partial(self.background.find, watch=watch))
+        spec = {"question": listing.plan.question, "fill": fill, "more": more, "rows": rows}
+        found: FoundRows = await self.jobs.perform("find", listing.table_id, spec, watch)
+        return found
 
     async def start_find(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> str:
         """As `find_rows`, but does not wait for it; the id of its run."""
         listing = await self.store.listings.get(table_id)
-        spec = find_spec(self.actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        spec = {"question": listing.plan.question, "fill": fill, "more": more, "rows": rows}
         return await self.jobs.begin("find", listing.table_id, spec)
 
     async def found_rows(self, table_id: str) -> FoundRows:

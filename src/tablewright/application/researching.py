@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tablewright.application.base import AnyPath, Application
-from tablewright.background_jobs import research_spec
 from tablewright.domain.model import Step
 from tablewright.domain.research import (
     AnsweredFollowUp,
@@ -66,14 +64,13 @@ class ResearchVerbs(Application):
     ) -> Research:
         """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
         research = await self.store.researches.get(research_id)
-        spec = research_spec(self.actor, research, minutes)
-        work = partial(self.background.research, watch=watch)
-        return await self.jobs.perform("research", research.table_id, spec, work)
+        found: Research = await self.jobs.perform("research", research.table_id, run_of(research, minutes), watch)
+        return found
 
     async def start_research(self, research_id: str, *, minutes: float | None = None) -> str:
         """As `run_research`, but does not wait for it; the id of its run."""
         research = await self.store.researches.get(research_id)
-        return await self.jobs.begin("research", research.table_id, research_spec(self.actor, research, minutes))
+        return await self.jobs.begin("research", research.table_id, run_of(research, minutes))
 
     async def refine_research(
         self, research_id: str, question: str, *, tell: Callable[[Step], None] = lambda _: None
@@ -133,3 +130,8 @@ class ResearchVerbs(Application):
             terms=terms_of(self.settings),
             watch=watch,
         )
+
+
+def run_of(research: Research, minutes: float | None) -> dict[str, Any]:
+    """Return the request of a run that does this research."""
+    return {"research": research.id, "minutes": minutes, "question": research.brief.question}

@@ -21,6 +21,7 @@ from tablewright.corpus.parse.parser import Parser, ending_of
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.corpus.segment import MOST_CHARACTERS
 from tablewright.domain.corpus import Annotation, Document
+from tablewright.domain.feed import Progress
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, Unreadable
@@ -46,6 +47,10 @@ class IngestProgress(Noun, frozen=True):
     done: int
     total: int
     path: str = ""
+
+    @property
+    def progress(self) -> Progress:
+        return Progress(stage="working", done=self.done, total=self.total)
 
 
 class Ingested(Noun, frozen=True):

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from tablewright.domain.condition import Condition
 from tablewright.domain.coverage import CountEstimate
+from tablewright.domain.feed import Progress
 from tablewright.domain.model import Evidence, Field, Noun, RowId
 from tablewright.domain.usage import Usage
 
@@ -139,3 +140,8 @@ class FindEvent(Noun, frozen=True):
     detail: str = ""
     done: int = 0
     total: int = 0
+
+    @property
+    def progress(self) -> Progress:
+        text = f"{self.stage}: {self.detail}" if self.detail else self.stage
+        return Progress(stage="working", done=self.done, total=self.total, detail=text)

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
+from tablewright.domain.feed import Progress
 from tablewright.domain.model import Evidence, Field, Label, Noun, Step
 from tablewright.domain.usage import Usage
 
@@ -287,6 +288,11 @@ class ResearchEvent(Noun, frozen=True):
     total: int = 0
     gaps: tuple[Gap, ...] = ()
     closed: tuple[str, ...] = ()
+
+    @property
+    def progress(self) -> Progress:
+        text = f"{self.stage}: {self.detail}" if self.detail else self.stage
+        return Progress(stage="working", done=self.done, total=self.total, detail=text)
 
 
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────────

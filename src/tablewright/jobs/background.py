@@ -7,16 +7,16 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
 from tablewright.jobs.allowances import allowance_of
 from tablewright.jobs.authority import check_authority
+from tablewright.jobs.kinds import RunContext, Work
 from tablewright.jobs.ownership import Ownership
 from tablewright.models.budget import Allowance
 from tablewright.observe import working_on
@@ -31,34 +31,24 @@ NEWS = 0.4
 """Seconds after which those who watch are told what is new."""
 AUTHORITY = 5.0
 """Seconds between two looks at whether the person in whose name a run is may still do it."""
-Work: TypeAlias = "Callable[[Run, BackgroundRun], Awaitable[Any]]"
-"""Begun again, it finds by itself what it had done already."""
 
 
 @dataclass
-class BackgroundRun:
-    """Something that is done as a whole, while it is done."""
+class Doing:
+    """A run of this process, while it goes on."""
 
+    context: RunContext
     task: asyncio.Future[Any] | None = None
-    news: list[Progress] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    stopped: bool = False
-    lost: bool = False
-    """Somebody else does it by now."""
+    is_lost: bool = False
+    """Another process does it by now."""
     refused: AuthorityLost | None = None
-    """Why it was broken off: the person in whose name it is done may no longer do it."""
-    halt: Callable[[], None] | None = None
-    """How to stop it so that what it has come to counts; else it is broken off."""
-    spec: dict[str, Any] | None = None
-    """What is to be kept of what it was to do, where that is not all."""
-
-    def tell(self, progress: Progress) -> None:
-        self.news.append(progress)
+    """Set when the person in whose name it is done may no longer do it."""
 
     def stop(self) -> None:
-        self.stopped = True
-        if self.halt is not None:
-            self.halt()
+        self.context.stopped = True
+        if self.context.on_stop is not None:
+            self.context.on_stop()
         else:
             self.break_off()
 
@@ -73,7 +63,7 @@ class BackgroundRunner:
     def __init__(self, store: Store, ownership: Ownership) -> None:
         self._store = store
         self._ownership = ownership
-        self._doing: dict[str, BackgroundRun] = {}
+        self._doing: dict[str, Doing] = {}
         self._draining = False
 
     @property
@@ -90,12 +80,12 @@ class BackgroundRunner:
         for doing in self._doing.values():
             doing.stop()
 
-    async def do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]]) -> T:
-        async with allowance_of(self._store, run.person, self._ownership) as allowance:
-            return await self._do(run, work, allowance)
+    async def do(self, context: RunContext, work: Work) -> Any:
+        async with allowance_of(self._store, context.run.person, self._ownership) as allowance:
+            return await self._do(Doing(context), work, allowance)
 
-    async def _do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]], allowance: Allowance | None) -> T:
-        doing = BackgroundRun()
+    async def _do(self, doing: Doing, work: Work, allowance: Allowance | None) -> Any:
+        context, run = doing.context, doing.context.run
         started, meter, holder = time.monotonic(), Meter(), f"{self._ownership.id}/{new_id('h')}"
 
         def used() -> Usage:
@@ -106,7 +96,7 @@ class BackgroundRunner:
             await self._store.runs.finish(run.id, "failed", run.usage, why, holder=holder)
             raise RunError(why, advice=f"Resume it: {RESUME} {run.id}.")
         with metered(meter):
-            task: asyncio.Future[T] = asyncio.ensure_future(working(run, self._authorised(run, doing, work)))
+            task = asyncio.ensure_future(working(run, self._authorised(doing, work)))
         telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used, allowance))
         doing.task = task
         self._doing[run.id] = doing
@@ -115,7 +105,7 @@ class BackgroundRunner:
         try:
             result = await task
             over = allowance is not None and allowance.exhausted
-            status = "cancelled" if doing.stopped else "over_budget" if over else "done"
+            status = "cancelled" if context.stopped else "over_budget" if over else "done"
             return result
         except asyncio.CancelledError:
             status = "cancelled"
@@ -125,7 +115,7 @@ class BackgroundRunner:
             if doing.refused is not None:
                 status, problem = "paused", str(doing.refused)
                 raise doing.refused from None
-            if doing.lost:
+            if doing.is_lost:
                 raise Cancelled(f"Run {run.id} is done by somebody else by now.") from None
             raise Cancelled(
                 f"Run {run.id} was stopped.",
@@ -143,22 +133,20 @@ class BackgroundRunner:
             finally:
                 del self._doing[run.id]
 
-    async def _authorised(
-        self, run: Run, doing: BackgroundRun, work: Callable[[Run, BackgroundRun], Awaitable[T]]
-    ) -> T:
+    async def _authorised(self, doing: Doing, work: Work) -> Any:
         """Do the work while the person in whose name it is may do it: asked first, then again and again."""
-        await check_authority(self._store, run)
-        watching = asyncio.create_task(self._watch_authority(run, doing))
+        await check_authority(self._store, doing.context.run)
+        watching = asyncio.create_task(self._watch_authority(doing))
         try:
-            return await work(run, doing)
+            return await work(doing.context)
         finally:
             watching.cancel()
 
-    async def _watch_authority(self, run: Run, doing: BackgroundRun) -> None:
+    async def _watch_authority(self, doing: Doing) -> None:
         while doing.refused is None:
             await asyncio.sleep(AUTHORITY)
             try:
-                await check_authority(self._store, run)
+                await check_authority(self._store, doing.context.run)
             except AuthorityLost as lost:
                 doing.refused = lost
                 doing.break_off()
@@ -169,7 +157,7 @@ class BackgroundRunner:
         self,
         run_id: str,
         holder: str,
-        doing: BackgroundRun,
+        doing: Doing,
         status: RunStatus,
         problem: str | None,
         used: Callable[[], Usage],
@@ -179,25 +167,26 @@ class BackgroundRunner:
         if self._draining:
             await self._store.runs.let_go(run_id, holder)
         else:
-            await self._store.runs.finish(run_id, status, used(), problem, spec=doing.spec, holder=holder)
+            spec: dict[str, Any] | None = {} if doing.context.forgets else None
+            await self._store.runs.finish(run_id, status, used(), problem, spec=spec, holder=holder)
 
     async def _pass_on(
-        self, run_id: str, holder: str, doing: BackgroundRun, used: Callable[[], Usage], allowance: Allowance | None
+        self, run_id: str, holder: str, doing: Doing, used: Callable[[], Usage], allowance: Allowance | None
     ) -> None:
         """Ends by itself: one who is broken off while he writes does not know whether it was written."""
-        is_last, told = False, Usage()
+        is_last, told, news = False, Usage(), doing.context.news
         while not is_last:
             with suppress(TimeoutError):
                 await asyncio.wait_for(doing.over.wait(), NEWS)
-            is_last, some, usage = doing.over.is_set(), tuple(doing.news), used()
+            is_last, some, usage = doing.over.is_set(), tuple(news), used()
             if not some and msgspec.structs.replace(usage, seconds=told.seconds) == told:
                 continue
             told = usage
             spent = allowance.spent_so_far if allowance is not None else None
             if not await self._store.runs.tell(run_id, holder, some, usage, spent) and not is_last:
-                doing.lost = True
+                doing.is_lost = True
                 doing.break_off()
-            del doing.news[: len(some)]
+            del news[: len(some)]
 
 
 async def working(run: Run, work: Awaitable[T]) -> T:

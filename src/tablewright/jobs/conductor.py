@@ -17,7 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from types import TracebackType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.usage import Usage
@@ -40,7 +40,8 @@ from tablewright.errors import (
 )
 from tablewright.jobs.allowances import allowance_of
 from tablewright.jobs.authority import check_authority
-from tablewright.jobs.background import BackgroundRun, BackgroundRunner, Work, set_aside
+from tablewright.jobs.background import BackgroundRunner, set_aside
+from tablewright.jobs.kinds import RunContext, Work
 from tablewright.jobs.ownership import Ownership
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
@@ -52,8 +53,6 @@ from tablewright.store.workers import QUEUED
 from tablewright.strategies.strategy import find_strategy
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 LOOK = 0.4
 """Seconds between two looks at whether somebody asked a run to stop."""
@@ -101,11 +100,11 @@ class Ongoing:
 class Conductor:
     """`async with Conductor(…) as conductor`. As long as it is open, the process is known to be alive."""
 
-    def __init__(self, store: Store, open_run: OpenRun, background: Mapping[str, Work] | None = None) -> None:
+    def __init__(self, store: Store, open_run: OpenRun, kinds: Mapping[str, Work] | None = None) -> None:
         self._store = store
         self._open_run = open_run
-        self._background_work = dict(background or {})
-        self.ownership = Ownership(store, kinds=self._background_work.keys())
+        self._work = dict(kinds or {})
+        self.ownership = Ownership(store, kinds=self._work.keys())
         self._ongoing: dict[str, Ongoing] = {}
         self._written: dict[str, Spend] = {}
         """By run: what its slices took that are over, as far as its budget has counted it already."""
@@ -311,7 +310,7 @@ class Conductor:
         if run.kind == "enrich":
             await self.conduct(run_id)
         else:
-            await self._do(run, self._background_work[run.kind])
+            await self._do(RunContext(run))
 
     async def lose(self, run_id: str, workflow_id: str) -> None:
         """Ends a run whose workflow is over and has not ended it."""
@@ -401,12 +400,13 @@ class Conductor:
         kind: str,
         table_id: str,
         spec: dict[str, Any],
-        work: Callable[[Run, BackgroundRun], Awaitable[T]],
+        *,
         seen: Store | None = None,
-    ) -> T:
-        """Begins a run of that kind and does it; `seen` is the store as whoever begins it sees it."""
+        watch: Callable[[Any], None] = lambda _: None,
+    ) -> Any:
+        """Start a run of that kind and do it here. `seen` is the store as the user who starts it sees it."""
         run_id = await (seen or self._store).runs.start(table_id, kind, spec, owner=self.id)
-        return await self._do(await self._store.runs.get(run_id), work)
+        return await self._do(RunContext(await self._store.runs.get(run_id), watch))
 
     async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str | None:
         """The run; empty while the last one goes on, or is paused because its author may no longer run it and may not
@@ -424,10 +424,10 @@ class Conductor:
         except NotFound:
             return None
 
-    async def _do(self, run: Run, work: Callable[[Run, BackgroundRun], Awaitable[T]]) -> T:
+    async def _do(self, context: RunContext) -> Any:
         self._idle.clear()
         try:
-            return await self._whole.do(run, work)
+            return await self._whole.do(context, self._work[context.run.kind])
         finally:
             self._note_idle()
 

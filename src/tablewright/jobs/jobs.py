@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,27 +17,23 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.jobs.authority import paused_schedule
+from tablewright.jobs.kinds import RUN_KINDS, RunContext
 from tablewright.jobs.report import run_report
 from tablewright.settings import JOBS_FILE, SAMPLE_WEB, Settings
 from tablewright.store.home import make_private_file
-from tablewright.store.runs import Run
+from tablewright.store.runs import ACTOR, Run
 from tablewright.store.store import Store
 from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gone
 
 if TYPE_CHECKING:
-    from tablewright.jobs.background import BackgroundRun, Work
     from tablewright.jobs.conductor import Conductor, OpenRun
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule, Schedules
 
 # What a conductor stands on takes a second to import: only those wait for it who work.
 
-T = TypeVar("T")
-
 COUNTED = 10_000
 """Runs under way that are counted, at most."""
-SPENDING = ("find", "research", "refresh")
-"""What is done as a whole and may ask a model."""
 REACHED_BY = ("model", "model_base_url", "model_fallback", "model_timeout", "search", "sources")
 """Settings that say who is asked, and where."""
 GRACE = 3.0
@@ -46,13 +42,19 @@ GRACE = 3.0
 
 class Jobs:
     def __init__(
-        self, store: Store, settings: Settings, open_run: OpenRun, stack: AsyncExitStack, background: Mapping[str, Work]
+        self,
+        store: Store,
+        settings: Settings,
+        open_run: OpenRun,
+        stack: AsyncExitStack,
+        services_for: Callable[[Run], AbstractAsyncContextManager[Any]],
     ) -> None:
+        """`services_for` opens the services in the name of the user who started a run."""
         self._store = store
         self.settings = settings
         self._open_run = open_run
         self._stack = stack
-        self._background_work = background
+        self._services_for = services_for
         self._conductor: Conductor | None = None
         self._making_conductor = asyncio.Lock()
         self._background: set[asyncio.Task[None]] = set()
@@ -85,12 +87,19 @@ class Jobs:
         )
 
     async def perform(
-        self, kind: str, table_id: str, spec: dict[str, Any], work: Callable[[Run, BackgroundRun], Awaitable[T]]
-    ) -> T:
-        """Does something as a whole, and keeps a record of it, which others can watch, stop, and go on with."""
-        if kind in SPENDING:
+        self, kind: str, table_id: str, spec: dict[str, Any], watch: Callable[[Any], None] = lambda _: None
+    ) -> Any:
+        """Do a run of a kind of `RUN_KINDS` here, and return its result. Others can watch, stop and resume it."""
+        await self._check_spending(kind)
+        conductor = await self._conduct()
+        return await conductor.perform(kind, table_id, self._signed(spec), seen=self._store, watch=watch)
+
+    async def _check_spending(self, kind: str) -> None:
+        if RUN_KINDS[kind].spends:
             await self._store.ledger.refuse_spent()
-        return await (await self._conduct()).perform(kind, table_id, spec, work, self._store)
+
+    def _signed(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        return {ACTOR: self._store.database.acting.actor, **spec}
 
     @asynccontextmanager
     async def paid_by_acting(self) -> AsyncIterator[None]:
@@ -107,9 +116,8 @@ class Jobs:
     async def begin(self, kind: str, table_id: str, spec: dict[str, Any]) -> str:
         """Begins something that is done as a whole, by the workers or in the background of this process; its run."""
         conductor = await self._conduct()
-        if kind in SPENDING:
-            await self._store.ledger.refuse_spent()
-        run_id = await self._store.runs.start(table_id, kind, spec, owner=conductor.id)
+        await self._check_spending(kind)
+        run_id = await self._store.runs.start(table_id, kind, self._signed(spec), owner=conductor.id)
         await self._hand_over(run_id)
         return run_id
 
@@ -293,9 +301,14 @@ class Jobs:
             if self._conductor is None:
                 from tablewright.jobs.conductor import Conductor
 
-                conductor = Conductor(self._store, self._open_run, self._background_work)
+                kinds = dict.fromkeys(RUN_KINDS, self._do)
+                conductor = Conductor(self._store, self._open_run, kinds)
                 self._conductor = await self._stack.enter_async_context(conductor)
         return self._conductor
+
+    async def _do(self, context: RunContext) -> Any:
+        async with self._services_for(context.run) as services:
+            return await RUN_KINDS[context.run.kind].function(services, context)
 
     async def _submit(self, run_id: str, instead_of: str) -> bool:
         if not any(worker.serves for worker in await self.workers()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from tablewright.background_jobs import ingest_spec
 from tablewright.domain.corpus import Category, Document, KindBy
 from tablewright.domain.form import KnownGroup
 from tablewright.domain.model import Noun
@@ -24,7 +24,7 @@ from tablewright.operations.tables import TableImported, describe_import
 from tablewright.services import Services
 
 if TYPE_CHECKING:
-    from tablewright.corpus.ingest import IngestProgress
+    from tablewright.corpus.ingest import Ingested, IngestProgress
 
 UPLOADS = "uploads"
 """In the home folder: the files that were handed in, each in a folder of its person and its content."""
@@ -210,9 +210,10 @@ async def add_documents(
     reason and stops nothing."""
     files = [Path(path) for path in request.paths]
     await services.charge_files(files)
-    spec = ingest_spec(files, workers, clean_kind(request.kind) if request.kind else "")
-    done = await services.jobs.perform("ingest", "", spec, partial(services.background.ingest, watch=watch))
-    places = {str(path.absolute()) for path in files}
+    places = [str(path.absolute()) for path in files]
+    kind = clean_kind(request.kind) if request.kind else ""
+    spec = {"paths": places, "workers": workers, "kind": kind, "host": platform.node()}
+    done: Ingested = await services.jobs.perform("ingest", "", spec, watch)
     named = [each for each in await services.store.documents.all() if each.path in places]
     shown = partial(shown_path, services)
     return DocumentsAdded(
