@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tablewright.doors.cli.root import app
+from tablewright.doors.cli.main import app
 from tablewright.settings import PREFIX, Settings
 
 DOCS = Path(__file__).parents[1] / "docs"

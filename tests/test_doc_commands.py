@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import typer
 
-from tablewright.doors.cli.root import app
+from tablewright.doors.cli.main import app
 from tablewright.sample import files
 from tablewright.services import Services
 from tests.doors.conftest import Shell

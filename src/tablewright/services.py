@@ -26,7 +26,8 @@ from tablewright.application.reviewing import ReviewVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.feed import Progress
-from tablewright.engine.changes import Changes, WrittenValue
+from tablewright.domain.history import CellVersion, Change, Rollback, StaleCell, TableSummary, WrittenValue
+from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
@@ -50,15 +51,12 @@ from tablewright.settings import Settings, load_settings, with_changes
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
-from tablewright.store.log import CellVersion, Change
 from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
 from tablewright.store.proposals import Applied, Review
-from tablewright.store.rollback import Rollback
 from tablewright.store.runs import ACTOR, Run
-from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
-from tablewright.store.tables import TableActivity, TableSummary
+from tablewright.store.tables import TableActivity
 from tablewright.store.users import Action, Audit, AuditEntry, Tokens, Users
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.temporary import remove_abandoned

@@ -27,7 +27,7 @@ import tablewright.engine.retry
 import tablewright.services
 import tablewright.strategies.pipeline
 from tablewright.doors.cli import main
-from tablewright.doors.cli.root import app
+from tablewright.doors.cli.main import app
 
 LOADED = (rich, tablewright)
 COMMANDS = typer.main.get_command(app)

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.testing import CliRunner
 
-from tablewright.doors.cli.root import app
+from tablewright.doors.cli.main import app
 from tests.doors.conftest import TABLEWRIGHT, Shell
 from tests.patience import PATIENCE
 

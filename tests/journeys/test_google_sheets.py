@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.doors.cli import app
+from tablewright.doors.cli.main import app
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.domain.edits import FlagCell, SetCell
+from tablewright.domain.history import Rollback
 from tablewright.domain.model import Cell, Evidence, Field, Reason, Value, given
 from tablewright.store.proposal import Operation, Selection
-from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 
 FIELDS = (

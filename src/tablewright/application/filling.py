@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
 from tablewright.domain.feed import Routine
+from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.wording import within_bounds
 from tablewright.engine.fill import Fill, FillPlan
@@ -17,7 +18,6 @@ from tablewright.journeys import enrich, refresh
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.policies import retry_policy, terms_of
 from tablewright.store.runs import ACTOR, PERSON
-from tablewright.store.staleness import StaleCell
 from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
 
 if TYPE_CHECKING:

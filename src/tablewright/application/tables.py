@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tablewright.application.base import AnyPath, Application
 from tablewright.domain.access import OWNER, Person, Shareable, Shared
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.history import CellVersion, Change, TableSummary
 from tablewright.domain.model import Cell, Field, Row, RowId, Table
 from tablewright.domain.text import count_noun
 from tablewright.engine.fill import FillPlan
@@ -38,9 +39,8 @@ from tablewright.journeys.files import (
 )
 from tablewright.policies import terms_of
 from tablewright.settings import SAMPLE_WEB
-from tablewright.store.log import CellVersion, Change
 from tablewright.store.table_details import SAMPLE
-from tablewright.store.tables import TableActivity, TableSummary
+from tablewright.store.tables import TableActivity
 
 if TYPE_CHECKING:
     from tablewright.settings import Settings

@@ -9,29 +9,19 @@ from datetime import UTC, datetime
 import msgspec
 
 from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
-from tablewright.domain.model import PENDING, Cell, Conflict, Field, Noun, Row, RowId
+from tablewright.domain.history import Change, Rollback, WrittenValue
+from tablewright.domain.model import PENDING, Cell, Conflict, Field, Row, RowId
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, count_noun, shortened, show
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.log import Change
 from tablewright.store.proposal import EVERYTHING, CellAt, Selection
 from tablewright.store.proposals import Applied, ApplyKind, Review
 from tablewright.store.records import now, printable
-from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.values.coerce import LONGEST_TYPED, Coerced, coerce
 
 NOTED = 60
 """Characters of a value in the history."""
-
-
-class WrittenValue(Noun, frozen=True):
-    """A person's own value in a table. `stale` are the fields of its row that are stale now."""
-
-    field: str
-    cell: Cell
-    change: Change
-    stale: tuple[str, ...] = ()
 
 
 class Changes:

@@ -19,6 +19,7 @@ from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import locate_in_source, locate_quote
 from tablewright.domain.edits import Draft, SetCell, flag
 from tablewright.domain.feed import Progress
+from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.text import shortened, show
@@ -27,7 +28,6 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import read_windows
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
-from tablewright.store.log import Change
 from tablewright.store.store import Store
 
 Verdict: TypeAlias = Literal["supported", "changed", "not checked"]

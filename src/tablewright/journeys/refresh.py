@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.edits import Draft
+from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Field, Noun, Table
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.progress import Watch, ignore
@@ -19,7 +20,6 @@ from tablewright.errors import NotFound
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.store.proposal import CellAt
-from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 
 

@@ -21,10 +21,10 @@ from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Re
 from tablewright.operations.paging import by_number, oldest_first
 from tablewright.operations.paths import hidden_from_others, shown_path
 from tablewright.operations.tables import TableImported, describe_import
-from tablewright.services import Services
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested, IngestProgress
+    from tablewright.services import Services
 
 UPLOADS = "uploads"
 """In the home folder: the files that were handed in, each in a folder of its person and its content."""

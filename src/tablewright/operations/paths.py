@@ -8,12 +8,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tablewright.domain.access import OWNER, Person
 from tablewright.errors import PACKAGE, NotFound
 from tablewright.extras import installed_from
-from tablewright.services import Services
 from tablewright.settings import Settings
+
+if TYPE_CHECKING:
+    from tablewright.services import Services
 
 SHORTEST = 3
 """Parts of an address that everybody has, such as "/", are no secret."""

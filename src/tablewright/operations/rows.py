@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from tablewright.domain.edits import AddField, ChangeField, RemoveField, RemoveRow
 from tablewright.domain.fieldspec import checked_name
+from tablewright.domain.history import CellVersion, Change, StaleCell, WrittenValue
 from tablewright.domain.model import Cell, Evidence, Field, FieldType, Noun, Role, Row, RowId, Step, Table
-from tablewright.engine.changes import WrittenValue
 from tablewright.errors import BadField
 from tablewright.operations.operation import (
     USUAL_LIMIT,
@@ -25,11 +25,11 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.paging import by_cell
-from tablewright.services import Services
-from tablewright.store.log import CellVersion, Change
-from tablewright.store.staleness import StaleCell
 from tablewright.values.coerce import LONGEST_TYPED
 from tablewright.values.row_names import current_row_key
+
+if TYPE_CHECKING:
+    from tablewright.services import Services
 
 EXCERPT_MARGIN = 300
 """Characters of the stored text before and after a quote."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from tablewright.domain.history import Change, Rollback, TableSummary
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.naming import check_name
 from tablewright.errors import UsageError
-from tablewright.journeys.files import FileOptions, Imported
 from tablewright.operations.operation import (
     NUMBERS_UP_TO,
     USUAL_LIMIT,
@@ -22,10 +22,10 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.paging import oldest_first
-from tablewright.services import Services
-from tablewright.store.log import Change
-from tablewright.store.rollback import Rollback
-from tablewright.store.tables import TableSummary
+
+if TYPE_CHECKING:
+    from tablewright.journeys.files import Imported
+    from tablewright.services import Services
 
 KeyField = Annotated[Name, msgspec.Meta(description="The column that names a row; default: the first text column.")]
 Scalar = str | int | float | bool | None
@@ -92,6 +92,8 @@ class CreateTable(Request, frozen=True):
 @operation("write")
 async def create_table(services: Services, request: CreateTable) -> TableImported:
     """Creates a table from the rows in the request."""
+    from tablewright.journeys.files import FileOptions
+
     check_name(request.name, "a table")
     await services.charge_upload(len(msgspec.json.encode(request.rows)))
     options = FileOptions(name=request.name.strip() or "table", key_field=request.key_field)

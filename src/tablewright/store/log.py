@@ -23,7 +23,8 @@ from tablewright.domain.edits import (
     RemoveRow,
     SetCell,
 )
-from tablewright.domain.model import Cell, Field, Noun, RowId, Status, given
+from tablewright.domain.history import CellVersion, Change, StaleCell
+from tablewright.domain.model import Field, RowId, Status, given
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
@@ -42,31 +43,10 @@ from tablewright.store.records import (
     upsert,
 )
 from tablewright.store.schema import cells, changes, edits, fields, rows, tables
-from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
+from tablewright.store.staleness import CELL_KINDS, Entry, marks_for, stale_cells
 from tablewright.store.tables import TableHead, cell_record, head, read_rows, same_cell, without_impossible_ids
 
 STATUSES = [status for status in get_args(Status) if status != "PENDING"]
-
-
-class Change(Noun, frozen=True):
-    """One line of a table's history."""
-
-    number: int
-    at: str
-    actor: str
-    kind: str
-    run_id: str | None = None
-    note: str = ""
-    edits: int = 0
-
-
-class CellVersion(Noun, frozen=True):
-    change: int
-    at: str
-    actor: str
-    kind: str
-    run_id: str | None
-    cell: Cell
 
 
 change_records = RecordMapper(Change, changes, number="change")

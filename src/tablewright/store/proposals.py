@@ -24,11 +24,12 @@ from sqlalchemy import (
 )
 
 from tablewright.domain.edits import AddField, ChangeField, Edit
+from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Field, Noun, RowId
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import charge_bytes, charge_table, octets
-from tablewright.store.log import Change, EditWriter, append_entries, close_change, last_write
+from tablewright.store.log import EditWriter, append_entries, close_change, last_write
 from tablewright.store.proposal import (
     EVERYTHING,
     CellAt,

@@ -10,11 +10,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, func, literal, select, update
 
-from tablewright.domain.model import Noun, column_key
+from tablewright.domain.history import Rollback
+from tablewright.domain.model import column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import StorePart, write_transaction
-from tablewright.store.log import Change, append_entries, close_change, last_write, set_field, set_row_removed
+from tablewright.store.log import append_entries, close_change, last_write, set_field, set_row_removed
 from tablewright.store.records import FORGOTTEN, decode_field, insert_select
 from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
@@ -27,15 +28,6 @@ UNDONE_BY = {
     "remove_field": "add_field",
     "change_field": "change_field",
 }
-
-
-class Rollback(Noun, frozen=True):
-    """What an undo did. `change` is None when there was nothing left to undo."""
-
-    change: Change | None
-    cells: int
-    kept_cells: int
-    kept_fields: tuple[str, ...] = ()
 
 
 class UndoLog(StorePart):

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
-from tablewright.domain.model import Cell, Noun, RowId, given
+from tablewright.domain.history import StaleCell
+from tablewright.domain.model import Cell, RowId, given
 from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among, to_text
 from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, same_row
@@ -38,15 +39,6 @@ class CellChange(NamedTuple):
     field_id: int
     before: str | None
     after: str | None
-
-
-class StaleCell(Noun, frozen=True):
-    """`cost` is what the cell took last time: the price of filling it again, as far as anybody can know."""
-
-    row_id: RowId
-    field: str
-    run_id: str
-    cost: float = 0.0
 
 
 def is_found(cell: Cell) -> bool:

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from sqlalchemy import Row as Record
 from sqlalchemy import Table as DatabaseTable
 
+from tablewright.domain.history import TableSummary
 from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
@@ -69,16 +70,6 @@ WEIGHED_AT_ONCE = 100
 """Rows whose size is asked for together: of very long ones few are looked at that do not fit."""
 NEWEST = 20
 """Runs and proposals that tell whether something has happened."""
-
-
-class TableSummary(Noun, frozen=True):
-    id: str
-    name: str
-    rows: int
-    fields: int
-    created_at: str
-    changed_at: str
-    tags: tuple[str, ...] = ()
 
 
 table_summary_records = RecordMapper(TableSummary, tables, rows="rows", fields="fields", changed_at="changed_at")

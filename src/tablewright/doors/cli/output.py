@@ -142,7 +142,13 @@ def print_list(
     """Print a list as one JSON document, or as a grid with a line for each; `empty` is said where there are none."""
     if as_json:
         print_json(whole)
-    elif shown := list(lines):
+    else:
+        print_lines(empty, columns, lines)
+
+
+def print_lines(empty: str, columns: Sequence[str], lines: Iterable[Sequence[str | Text]]) -> None:
+    """Print a grid with a line for each entry of a list; `empty` is said where there are none."""
+    if shown := list(lines):
         stdout().print(grid("", columns, shown))
     else:
         say(empty)

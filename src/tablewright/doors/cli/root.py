@@ -33,6 +33,8 @@ Search = Annotated[str, typer.Option("--search", help="The search engine to use,
 Budget = Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")]
 Tokens = Annotated[str, typer.Option("--tokens", help="The most tokens to use.")]
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id or name.")]
+SETTINGS = {"model": Model, "search": Search, "budget": Budget, "budget_tokens": Tokens}
+"""Settings that commands take as options, for that command alone."""
 
 
 asked_in_vain: list[str] = []
@@ -98,43 +100,6 @@ def check_choice(said: str, known: Sequence[str], what: str) -> None:
         raise UsageError(f"There is no {what} {said!r}.", advice=f"Use {', '.join(words[:-1])} or {words[-1]}.")
 
 
-@app.callback(invoke_without_command=True)
-def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
-) -> None:
-    if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"tablewright {installed('tablewright')}")
-        raise typer.Exit
-
-
-from tablewright.doors.cli import (  # noqa: E402, F401  # they add their commands
-    ask,
-    audit,
-    demo,
-    docs,
-    doctor,
-    enrich,
-    find,
-    mcp,
-    models,
-    proposal,
-    recheck,
-    refresh,
-    research,
-    runs,
-    schedule,
-    serve,
-    share,
-    shortlist,
-    strategies,
-    table,
-    tokens,
-    users,
-)
-
-
 class CommandWithHelp(TyperCommand):
     """Help that fits any width: the lines of a paragraph are joined, and flags show no type."""
 
@@ -158,14 +123,12 @@ def with_plain_types(params: Iterable[Any]) -> list[Any]:
     return found
 
 
-def give_readable_help(tree: typer.Typer) -> None:
-    tree.info.cls = GroupWithHelp
-    for command in tree.registered_commands:
-        command.cls = CommandWithHelp
-    for group in tree.registered_groups:
-        group.cls = GroupWithHelp
-        if group.typer_instance is not None:
-            give_readable_help(group.typer_instance)
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
 
-
-give_readable_help(app)
+        typer.echo(f"tablewright {installed('tablewright')}")
+        raise typer.Exit

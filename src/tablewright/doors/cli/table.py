@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
+from tablewright.doors.cli.adapter import command
 from tablewright.doors.cli.pipes import incoming, outgoing, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, TableName, app, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
+    from tablewright.domain.history import Rollback
+    from tablewright.operations.rows import Changed
+    from tablewright.operations.tables import TablePage
     from tablewright.services import Exported, SentToSheets, Services
 
 commands = typer.Typer(help="Import, show, edit, update and export tables.", no_args_is_help=True)
@@ -67,15 +71,15 @@ def import_(
     output.say(f"Imported {count_noun(imported.rows, 'row')} as table {table.id}: {columns}.")
 
 
-@commands.command("list")
-def list_(json: Json = False) -> None:
+@command(commands, "tables.list_tables", name="list")
+def list_(reply: TablePage) -> None:
     """List the tables."""
-    tables = with_app(lambda services: services.tables())
     empty = "No tables yet. Bring one in with `tablewright tables import FILE`."
     lines = [
-        [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)] for table in tables
+        [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)]
+        for table in reply.tables
     ]
-    output.print_list(json, {"tables": tables}, empty, ["Table", "Name", "Rows", "Columns", "Last change"], lines)
+    output.print_lines(empty, ["Table", "Name", "Rows", "Columns", "Last change"], lines)
 
 
 @commands.command()
@@ -206,22 +210,10 @@ def export_to_sheets(table: str, to: str, *, json: bool) -> None:
     )
 
 
-@commands.command()
-def flag(
-    table: TableName,
-    row: Annotated[int, typer.Option("--row", help="The row's number.")],
-    field: Annotated[str, typer.Option("--field", help="The column's name.")],
-    note: Annotated[str, typer.Option("--note", help="What is wrong with the value.")] = "",
-    json: Json = False,
-) -> None:
-    """Flag a cell as doubtful: it keeps its value, and the next run works on it again."""
-
-    async def work(services: Services) -> Any:
-        head = await services.table(table)
-        return await services.changes.flag(head.id, row, field, note)
-
-    change = with_app(work)
-    output.print_result(json, {"change": change}, f"Flagged row {row}, {field} (change {change.number}).")
+@command(commands, "rows.flag_cell", arguments=("table",))
+def flag(reply: Changed) -> None:
+    if reply.change is not None:
+        output.say(f"{reply.change.note.capitalize()} (change {reply.change.number}).")
 
 
 @commands.command()
@@ -254,52 +246,16 @@ def history(
     with_app(work)
 
 
-@commands.command()
-def rollback(
-    table: TableName,
-    run: Annotated[str | None, typer.Option("--run", help="Undo everything this run changed.")] = None,
-    change: Annotated[int | None, typer.Option("--change", help="Undo this change.")] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", help="Restore the table as it was after this change (7) or at this time.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Undo: the last change, or one run, one change, or everything after a point in time.
-
-    Undoing is a change of its own, so it can be undone too. What somebody changed since is kept.
-    """
-    if sum(option is not None for option in (run, change, to)) > 1:
-        raise UsageError("--run, --change and --to exclude each other.")
-
-    async def work(services: Services) -> Any:
-        table_id = (await services.table(table)).id
-        if run is not None:
-            return await services.changes.undo_run(table_id, run)
-        if change is not None:
-            return await services.changes.undo_change(table_id, change)
-        if to is not None:
-            return await services.changes.go_back(table_id, to)
-        return await services.changes.undo_last(table_id)
-
-    done = with_app(work)
-    if json:
-        output.print_json(
-            {
-                "change": done.change,
-                "cells": done.cells,
-                "kept_cells": done.kept_cells,
-                "kept_fields": list(done.kept_fields),
-            }
-        )
-        return
-    if done.change is None:
+@command(commands, "tables.undo", name="rollback", arguments=("table",))
+def undo(reply: Rollback) -> None:
+    if reply.change is None:
         output.say("There was nothing left to undo.")
     else:
-        cells = count_noun(done.cells, "cell")
-        output.say(f"As before: {cells} (change {done.change.number}: {done.change.note}).")
-    if done.kept_cells:
-        output.say(f"Changed by somebody else since, and kept: {count_noun(done.kept_cells, 'cell')}.")
-    for name in done.kept_fields:
+        cells = count_noun(reply.cells, "cell")
+        output.say(f"As before: {cells} (change {reply.change.number}: {reply.change.note}).")
+    if reply.kept_cells:
+        output.say(f"Changed by others since, and kept: {count_noun(reply.kept_cells, 'cell')}.")
+    for name in reply.kept_fields:
         output.say(f"Column {name} was kept: it holds cells that were changed since.")
 
 

@@ -6,7 +6,7 @@ No tool describes the form of its answer: what an assistant pays for in every co
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, getdoc, signature
 from typing import Annotated, Any, TypeAlias
@@ -19,10 +19,11 @@ from pydantic import Field as Key
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Evidence, RowId
 from tablewright.doors.api.schemas import default_of, input_type
-from tablewright.doors.mcp.context import ToolContext
+from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import TablewrightError
+from tablewright.operations.operation import Operation
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -133,6 +134,54 @@ def add_tool(
     )
 
 
+def add_operation(
+    server: MCPServer[Any],
+    context: ToolContext,
+    operation: Operation[Any, Any],
+    *,
+    name: str = "",
+    show: Callable[[Any], Answer] = document,
+    without: Collection[str] = (),
+    destroys: bool = False,
+    again: bool = False,
+    outside: bool = False,
+) -> None:
+    """Add an operation as a tool: its parameters are the fields of the request but for those in `without`, its answer
+    is what `show` makes of the reply. If the operation reports progress, the tool does."""
+    watches = "watch" in signature(operation.function).parameters
+
+    async def call(call: Call | None = None, **values: Any) -> Answer:
+        request = msgspec.convert(values, operation.request)
+        if call is None:
+            return show(await operation(context.services, request))
+        return show(await context.telling(call, lambda watch: operation(context.services, request, watch=watch)))
+
+    fields = [each for each in msgspec.structs.fields(operation.request) if each.name not in without]
+    parameters = [tool_parameter(each) for each in fields]
+    if watches:
+        parameters.append(Parameter("call", Parameter.KEYWORD_ONLY, annotation=Call))
+    call.__name__, call.__doc__ = name or operation.name, operation.__doc__
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    annotations = hints(reads=operation.effect == "read", destroys=destroys, again=again, outside=outside)
+    add_tool(server, context, call, annotations)
+    OPERATIONS[call.__name__] = operation
+
+
+OPERATIONS: dict[str, Operation[Any, Any]] = {}
+"""The operations of tools, by the tool's name."""
+
+
+def tool_parameter(field: msgspec.structs.FieldInfo) -> Parameter:
+    kind, limits = input_type(field.type)
+    default = default_of(field)
+    return Parameter(
+        field.name,
+        Parameter.KEYWORD_ONLY,
+        annotation=Annotated[kind, Key(**limits)],
+        default=Parameter.empty if default is ... else default,
+    )
+
+
 def answering(
     function: Callable[..., Awaitable[Answer]], context: ToolContext
 ) -> Callable[..., Awaitable[CallToolResult]]:
@@ -150,18 +199,7 @@ def answering(
         except TablewrightError as error:
             return refused(error, context.hide)
 
-    parameters = [each for each in own.values() if each.name != "request"]
-    for name, field in fields.items():
-        kind, limits = input_type(field.type)
-        default = default_of(field)
-        parameters.append(
-            Parameter(
-                name,
-                Parameter.KEYWORD_ONLY,
-                annotation=Annotated[kind, Key(**limits)],
-                default=Parameter.empty if default is ... else default,
-            )
-        )
+    parameters = [*(each for each in own.values() if each.name != "request"), *map(tool_parameter, fields.values())]
     # By keyword, whatever has a default: tools are called by the names of their arguments.
     keywords = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
     call.__signature__ = Signature(keywords)  # type: ignore[attr-defined]

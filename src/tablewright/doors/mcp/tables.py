@@ -12,10 +12,11 @@ from pydantic import Field as Key
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Field, Row, Table
 from tablewright.domain.text import cell_text
-from tablewright.doors.mcp.answers import Answer, add_tool, grid, hints, note_on, page_of, proof, shown
+from tablewright.doors.mcp.answers import Answer, add_operation, add_tool, grid, hints, note_on, page_of, proof, shown
 from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
+from tablewright.operations import tables
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 from tablewright.services import FileOptions, Operation, ProposalHead
 from tablewright.temporary import temporary_folder
@@ -39,7 +40,7 @@ class TableTools:
         add_tool(server, self._context, self.show_table, hints(reads=True))
         add_tool(server, self._context, self.add_rows, hints())
         add_tool(server, self._context, self.set_cell, hints(destroys=True, again=True))
-        add_tool(server, self._context, self.undo, hints(destroys=True))
+        add_operation(server, self._context, tables.undo, destroys=True)
         add_tool(server, self._context, self.recheck, hints(again=True, outside=True))
 
     async def list_all(
@@ -180,20 +181,6 @@ class TableTools:
             "change": written.change.number,
             "stale": list(written.stale),
         }
-
-    async def undo(
-        self,
-        table: TableName,
-        change: Annotated[int | None, Key(ge=1, description="The number of a change; default: the last.")] = None,
-        run_id: Annotated[str, Key(description="Or everything that this run wrote.")] = "",
-    ) -> Answer:
-        """Undo the last change of a table, another change, or everything a run wrote. An undo can be undone."""
-        head, changes = await self._tablewright.table(table), self._tablewright.changes
-        if run_id:
-            done = await changes.undo_run(head.id, run_id)
-        else:
-            done = await (changes.undo_last(head.id) if change is None else changes.undo_change(head.id, change))
-        return dict(document(done))
 
     async def recheck(
         self,

@@ -1,0 +1,311 @@
+"""Make commands of operations: the fields of a request become arguments and options, and `--json` prints the reply.
+
+    @command(docs, "documents.set_kind", arguments=("kind",))
+    def set_kind(reply: KindSet) -> None:
+        '''Set the kind of documents.'''  # without a docstring, the operation's own is the help
+        output.say(f"{reply.documents} documents: {reply.kind}.")
+
+A function whose first parameter is `reply` only prints it for people. One that takes `request` does the work itself;
+it may have further parameters for what only a command offers, such as `json: Json` or `yes`. `progress="Reading"` shows
+a bar, `settings=("model", "budget")` adds these options. Names, defaults, limits and help texts are the request's:
+`key_field` is `--key-field`, `row_ids` is `--row`, given several times; `parse={"fields": read_fields}` reads
+what is neither text, number nor choice. An operation is named by a string, because its module is imported only when
+the command is used. For a fast --help, modules of operations import `Services` and what is slow to load under
+TYPE_CHECKING or inside functions.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+import msgspec
+import typer
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
+
+from tablewright.doors.cli import output
+from tablewright.doors.cli.root import SETTINGS, CommandWithHelp, Json, with_app
+from tablewright.errors import UsageError
+
+if TYPE_CHECKING:
+    from tablewright.operations.operation import Operation
+
+F = TypeVar("F", bound=Callable[..., None])
+NO_PAGES = ("limit", "after")
+"""A command lists everything, so it has no pages; `defaults={"limit": 20}` offers --limit."""
+NO_LIMIT = 2**31 - 1
+COMMANDS: list[Declaration] = []
+
+
+@dataclass(kw_only=True)
+class Declaration:
+    """A command as declared. `fixed` are fields that it does not offer, with their values."""
+
+    path: str
+    function: Callable[..., None]
+    arguments: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    helps: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    parse: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    settings: tuple[str, ...] = ()
+    progress: str = ""
+
+    @cached_property
+    def operation(self) -> Operation[Any, Any]:
+        module, _, name = self.path.rpartition(".")
+        found: Operation[Any, Any] = getattr(import_module(f"tablewright.operations.{module}"), name)
+        return found
+
+    @cached_property
+    def offered(self) -> dict[str, OfferedField]:
+        """The fields of the request that the command takes, its arguments first."""
+        fields = {each.name: each for each in msgspec.structs.fields(self.operation.request)}
+        hidden = {name for name in NO_PAGES if name not in self.defaults} | set(self.fixed)
+        names = [*self.arguments, *(name for name in fields if name not in self.arguments and name not in hidden)]
+        return {name: OfferedField(self, fields[name]) for name in names}
+
+    @property
+    def prints_reply(self) -> bool:
+        return next(iter(inspect.signature(self.function).parameters), "") == "reply"
+
+    def build_callback(self) -> Callable[..., None]:
+        """The function as Typer wants it, with a parameter for each argument and option."""
+        own = list(inspect.signature(self.function).parameters.values())[1:]
+        added = [each.parameter for each in self.offered.values()]
+        added += [keyword(name, SETTINGS[name], "") for name in self.settings]
+        further = [each.replace(annotation=evaluate(each.annotation, self.function)) for each in own]
+        if self.prints_reply and "json" not in {each.name for each in own}:
+            further.append(keyword("json", Json, False))
+
+        def call(**values: Any) -> None:
+            request = self.build_request({name: values.pop(name) for name in self.offered})
+            flags = {name: values.pop(name) for name in self.settings}
+            if self.prints_reply:
+                self.perform(request, flags, **values)
+            else:
+                self.function(request, **values, **({"flags": flags} if flags else {}))
+
+        parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*added, *further)]
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        return call
+
+    def build_request(self, values: Mapping[str, Any]) -> msgspec.Struct:
+        said = {name: value for name, field in self.offered.items() if (value := field.read(values[name])) is not None}
+        try:
+            request: msgspec.Struct = msgspec.convert(said, self.operation.request, strict=False)
+        except msgspec.ValidationError as wrong:
+            raise UsageError(self.reword(str(wrong))) from None
+        known = self.operation.request.__struct_fields__
+        everything = {"limit": NO_LIMIT} if "limit" in known and "limit" not in self.offered else {}
+        return msgspec.structs.replace(request, **everything, **self.fixed)
+
+    def reword(self, problem: str) -> str:
+        """Name the option instead of the field."""
+        what, _, place = problem.partition(" - at `$.")
+        name = place.rstrip("`").partition("[")[0].partition(".")[0]
+        return f"{self.offered[name].spelling}: {what}." if name in self.offered else f"{problem}."
+
+    def perform(self, request: msgspec.Struct, flags: Mapping[str, str], *, json: bool, **more: Any) -> None:
+        reply = run_operation(self.operation, request, flags=flags, progress=self.progress)
+        if json:
+            output.print_json(reply)
+        else:
+            self.function(reply, **more)
+
+
+class OfferedField:
+    """A field of a request as an argument or option."""
+
+    def __init__(self, command: Declaration, field: msgspec.structs.FieldInfo) -> None:
+        self.name = field.name
+        self._command = command
+        self.type, self.metas = without_annotations(field.type)
+        self.is_optional = type(None) in get_args(self.type)
+        if self.is_optional:
+            self.type, inner = without_annotations(next(each for each in get_args(self.type) if each is not type(None)))
+            self.metas += inner
+        self.is_list = get_origin(self.type) is tuple
+        default = command.defaults.get(field.name, field.default)
+        self.is_required = default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
+        self.default = None if self.is_required or (field.default is msgspec.NODEFAULT and not default) else default
+
+    @property
+    def is_argument(self) -> bool:
+        return self.name in self._command.arguments
+
+    @property
+    def spelling(self) -> str:
+        """The option as people write it: `key_field` is `--key-field`, `row_ids` is `--row`."""
+        name = (self.name.removesuffix("s") if self.is_list else self.name).removesuffix("_id")
+        if self.is_argument:
+            return name.upper().replace("_", " ") + ("…" if self.is_list else "")
+        usual = "no-" + name if self.type is bool and self.default is True else name
+        if self.type is bool and self.is_optional:
+            usual = f"{name}/--no-{name}"
+        return self._command.names.get(self.name, "--" + usual.replace("_", "-"))
+
+    @property
+    def help(self) -> str:
+        said = [meta.description for meta in self.metas if meta.description]
+        return self._command.helps.get(self.name) or (said[0] if said else "")
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        more = self.limits() if self.type in (int, float) else {}
+        about: Any = typer.Option(self.spelling, help=self.help, **more)
+        if self.is_argument:
+            metavar = self.spelling if self.is_required else f"[{self.spelling}]"
+            about = typer.Argument(metavar=metavar, help=self.help)
+        annotation: Any = Annotated[self.typer_type(), about]
+        return keyword(self.name, annotation, *([] if self.is_required else [self.shown_default()]))
+
+    def limits(self) -> dict[str, Any]:
+        lowest = [meta.ge for meta in self.metas if meta.ge is not None]
+        highest = [meta.le for meta in self.metas if meta.le is not None and meta.le < NO_LIMIT]
+        return {"metavar": "N", "min": max(lowest, default=None), "max": min(highest, default=None)}
+
+    def typer_type(self) -> Any:
+        if self.name in self._command.parse:
+            kind: Any = str
+        elif self.is_list:
+            return list[self.item_type()] if self.is_required else list[self.item_type()] | None  # type: ignore[misc]
+        elif get_origin(self.type) is Literal:
+            kind = Literal.__getitem__(tuple(each for each in get_args(self.type) if each))  # "" is not a choice
+        elif self.type in (str, int, float, bool):
+            kind = self.type
+        elif isinstance(get_origin(self.type), type) and issubclass(get_origin(self.type), Mapping):
+            return list[str] | None
+        else:
+            raise TypeError(f"{self._command.path}: say with `parse` how {self.name} is read from text.")
+        return list[kind] | None if self.is_list else kind if self.is_required else kind | None
+
+    def item_type(self) -> Any:
+        kind, _ = without_annotations(get_args(self.type)[0])
+        return str if self.name in self._command.parse or get_origin(kind) is types.UnionType else kind
+
+    def shown_default(self) -> Any:
+        if self.type is bool:
+            return None if self.is_optional else False
+        return self.default if self.default not in ((), "", None) else None
+
+    def read(self, value: Any) -> Any:
+        """The value for the request; None if the option was not given."""
+        if value is None or value == []:
+            return None
+        if self.type is bool and not self.is_optional:
+            return None if not value else self.default is not True
+        if parse := self._command.parse.get(self.name):
+            return parse(value)
+        if isinstance(get_origin(self.type), type) and issubclass(get_origin(self.type), Mapping):
+            return dict(read_pair(each, self.spelling) for each in value)
+        return value
+
+
+def read_pair(text: str, option: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise UsageError(f"{option} {text!r} has no “=”.", advice=f"Write {option} NAME=VALUE.")
+    return name.strip(), value.strip()
+
+
+def without_annotations(annotation: Any) -> tuple[Any, list[msgspec.Meta]]:
+    metas: list[msgspec.Meta] = []
+    while get_origin(annotation) is Annotated:
+        annotation, *more = get_args(annotation)
+        metas += more
+    return annotation, metas
+
+
+def keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def evaluate(annotation: Any, function: Callable[..., None]) -> Any:
+    """The annotation of one parameter alone: others may name types that only type checkers import."""
+    return eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation
+
+
+def run_operation(
+    operation: Operation[Any, Any],
+    request: msgspec.Struct,
+    *,
+    flags: Mapping[str, str] | None = None,
+    progress: str = "",
+    **more: Any,
+) -> Any:
+    """Perform it on the store of the settings; `flags` are settings for this command alone."""
+    if not progress:
+        return with_app(lambda services: operation(services, request, **more), flags)
+    with output.Bar(progress) as bar:
+        return with_app(lambda services: operation(services, request, watch=bar.follow, **more), flags)
+
+
+def command(
+    group: typer.Typer, path: str, *, name: str | None = None, panel: str | None = None, **declared: Any
+) -> Callable[[F], F]:
+    """Add a command for the operation `path`, such as "documents.set_kind", to a group."""
+
+    def declare(function: F) -> F:
+        declaration = Declaration(path=path, function=function, **declared)
+        COMMANDS.append(declaration)
+
+        def placeholder() -> None: ...
+
+        placeholder.declaration = declaration  # type: ignore[attr-defined]
+        name_of = name or function.__name__.rstrip("_").replace("_", "-")
+        described = inspect.getdoc(function)
+        group.command(name_of, cls=OperationCommand, help=described, rich_help_panel=panel)(placeholder)
+        return function
+
+    return declare
+
+
+class OperationCommand(CommandWithHelp):
+    """A command whose parameters are derived when it is used, not when the tree of commands is built."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._declaration: Declaration = kwargs["callback"].declaration
+        self._said = kwargs
+        self._help = ""
+        super().__init__(*args, **kwargs)
+
+    @property
+    def help(self) -> str:
+        return self._help or self._declaration.operation.__doc__ or ""
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        self._help = text or ""
+
+    @cached_property
+    def whole(self) -> Any:
+        callback, said = self._declaration.build_callback(), self._said
+        info = CommandInfo(
+            said["name"],
+            cls=CommandWithHelp,
+            callback=callback,
+            help=self.help,
+            rich_help_panel=said["rich_help_panel"],
+        )
+        return get_command_from_info(info, pretty_exceptions_short=False, rich_markup_mode="rich")
+
+    @property
+    def params(self) -> list[Any]:
+        found: list[Any] = self.whole.params
+        return found
+
+    @params.setter
+    def params(self, params: list[Any]) -> None:
+        """Ignore those of the placeholder, which has none."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        return self.whole.make_context(*args, **kwargs)
