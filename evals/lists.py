@@ -27,9 +27,10 @@ from typing import Any
 
 from models import add_model_options, model_settings
 from tablewright.domain.listing import FoundRows
-from tablewright.domain.model import Field, Row
+from tablewright.domain.model import Row
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
+from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
 from tablewright.services import Services
 from tablewright.settings import Settings
 from webs import served
@@ -118,9 +119,9 @@ async def searched(each: dict[str, Any], address: str, args: argparse.Namespace)
             **model_settings(args),
         )
         async with Services.open(settings) as app:
-            fields = [Field(name=name) for name in (each["key"], *each["columns"])]
-            planned = await app.begin_find(question_of(each), fields=fields, rows=ROWS)
-            found = await app.find_rows(planned.table_id, fill=not args.no_fill)
+            request = PlanFind(question=question_of(each), fields=(each["key"], *each["columns"]), rows=ROWS)
+            planned = await plan_find(app, request)
+            found = await find_rows(app, FindMore(table=planned.table_id, fill=not args.no_fill))
             return found, list((await app.load(planned.table_id)).rows)
 
 

@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tablewright.domain.listing import FoundRows
+from tablewright.domain.model import Field
 from tablewright.operations import documents as verbs
+from tablewright.operations import find as find_verbs
+from tablewright.operations.find import FindPlanned
+from tablewright.operations.rows import spec_field
 from tablewright.services import Services
 
 
@@ -27,3 +32,23 @@ async def set_kind(services: Services, names: Iterable[str], kind: str) -> None:
 
 async def list_groups(services: Services) -> Any:
     return (await verbs.list_document_tables(services, verbs.ListDocumentGroups())).tables
+
+
+# ── find ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def begin_find(services: Services, question: str, *, fields: Iterable[Field] = (), **more: Any) -> FindPlanned:
+    request = find_verbs.PlanFind(question=question, fields=tuple(map(spec_field, fields)), **more)
+    return await find_verbs.plan_find(services, request)
+
+
+async def find_rows(services: Services, table_id: str, *, fill: bool = True, rows: int = 0) -> FoundRows:
+    return await find_verbs.find_rows(services, find_verbs.FindMore(table=table_id, fill=fill, rows=rows))
+
+
+async def start_find(services: Services, table_id: str) -> str:
+    return (await find_verbs.find_more(services, find_verbs.FindMore(table=table_id))).run_id
+
+
+async def found_rows(services: Services, table_id: str) -> FoundRows:
+    return await find_verbs.get_found(services, find_verbs.FoundRef(table=table_id))

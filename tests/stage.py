@@ -16,10 +16,11 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
+from tablewright.operations.find import open_finder
 from tablewright.sample import files
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents
+from tests.operating import add_documents, find_rows
 
 UNHURRIED = "36000"
 """Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
@@ -107,10 +108,10 @@ class Stage:
     async def find(self, question: str, *columns: str, rows: int) -> Any:
         """A table from a description: its rows, what was set aside, and how complete it is said to be."""
         async with Services.open(self.settings()) as services:
-            finder = await services._finder()
+            finder = await open_finder(services)
             object.__setattr__(finder, "today", lambda: date(2026, 11, 17))
             listing = await finder.begin(question, fields=fields(*columns), rows=rows)
-            found = await services.find_rows(listing.table_id)
+            found = await find_rows(services, listing.table_id)
             table = await services.load(listing.table_id)
         return {
             "rows": [{name: shown(cell) for name, cell in row.cells.items()} for row in table.rows],

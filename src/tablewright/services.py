@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Literal
 from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.documents import DocumentVerbs
 from tablewright.application.filling import EnrichVerbs
-from tablewright.application.finding import FindVerbs
 from tablewright.application.notifying import WebhookVerbs
 from tablewright.application.researching import ResearchVerbs
 from tablewright.application.reviewing import ReviewVerbs
@@ -151,9 +150,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(
-    TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, FindVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs
-):
+class Services(TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack

@@ -21,7 +21,7 @@ from tablewright.errors import ModelError, NotFound, SearchError, UsageError
 from tablewright.journeys.find.things import cells_of, evidence_of, label_of, led_by, things_of
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, remove_documents
+from tests.operating import add_documents, begin_find, find_rows, found_rows, remove_documents, start_find
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -139,8 +139,8 @@ def settings(web: SmallWeb, endpoint: Endpoint | None, home: Path, **more: str) 
 
 async def found(app: Services, question: str = MILLS, **options: Any) -> tuple[FoundRows, Table]:
     fill = options.pop("fill", True)
-    planned = await app.begin_find(question, **options)
-    rows = await app.find_rows(planned.table_id, fill=fill)
+    planned = await begin_find(app, question, **options)
+    rows = await find_rows(app, planned.table_id, fill=fill)
     return rows, await app.load(planned.table_id)
 
 
@@ -364,13 +364,13 @@ async def test_more_goes_on_with_new_searches_and_leaves_out_what_its_owner_remo
     given = settings(web, endpoint, tmp_path)
     register = web.others.pop()
     async with Services.open(given) as app:
-        planned = await app.begin_find(MILLS)
-        await app.find_rows(planned.table_id)
+        planned = await begin_find(app, MILLS)
+        await find_rows(app, planned.table_id)
         kate = next(row for row in (await app.load(planned.table_id)).rows if cell_text(row.cell("Name")) == "Old Kate")
         await app.changes.edit(planned.table_id, [RemoveRow(row_id=kate.id)])
         web.others.append(register)
         endpoint.otherwise = Reader(NextSearches=lambda text: {"queries": ["listed mills"]})
-        await app.find_rows(planned.table_id, more=True)
+        await find_rows(app, planned.table_id)
         after = names(await app.load(planned.table_id))
     assert "Grey Sister" in after
     assert "Old Kate" not in after
@@ -391,13 +391,13 @@ async def test_pages_that_were_read_are_not_read_again_after_the_model_was_away(
 
     endpoint.otherwise = failing
     async with Services.open(settings(web, endpoint, tmp_path)) as app:
-        planned = await app.begin_find(MILLS)
+        planned = await begin_find(app, MILLS)
         with pytest.raises(ModelError, match="could not be asked about"):
-            await app.find_rows(planned.table_id)
-        assert (await app.found_rows(planned.table_id)).status == "failed"
+            await find_rows(app, planned.table_id)
+        assert (await found_rows(app, planned.table_id)).status == "failed"
         opened = web.requests["/coast"]
         endpoint.otherwise = reader
-        result = await app.find_rows(planned.table_id)
+        result = await find_rows(app, planned.table_id)
     assert result.status == "done"
     assert result.rows == 3
     assert web.requests["/coast"] == opened == 1
@@ -409,15 +409,15 @@ async def test_an_outage_of_the_search_is_no_empty_list(web: SmallWeb, endpoint:
     endpoint.otherwise = Reader()
     web.search_status = 503
     async with Services.open(settings(web, endpoint, tmp_path)) as app:
-        planned = await app.begin_find(MILLS)
+        planned = await begin_find(app, MILLS)
         with pytest.raises(SearchError, match="No search worked") as failed:
-            await app.find_rows(planned.table_id)
+            await find_rows(app, planned.table_id)
         assert f"find --more {planned.table_id}" in failed.value.advice
-        result = await app.found_rows(planned.table_id)
+        result = await found_rows(app, planned.table_id)
         assert result.status == "failed"
         assert set(result.failed_queries) == set(PLAN["queries"])
         web.search_status = 200
-        result = await app.find_rows(planned.table_id, fill=False)
+        result = await find_rows(app, planned.table_id, fill=False)
     assert (result.status, dict(result.failed_queries)) == ("done", {})
     assert result.found
 
@@ -437,15 +437,15 @@ async def test_a_search_that_is_stopped_keeps_what_was_found_and_goes_on(
     web.others.clear()
     endpoint.otherwise = slow
     async with Services.open(settings(web, endpoint, tmp_path)) as app:
-        planned = await app.begin_find(MILLS)
-        run_id = await app.start_find(planned.table_id)
+        planned = await begin_find(app, MILLS)
+        run_id = await start_find(app, planned.table_id)
         await asyncio.wait_for(reading.wait(), PATIENCE)
         await app.jobs.cancel(run_id)
         async for _ in app.jobs.watch(run_id):
             pass
-        stopped = await app.found_rows(planned.table_id)
+        stopped = await found_rows(app, planned.table_id)
         endpoint.otherwise = reader
-        result = await app.find_rows(planned.table_id)
+        result = await find_rows(app, planned.table_id)
     assert stopped.status == "cancelled"
     assert stopped.rows == 2
     assert result.status == "done"
@@ -457,8 +457,8 @@ async def test_a_spent_budget_ends_in_a_partial_list_that_says_so(
 ) -> None:
     endpoint.otherwise = Reader(tokens=1_500)
     async with Services.open(settings(web, endpoint, tmp_path, budget_tokens="6000")) as app:
-        planned = await app.begin_find(MILLS)
-        result = await app.find_rows(planned.table_id)
+        planned = await begin_find(app, MILLS)
+        result = await find_rows(app, planned.table_id)
     assert result.status == "partial"
     assert "cap" in result.problem or "budget" in result.problem
 
@@ -470,7 +470,7 @@ async def test_as_many_rows_are_placed_as_were_asked_for_and_the_rest_is_counted
         result, mills = await found(app, rows=1)
         assert names(mills) == ["Old Kate"]  # which both sites list
         assert result.left_over == 2
-        more = await app.find_rows(result.table_id, more=True, rows=10)
+        more = await find_rows(app, result.table_id, rows=10)
     assert more.rows == 3
     assert more.left_over == 0
 
@@ -482,7 +482,7 @@ async def test_a_plan_that_forgets_an_asked_column_goes_back_once(
     plans = [PLAN, {**PLAN, "columns": [column("Name"), column("Town"), column("Floors", "number")]}]
     endpoint.otherwise = Reader(ListReply=lambda _: plans.pop(0))
     async with Services.open(settings(web, endpoint, tmp_path)) as app:
-        planned = await app.begin_find(MILLS, fields=fields)
+        planned = await begin_find(app, MILLS, fields=fields)
     assert [field.name for field in planned.plan.fields] == ["Name", "Town", "Floors"]
     said = json.dumps([asked.body["messages"] for asked in endpoint.asked])
     assert "the column 'Town' is asked for and missing." in said
@@ -532,7 +532,7 @@ async def test_a_limit_without_a_unit_is_meant_in_the_unit_of_its_column(web: Sm
 
 async def test_without_a_model_no_column_is_made_up(web: SmallWeb, tmp_path: Path) -> None:
     async with Services.open(settings(web, None, tmp_path)) as app:
-        planned = await app.begin_find("wind mills and their owners")
+        planned = await begin_find(app, "wind mills and their owners")
     assert [field.name for field in planned.plan.fields] == ["Name"]
     assert planned.plan.conditions == ()
 
@@ -540,11 +540,11 @@ async def test_without_a_model_no_column_is_made_up(web: SmallWeb, tmp_path: Pat
 async def test_what_cannot_be_found_is_refused_before_anything_is_spent(web: SmallWeb, tmp_path: Path) -> None:
     async with Services.open(settings(web, None, tmp_path)) as app:
         with pytest.raises(UsageError, match="not said what to find"):
-            await app.begin_find(" ")
+            await begin_find(app, " ")
         with pytest.raises(UsageError, match="asked for twice"):
-            await app.begin_find("mills", fields=[parse_field("Name"), parse_field("name")])
+            await begin_find(app, "mills", fields=[parse_field("Name"), parse_field("name")])
         with pytest.raises(NotFound):
-            await app.found_rows("mills")
+            await found_rows(app, "mills")
     assert web.queries == []
 
 
@@ -560,7 +560,7 @@ async def test_lists_in_documents_are_found_too_and_forgotten_with_them(tmp_path
         assert names(mills) == ["Old Kate"]
         assert [each.name for each in result.aside] == ["Long Ann"]
         await remove_documents(app, ["mills.md"])
-        after = await app.found_rows(result.table_id)
+        after = await found_rows(app, result.table_id)
     assert after.read == ()
     assert after.aside == ()
     assert after.found == 0
@@ -574,4 +574,4 @@ async def test_a_condition_that_nothing_can_meet_is_refused_before_anything_is_s
     fields = [parse_field(text) for text in ("Name", "Floors:number", "Opened:date")]
     async with Services.open(given) as app:
         with pytest.raises(UsageError):
-            await app.begin_find("wind mills", fields=fields, where=where)
+            await begin_find(app, "wind mills", fields=fields, where=where)

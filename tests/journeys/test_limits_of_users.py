@@ -17,7 +17,7 @@ from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents
+from tests.operating import add_documents, begin_find, find_rows
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import small_web
@@ -93,9 +93,9 @@ async def test_research_side_by_side_shares_what_is_left(endpoint: Endpoint, tmp
 async def test_finding_rows_keeps_to_what_is_left(tmp_path: Path) -> None:
     async with limited(tmp_path, {"dollars": SEARCH / 2}, search_price=str(SEARCH)) as (ann, person):
         fields = [parse_field(text) for text in ("Company", "City", "Founded:number")]
-        listing = await ann.begin_find("companies that make instruments", fields=fields)
+        listing = await begin_find(ann, "companies that make instruments", fields=fields)
         with suppress(OverBudget):
-            await ann.find_rows(listing.table_id)
+            await find_rows(ann, listing.table_id)
         assert await spent(ann, person) == 0
         assert [run.status for run in await ann.jobs.all(listing.table_id) if run.kind == "find"] == ["over_budget"]
 

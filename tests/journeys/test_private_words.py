@@ -14,7 +14,7 @@ from tablewright.domain.model import Step
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.shortlist import CONFIRM
 from tablewright.services import Services
-from tests.operating import add_documents
+from tests.operating import add_documents, begin_find, find_rows
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -55,8 +55,8 @@ async def test_a_search_for_further_rows_takes_no_words_of_a_document(endpoint: 
         settings = with_model(web, endpoint, tmp_path / "home", sources="web,docs")
         async with Services.open(settings) as app:
             await add_documents(app, written(tmp_path, "A list of wind mills of the coast is for sale."), kind="memo")
-            planned = await app.begin_find(MILLS, rows=9)
-            found = await app.find_rows(planned.table_id, fill=False)
+            planned = await begin_find(app, MILLS, rows=9)
+            found = await find_rows(app, planned.table_id, fill=False)
         assert leaked(web) == []
         assert REASON in found.failed_queries[LEAK]
         assert "mills in Sandby" in web.queries, "public pages speak of it"

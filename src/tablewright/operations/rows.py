@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from tablewright.domain.edits import AddField, ChangeField, RemoveField, RemoveRow
-from tablewright.domain.fieldspec import checked_name
+from tablewright.domain.fieldspec import checked_name, parse_field
 from tablewright.domain.history import CellVersion, Change, StaleCell, WrittenValue
 from tablewright.domain.model import Cell, Evidence, Field, FieldType, Noun, Role, Row, RowId, Step, Table
 from tablewright.errors import BadField
@@ -136,6 +136,18 @@ class FieldSpec(Request, frozen=True):
             role=self.role,
             depends_on=self.depends_on,
         )
+
+
+FieldSpecs = tuple[FieldSpec | Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)], ...]
+"""Columns as objects, or as texts such as "Founded:number=What year was {Company} founded?"."""
+
+
+def read_fields(specs: FieldSpecs) -> list[Field]:
+    return [parse_field(each) if isinstance(each, str) else each.to_field() for each in specs]
+
+
+def spec_field(field: Field) -> FieldSpec:
+    return FieldSpec(**msgspec.structs.asdict(field))
 
 
 class AddColumn(FieldSpec, frozen=True, kw_only=True):

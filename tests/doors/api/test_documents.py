@@ -139,7 +139,7 @@ def test_a_question_is_asked_once_for_one_key(api: Api) -> None:
 
 
 def test_rows_are_found_watched_and_accounted_for(api: Api) -> None:
-    asked = {"question": "electric kettles", "columns": ["Product", "Price:money"], "where": "Price < 40 GBP"}
+    asked = {"question": "electric kettles", "fields": ["Product", "Price:money"], "where": "Price < 40 GBP"}
     started = api.post("/find", {**asked, "fill": False}, 202)
     api.watch(started["run_id"])
     found = api.get(f"/tables/{started['table_id']}/found")

@@ -318,13 +318,13 @@ async def test_parameters_and_the_evidence_rule_reach_the_run(tmp_path: Path) ->
 
 async def test_rows_are_found_with_an_account_and_more_of_them_are_asked_for(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
-        asked = {"question": "electric kettles", "columns": ["Product", "Price:money"], "where": "Price < 40 GBP"}
+        asked = {"question": "electric kettles", "fields": ["Product", "Price:money"], "where": "Price < 40 GBP"}
         found = await talk("find", **asked, fill=False)
         page = await talk("show_table", table=found["table_id"])
-        more = await talk("find", more_of=found["table_id"], fill=False)
-        refused = await talk.refused("find", question="kettles", more_of=found["table_id"])
-    assert (found["status"], found["judged"]) == ("done", False)
+        more = await talk("find", table=found["table_id"], fill=False)
+        refused = await talk.refused("find", question="kettles", table=found["table_id"])
+    assert (found["status"], found["by_model"]) == ("done", False)
     assert len(page["rows"]) == found["rows"] == more["rows"]
-    assert any("wanted: Price < 40 GBP" in each for each in found["set_aside"])
+    assert any("wanted: Price < 40 GBP" in each["reason"] for each in found["aside"])
     assert found["completeness"]
-    assert refused["what"] == "Say what to find, or name a table with more_of."
+    assert refused["what"] == "Say what to find, or name a table with `table`."

@@ -57,6 +57,7 @@ MAKES = {
     "/api/v1/documents/table",
     "/api/v1/ask",
     "/api/v1/find",
+    "/api/v1/find/plan",
     "/api/v1/research",
     "/api/v1/research/plan",
     "/api/v1/shortlists",

@@ -14,7 +14,7 @@ from axe_playwright_python.async_playwright import Axe
 from tablewright.domain.fieldspec import parse_field
 from tablewright.sample.documents import files
 from tablewright.services import FileOptions, Services
-from tests.operating import add_documents
+from tests.operating import add_documents, begin_find, find_rows
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -84,8 +84,8 @@ async def add_document(services: Services, folder: Path) -> str:
 
 async def find_kettles(services: Services) -> str:
     fields = [parse_field("Product"), parse_field("Price:money")]
-    planned = await services.begin_find("electric kettles", fields=fields, where="Price < 40 GBP")
-    await services.find_rows(planned.table_id, fill=False)
+    planned = await begin_find(services, "electric kettles", fields=fields, where="Price < 40 GBP")
+    await find_rows(services, planned.table_id, fill=False)
     return planned.table_id
 
 

@@ -15,7 +15,6 @@ from tablewright.doors.api import (
     auditing,
     events,
     files,
-    finding,
     health,
     proposals,
     refresh,
@@ -31,7 +30,7 @@ from tablewright.doors.api import (
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import documents, rows, tables
+from tablewright.operations import documents, find, rows, tables
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
@@ -79,9 +78,18 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"PUT {DOCUMENT}/kind": documents.set_kind,
         f"DELETE {DOCUMENT}": documents.remove_documents,
     },
+    "find": {
+        "POST /find": find.start_find,
+        "POST /find/plan": find.plan_find,
+        f"GET {TABLE}/found": find.get_found,
+        f"POST {TABLE}/found": find.find_more,
+        f"GET {TABLE}/found/estimate": find.estimate_find,
+    },
 }
-CREATES = frozenset({"create_table", "add_field", "add_rows", "add_documents", "create_document_table"})
+CREATES = frozenset({"create_table", "add_field", "add_rows", "add_documents", "create_document_table", "plan_find"})
 """Operations that are answered with status 201."""
+STARTS = frozenset({"start_find", "find_more"})
+"""Operations that start a run, and are answered with status 202 before it has ended."""
 FILES = {"add_documents": "paths"}
 """Of operations that take uploaded files, the field of the request that has their paths."""
 
@@ -97,7 +105,6 @@ for module in (
     proposals,
     asking,
     retrieval,
-    finding,
     research,
     shortlists,
     visible,
@@ -113,7 +120,8 @@ for tag, routes in OPERATIONS.items():
             served,
             route,
             operation,
-            status=201 if operation.name in CREATES else 200,
+            status=201 if operation.name in CREATES else 202 if operation.name in STARTS else 200,
+            once=operation.effect == "run",
             files=FILES.get(operation.name, ""),
         )
     router.include_router(served, dependencies=[Depends(TOKEN)])

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.domain.condition import describe_condition
-from tablewright.domain.fieldspec import parse_field, split_columns
-from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
+from tablewright.domain.fieldspec import split_columns
+from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
+    from tablewright.operations.find import FindMore, FindPlanned
     from tablewright.services import Services
 
 SHOWN = 20
@@ -70,6 +71,7 @@ def find(
     Without a model, only tables whose headers match the columns you ask for are read.
     """
     from tablewright.formats.tables import target_format
+    from tablewright.operations.find import FindMore, FoundRef, PlanFind, estimate_find, get_found, plan_find
 
     if sum(map(bool, (question, more, show))) != 1:
         raise UsageError(
@@ -78,27 +80,29 @@ def find(
         )
     if out is not None:
         target_format(out)
-    fields = [parse_field(text) for text in split_columns(columns)]
+    fields = tuple(split_columns(columns))
     if not question and (fields or where):
         raise UsageError("--columns and --where go with a new search.")
 
     async def work(services: Services) -> FoundRows | None:
         if show:
-            found = await services.found_rows(show)
+            found = await get_found(services, FoundRef(table=show))
         else:
             if more:
-                table_id = (await services.found_rows(more)).table_id
+                table_id = (await get_found(services, FoundRef(table=more))).table_id
             else:
-                listing = await services.begin_find(question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
-                table_id = listing.table_id
+                request = PlanFind(question=question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
+                planned = await plan_find(services, request)
+                table_id = planned.table_id
                 if not json:
-                    say_plan(listing)
+                    print_plan(planned)
             if estimate:
-                likely = await services.estimate_find(table_id)
+                likely = await estimate_find(services, FoundRef(table=table_id))
                 output.print_json(likely) if json else views.print_estimate(likely)
                 output.say(f"Find its rows with `tablewright find --more {table_id}`.")
                 return None
-            found = await watched(services, table_id, fill=not no_fill, more=bool(more), rows=rows, quiet=json)
+            request_more = FindMore(table=table_id, fill=not no_fill, rows=rows if more else 0)
+            found = await watched(services, request_more, quiet=json)
             output.warn(services.warnings)
         if out is not None:
             output.warn((await services.export_file(found.table_id, out, evidence=True)).warnings)
@@ -112,9 +116,9 @@ def find(
     with_app(work, flags)
 
 
-def say_plan(listing: Listing) -> None:
-    plan = listing.plan
-    output.say(f"Table {listing.table_id}: {plan.things}.")
+def print_plan(planned: FindPlanned) -> None:
+    plan = planned.plan
+    output.say(f"Table {planned.table_id}: {plan.things}.")
     output.say(f"Columns: {', '.join(field.name for field in plan.fields)}.")
     if plan.conditions:
         output.say(f"Every row must meet: {'; '.join(map(describe_condition, plan.conditions))}.")
@@ -122,8 +126,10 @@ def say_plan(listing: Listing) -> None:
         output.say(plan.said)
 
 
-async def watched(services: Services, table_id: str, *, fill: bool, more: bool, rows: int, quiet: bool) -> FoundRows:
-    """Finds the rows and tells what happens; Ctrl-C keeps what was found."""
+async def watched(services: Services, request: FindMore, *, quiet: bool) -> FoundRows:
+    """Find the rows and print what happens; Ctrl-C keeps what was found."""
+    from tablewright.operations.find import find_rows
+
     with output.Bar("Searching") as bar:
 
         def watch(event: FindEvent) -> None:
@@ -133,12 +139,12 @@ async def watched(services: Services, table_id: str, *, fill: bool, more: bool, 
             bar.count(event.done, event.total, doing.get(event.stage, "Searching"))
 
         try:
-            return await services.find_rows(table_id, fill=fill, more=more, rows=rows, watch=watch)
+            return await find_rows(services, request, watch=watch)
         except asyncio.CancelledError:
             raise Cancelled(
                 "Stopped.",
                 kept="The pages that were read and the rows that were found are kept.",
-                advice=f"`tablewright find --more {table_id}` continues.",
+                advice=f"`tablewright find --more {request.table}` continues.",
             ) from None
 
 

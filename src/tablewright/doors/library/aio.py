@@ -28,6 +28,8 @@ from tablewright.doors.library.results import AskResult, ResearchResult, TableRe
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
 from tablewright.operations.documents import AddDocuments, add_documents
+from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
+from tablewright.operations.rows import spec_field
 from tablewright.services import Imported
 from tablewright.settings import plain
 
@@ -123,17 +125,18 @@ async def find(
     Takes the same options as `enrich`. Without a model, only tables whose headers match `fields` are read.
     """
     async with opened(options, find) as session:
-        asked = fields_from(fields)
-        listing = await session.services.begin_find(question, fields=asked, where=where, rows=rows)
+        asked = tuple(map(spec_field, fields_from(fields)))
+        planned = await plan_find(session.services, PlanFind(question=question, fields=asked, where=where, rows=rows))
         with session.bar.drawn("Finding"):
-            found = await session.services.find_rows(listing.table_id, fill=fill, watch=session.bar.watch)
+            request = FindMore(table=planned.table_id, fill=fill)
+            found = await find_rows(session.services, request, watch=session.bar.watch)
         if found.status == "failed":
             raise RunError(found.problem or "Nothing could be searched.")
         notes = tuple(each for each in (found.problem, found.completeness, found.said) if each)
         warn(notes if not found.rows else filter(None, [found.problem]))
         columns = tuple(found.columns)
         return await session.result(
-            listing.table_id, asked=columns, status=found.status, notes=notes, report=document(found)
+            found.table_id, asked=columns, status=found.status, notes=notes, report=document(found)
         )
 
 

@@ -4,16 +4,16 @@ to buy."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.domain.document import document
 from tablewright.domain.feed import Progress
-from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.domain.research import AnsweredFollowUp, Length, Reference, ReportType, Research, ResearchRequest
 from tablewright.domain.shortlist import ChatReply, ShortlistState
@@ -23,57 +23,60 @@ from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
 from tablewright.errors import UsageError
 from tablewright.formats.reports import render
+from tablewright.operations.find import (
+    FindMore,
+    FindStarted,
+    FoundRef,
+    PlanFind,
+    StartFind,
+    find_more,
+    get_found,
+    plan_find,
+)
 
 LONGEST_MESSAGE = 4_000
+
+
+class RowsToFind(StartFind, frozen=True, kw_only=True):
+    question: Annotated[
+        str, msgspec.Meta(max_length=4_000, description="For example: Nordic fintechs with more than 100 staff.")
+    ] = ""
+    rows: Annotated[int, msgspec.Meta(ge=0, le=MOST_ROWS, description="The most rows; 0: the default.")] = 0
+    table: Annotated[
+        str, msgspec.Meta(max_length=300, description="Instead of a question: a table to find more rows for.")
+    ] = ""
 
 
 class JourneyTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
-        self._tablewright = context.services
+        self._services = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
         add_tool(server, self._context, self.find, hints(outside=True))
         add_tool(server, self._context, self.research, hints(outside=True))
         add_tool(server, self._context, self.shortlist_turn, hints(outside=True))
 
-    async def find(
-        self,
-        call: Call,
-        question: Annotated[
-            str, Key(max_length=4_000, description="For example: Nordic fintechs with more than 100 staff.")
-        ] = "",
-        columns: Annotated[
-            list[str] | None,
-            Key(max_length=24, description="The column that names the things first: Name, Staff:number."),
-        ] = None,
-        where: Annotated[
-            str, Key(max_length=4_000, description="Conditions that every row must meet: Staff > 100.")
-        ] = "",
-        rows: Annotated[int, Key(ge=0, le=MOST_ROWS, description="The most rows; 0: the default.")] = 0,
-        fill: Annotated[bool, Key(description="Search for cells that the lists leave empty.")] = True,
-        more_of: Annotated[str, Key(description="Instead of a question: a table to find more rows for.")] = "",
-        wait: Wait = True,
-    ) -> Answer:
+    async def find(self, call: Call, request: RowsToFind, wait: Wait = True) -> Answer:
         """Find things on the web that fit a description, as rows of a new table with evidence and an estimate of how
         complete it is. May cost money and take minutes."""
-        if bool(question.strip()) == bool(more_of):
-            raise UsageError("Say what to find, or name a table with more_of.")
-        table_id = more_of
-        if not more_of:
-            listing = await self._tablewright.begin_find(
-                question,
-                fields=[parse_field(text) for text in columns or ()],
-                where=where,
-                rows=rows or DEFAULT_ROWS,
+        if bool(request.question.strip()) == bool(request.table):
+            raise UsageError("Say what to find, or name a table with `table`.")
+        services = self._services
+        if request.table:
+            more = FindMore(table=request.table, rows=request.rows, fill=request.fill)
+        else:
+            plan = PlanFind(
+                question=request.question,
+                fields=request.fields,
+                where=request.where,
+                rows=request.rows or DEFAULT_ROWS,
             )
-            table_id = listing.table_id
-        run_id = await self._context.begun(
-            self._tablewright.start_find(table_id, fill=fill, more=bool(more_of), rows=rows if more_of else 0)
-        )
+            more = FindMore(table=(await plan_find(services, plan)).table_id, fill=request.fill)
+        run_id = await self._context.begun(start_run(find_more(services, more)))
         if wait:
             refuse_failed(await self._context.wait(call, run_id))
-        return rows_found(await self._tablewright.found_rows(table_id), run_id)
+        return {"run_id": run_id} | show_found(await get_found(services, FoundRef(table=more.table)))
 
     async def research(
         self,
@@ -103,11 +106,11 @@ class JourneyTools:
             language=language,
             length=length,
         )
-        begun = await self._tablewright.begin_research(request, max_tasks=searches)
-        run_id = await self._context.begun(self._tablewright.start_research(begun.id, minutes=minutes))
+        begun = await self._services.begin_research(request, max_tasks=searches)
+        run_id = await self._context.begun(self._services.start_research(begun.id, minutes=minutes))
         if wait:
             refuse_failed(await self._context.wait(call, run_id, rounds_in_words()))
-        return researched(await self._tablewright.research(begun.id), run_id)
+        return researched(await self._services.research(begun.id), run_id)
 
     async def shortlist_turn(
         self,
@@ -119,7 +122,7 @@ class JourneyTools:
     ) -> Answer:
         """One turn with the shopping advisor, which asks what the user wants, compares products in a table with sources
         and explains trade-offs. Let the user decide about buttons: "Enrich Now" may cost money."""
-        services = self._tablewright
+        services = self._services
         state = await (services.shortlist(shortlist_id) if shortlist_id else services.begin_shortlist())
 
         async def turn(watch: Callable[[Progress], None]) -> tuple[ShortlistState, ChatReply]:
@@ -135,7 +138,7 @@ class JourneyTools:
 
         async def answer(watch: Callable[[Progress], None]) -> AnsweredFollowUp:
             watch(Progress(stage="working", detail="looking in the stored evidence"))
-            return await self._tablewright.refine_research(research_id, question, tell=step_by_step(watch))
+            return await self._services.refine_research(research_id, question, tell=step_by_step(watch))
 
         found = await self._context.telling(call, answer)
         return {
@@ -144,6 +147,10 @@ class JourneyTools:
             "references": [reference(each) for each in found.references],
             "searched": found.searched,
         }
+
+
+async def start_run(starting: Awaitable[FindStarted]) -> str:
+    return (await starting).run_id
 
 
 def rounds_in_words() -> Callable[[Progress], str]:
@@ -160,25 +167,10 @@ def rounds_in_words() -> Callable[[Progress], str]:
     return words
 
 
-def rows_found(found: FoundRows, run_id: str) -> Answer:
-    return {
-        "table_id": found.table_id,
-        "run_id": run_id,
-        "status": found.status,
-        "things": found.things,
-        "columns": list(found.columns),
-        "conditions": list(found.conditions),
-        "rows": found.rows,
-        "undecided": [f"{each.name}: {each.reason}" for each in found.undecided],
-        "assumed": list(found.assumed),
-        "set_aside": [f"{each.name}: {each.reason}" for each in found.aside],
-        "completeness": found.completeness,
-        "left_over": found.left_over,
-        "read": list(found.read),
-        "not_reached": [f"{origin}: {why}" for origin, why in found.unreached.items()],
-        "judged": found.by_model,
-        "usage": document(found.usage),
-    }
+def show_found(found: FoundRows) -> Answer:
+    """Without the passages of what was set aside, which would cost more than they tell."""
+    aside = [{"name": each.name, "reason": each.reason} for each in found.aside]
+    return dict(document(found)) | {"aside": aside}
 
 
 def researched(found: Research, run_id: str) -> Answer:

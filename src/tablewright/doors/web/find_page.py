@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tablewright.domain.fieldspec import parse_field, split_columns
+from tablewright.domain.fieldspec import split_columns
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
@@ -25,6 +25,7 @@ from tablewright.doors.web.live import with_page
 from tablewright.doors.web.words import many, t
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.find import FindMore, FoundRef, StartFind, find_more, get_found, start_find
 from tablewright.services import Run
 
 LONGEST = 2_000
@@ -57,17 +58,20 @@ def find_form(seen: Visit) -> None:
             return
         button.disable()
         try:
-            fields = [parse_field(text) for text in split_columns(columns.value or "")]
-            listing = await now.services.begin_find(
-                words[:LONGEST], fields=fields, where=where.value or "", rows=count_of(rows) or DEFAULT_ROWS
+            request = StartFind(
+                question=words[:LONGEST],
+                fields=tuple(split_columns(columns.value or "")),
+                where=where.value or "",
+                rows=count_of(rows) or DEFAULT_ROWS,
+                fill=bool(fill.value),
             )
-            await now.services.start_find(listing.table_id, fill=bool(fill.value))
+            started = await start_find(now.services, request)
         except UsageError as error:
             say(str(error), good=False)
             return
         finally:
             button.enable()
-        ui.navigate.to(f"/tables/{listing.table_id}/found")
+        ui.navigate.to(f"/tables/{started.table_id}/found")
 
     with card(t("What to find")), ui.element("form").classes("tw-column").on("submit.prevent", begin):
         question = ui.textarea(
@@ -103,7 +107,7 @@ def find_form(seen: Visit) -> None:
 @or_missing
 async def found_page(table_id: str) -> None:
     seen = visit()
-    found = await (await visit_now()).services.found_rows(table_id)
+    found = await get_found((await visit_now()).services, FoundRef(table=table_id))
     with journey(found.question, here="/"):
         await OpenSearch(seen, found).show()
 
@@ -143,7 +147,7 @@ class OpenSearch:
             self.doing = news.detail
             self.fraction = news.fraction if news.total else None
             self.state.refresh()
-        self.found = await self.seen.services.found_rows(self.found.table_id)
+        self.found = await get_found(self.seen.services, FoundRef(table=self.found.table_id))
         await self.look_for_run()
         for part in (self.head, self.state, self.account):
             part.refresh()
@@ -164,7 +168,7 @@ class OpenSearch:
     async def find_more(self) -> None:
         now = await visit_to_run()
         rows = self.found.rows + DEFAULT_ROWS
-        await now.services.start_find(self.found.table_id, more=True, rows=min(rows, MOST_ROWS))
+        await find_more(now.services, FindMore(table=self.found.table_id, rows=min(rows, MOST_ROWS)))
         ui.navigate.reload()
 
     def show_state(self) -> None:

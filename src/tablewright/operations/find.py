@@ -1,0 +1,150 @@
+"""Find things that fit a description, as the rows of a new table; see how complete it is; find more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from tablewright.domain.condition import parse_conditions
+from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FindEvent, FoundRows, Listing, ListPlan
+from tablewright.domain.model import Noun
+from tablewright.domain.wording import within_bounds
+from tablewright.engine.estimate import Estimate
+from tablewright.operations.operation import Question, Request, TableRef, Text, operation
+from tablewright.operations.rows import FieldSpecs, read_fields
+from tablewright.policies import rates_of, terms_of
+from tablewright.services import Services
+
+if TYPE_CHECKING:
+    from tablewright.journeys.find.find import Finder
+
+Fill = Annotated[bool, msgspec.Meta(description="Search for cells that no list states.")]
+
+
+class FindPlanned(Noun, frozen=True):
+    """The new table is empty; `POST /tables/{table}/found` finds its rows."""
+
+    table_id: str
+    plan: ListPlan
+    estimate: Estimate
+
+
+class FindStarted(Noun, frozen=True):
+    """Watch it at `/runs/{run_id}/events`; `plan` is what is looked for."""
+
+    table_id: str
+    run_id: str
+    plan: ListPlan
+
+
+class PlanFind(Request, frozen=True, kw_only=True):
+    """What to find. Models and search providers are those of the server's settings."""
+
+    question: Annotated[
+        Question, msgspec.Meta(description="What to find.", examples=["Nordic fintechs with more than 100 staff"])
+    ]
+    fields: Annotated[
+        FieldSpecs,
+        msgspec.Meta(
+            max_length=24,
+            description="The columns, starting with the one that names the things: objects, or texts such as "
+            "`Staff:number`. Default: the model chooses.",
+            examples=[["Name", "Country", "Staff:number"]],
+        ),
+    ] = ()
+    where: Annotated[
+        Text, msgspec.Meta(description="Conditions that every row must meet: `Staff > 100 and Country = Norway`.")
+    ] = ""
+    rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS, description="The most rows.")] = DEFAULT_ROWS
+
+
+@operation("run")
+async def plan_find(services: Services, request: PlanFind) -> FindPlanned:
+    """Plans a table of the things that are described, and estimates what finding its rows takes."""
+    finder = await open_finder(services)
+    async with services.spending():
+        listing = await finder.begin(
+            within_bounds(request.question),
+            fields=read_fields(request.fields),
+            conditions=parse_conditions(request.where),
+            rows=request.rows,
+        )
+    likely = await estimate_find(services, FoundRef(table=listing.table_id))
+    return FindPlanned(table_id=listing.table_id, plan=listing.plan, estimate=likely)
+
+
+class FoundRef(Request, frozen=True):
+    table: TableRef
+
+
+@operation("read")
+async def estimate_find(services: Services, request: FoundRef) -> Estimate:
+    """Estimates what finding the rows of a planned table takes."""
+    from tablewright.journeys.find.find import estimate_search
+
+    listing = await find_listing(services, request.table)
+    return estimate_search(listing, await services.open_tools(("web", "model")), terms_of(services.settings))
+
+
+class StartFind(PlanFind, frozen=True, kw_only=True):
+    fill: Fill = True
+
+
+@operation("run")
+async def start_find(services: Services, request: StartFind) -> FindStarted:
+    """Plans a table and starts to find its rows in the background: lists are searched for, read in full and merged,
+    then the cells that no list states are searched for."""
+    plan = {name: getattr(request, name) for name in PlanFind.__struct_fields__}
+    planned = await plan_find(services, PlanFind(**plan))
+    return await find_more(services, FindMore(table=planned.table_id, fill=request.fill))
+
+
+class FindMore(Request, frozen=True, kw_only=True):
+    table: TableRef
+    rows: Annotated[int, msgspec.Meta(ge=0, le=MOST_ROWS, description="The most rows in all; 0: as before.")] = 0
+    fill: Fill = True
+
+
+@operation("run")
+async def find_more(services: Services, request: FindMore) -> FindStarted:
+    """Finds the rows of a planned table, continues an interrupted search, or finds more rows."""
+    listing = await find_listing(services, request.table)
+    run_id = await services.jobs.begin("find", listing.table_id, make_spec(listing, request))
+    return FindStarted(table_id=listing.table_id, run_id=run_id, plan=listing.plan)
+
+
+async def find_rows(
+    services: Services, request: FindMore, *, watch: Callable[[FindEvent], None] = lambda _: None
+) -> FoundRows:
+    """Do the same in this process, and return what was found."""
+    listing = await find_listing(services, request.table)
+    found: FoundRows = await services.jobs.perform("find", listing.table_id, make_spec(listing, request), watch)
+    return found
+
+
+def make_spec(listing: Listing, request: FindMore) -> dict[str, Any]:
+    more = listing.status != "planned"
+    return {"question": listing.plan.question, "fill": request.fill, "more": more, "rows": request.rows}
+
+
+@operation("read")
+async def get_found(services: Services, request: FoundRef) -> FoundRows:
+    """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
+    not be reached."""
+    from tablewright.journeys.find.account import account
+
+    listing = await find_listing(services, request.table)
+    return await account(services.store, listing, rates_of(services.settings))
+
+
+async def find_listing(services: Services, table: str) -> Listing:
+    return await services.store.listings.get((await services.table(table)).id)
+
+
+async def open_finder(services: Services) -> Finder:
+    from tablewright.journeys.find.find import Finder
+
+    tools = await services.open_tools(("web", "model"))
+    return Finder(services.store, tools, actor=services.actor, terms=terms_of(services.settings))
