@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from tablewright.corpus.parse.parser import Parser
     from tablewright.corpus.results import FoundItem, FoundItems
     from tablewright.corpus.search import CorpusHit, SearchHits
-    from tablewright.engine.estimate import Estimate
+    from tablewright.domain.usage import Estimate
     from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
     from tablewright.jobs.conductor import RunTools

@@ -11,7 +11,8 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Table, given
-from tablewright.engine.estimate import Estimate, Job, estimate
+from tablewright.domain.usage import Estimate
+from tablewright.engine.estimate import Job, estimate
 from tablewright.engine.fill import Fill, FillPlan, Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS

@@ -50,3 +50,30 @@ def spend(usage: Usage) -> None:
     """Told by models and sources wherever something is used up."""
     for meter in _meters.get():
         meter.usage += usage
+
+
+# ── before it is spent ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class EstimateRange(Noun, frozen=True, omit_defaults=False):
+    low: float
+    likely: float
+    high: float
+
+
+class Estimate(Noun, frozen=True, omit_defaults=False):
+    rows: int
+    """Rows and cells that need work."""
+    cells: int
+    model: str
+    """"" without one."""
+    calls: EstimateRange
+    input_tokens: EstimateRange
+    output_tokens: EstimateRange
+    searches: int
+    pages: int
+    cost_usd: EstimateRange | None
+    """None: the price of the model is not known."""
+    seconds: float
+    from_rows: int
+    """Rows of earlier runs that it is learned from; 0: it is the strategy's own guess."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tablewright.domain.model import Noun
+from tablewright.domain.usage import Estimate, EstimateRange
 from tablewright.models.tokens import estimate as price
 from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected
@@ -30,30 +31,6 @@ OLDER = 0.5
 GUESSED = 0.6, 1.7
 LEARNED = 0.75, 1.35
 """The least and the most, beside the likely figure: by the strategy's own word, and by earlier runs."""
-
-
-class EstimateRange(Noun, frozen=True, omit_defaults=False):
-    low: float
-    likely: float
-    high: float
-
-
-class Estimate(Noun, frozen=True, omit_defaults=False):
-    rows: int
-    """Rows and cells that need work."""
-    cells: int
-    model: str
-    """"" without one."""
-    calls: EstimateRange
-    input_tokens: EstimateRange
-    output_tokens: EstimateRange
-    searches: int
-    pages: int
-    cost_usd: EstimateRange | None
-    """None: the price of the model is not known."""
-    seconds: float
-    from_rows: int
-    """Rows of earlier runs that it is learned from; 0: it is the strategy's own guess."""
 
 
 class Job(Noun, frozen=True, gc=True):

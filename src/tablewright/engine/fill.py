@@ -52,7 +52,7 @@ from tablewright.strategies.subject import provenance_of
 from tablewright.strategies.tools import NO_TOOLS, Tools
 
 if TYPE_CHECKING:
-    from tablewright.engine.estimate import Estimate
+    from tablewright.domain.usage import Estimate
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}

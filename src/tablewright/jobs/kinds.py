@@ -33,7 +33,7 @@ RUN_KINDS = {
     kind.name: kind
     for kind in (
         RunKind(name="ingest", work="tablewright.operations.work:run_ingest"),
-        RunKind(name="find", work="tablewright.operations.work:run_find", spends=True),
+        RunKind(name="find", work="tablewright.operations.find:run_find", spends=True),
         RunKind(name="recheck", work="tablewright.operations.work:run_recheck"),
         RunKind(name="refresh", work="tablewright.operations.work:run_refresh", spends=True),
         RunKind(name="research", work="tablewright.operations.work:run_research", spends=True),

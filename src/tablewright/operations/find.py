@@ -10,15 +10,15 @@ import msgspec
 from tablewright.domain.condition import parse_conditions
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.domain.model import Noun
+from tablewright.domain.usage import Estimate
 from tablewright.domain.wording import within_bounds
-from tablewright.engine.estimate import Estimate
 from tablewright.operations.operation import Question, Request, TableRef, Text, operation
 from tablewright.operations.rows import FieldSpecs, read_fields
-from tablewright.policies import rates_of, terms_of
-from tablewright.services import Services
 
 if TYPE_CHECKING:
+    from tablewright.jobs.kinds import RunContext
     from tablewright.journeys.find.find import Finder
+    from tablewright.services import Services
 
 Fill = Annotated[bool, msgspec.Meta(description="Search for cells that no list states.")]
 
@@ -83,6 +83,7 @@ class FoundRef(Request, frozen=True):
 async def estimate_find(services: Services, request: FoundRef) -> Estimate:
     """Estimates what finding the rows of a planned table takes."""
     from tablewright.journeys.find.find import estimate_search
+    from tablewright.policies import terms_of
 
     listing = await find_listing(services, request.table)
     return estimate_search(listing, await services.open_tools(("web", "model")), terms_of(services.settings))
@@ -134,6 +135,7 @@ async def get_found(services: Services, request: FoundRef) -> FoundRows:
     """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
     not be reached."""
     from tablewright.journeys.find.account import account
+    from tablewright.policies import rates_of
 
     listing = await find_listing(services, request.table)
     return await account(services.store, listing, rates_of(services.settings))
@@ -143,8 +145,22 @@ async def find_listing(services: Services, table: str) -> Listing:
     return await services.store.listings.get((await services.table(table)).id)
 
 
-async def open_finder(services: Services) -> Finder:
-    from tablewright.journeys.find.find import Finder
+async def run_find(services: Services, context: RunContext) -> FoundRows:
+    """Find the rows of a planned table, or continue where an interrupted run stopped."""
+    finder, request = await open_finder(services, context.tell), context.request
+    return await finder.run(context.run.table_id, fill=request["fill"], more=request["more"], rows=request["rows"])
 
-    tools = await services.open_tools(("web", "model"))
-    return Finder(services.store, tools, actor=services.actor, terms=terms_of(services.settings))
+
+async def open_finder(services: Services, watch: Callable[[FindEvent], None] = lambda _: None) -> Finder:
+    from tablewright.journeys.find.find import Finder
+    from tablewright.policies import rates_of, terms_of
+
+    return Finder(
+        services.store,
+        await services.open_tools(("web", "model")),
+        actor=services.actor,
+        terms=terms_of(services.settings),
+        rates=rates_of(services.settings),
+        concurrency=services.settings.rows_at_once,
+        watch=watch,
+    )

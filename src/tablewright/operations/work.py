@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.domain.listing import FoundRows
 from tablewright.domain.research import Research
 from tablewright.engine.fill import Fill
 from tablewright.errors import Cancelled, ModelError, Paused, UsageError
 from tablewright.jobs.authority import check_authority
 from tablewright.jobs.kinds import RunContext
 from tablewright.journeys import refresh
-from tablewright.policies import rates_of, research_extent, terms_of
+from tablewright.policies import research_extent, terms_of
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested
@@ -57,23 +56,6 @@ async def _classify_new_documents(services: Services) -> int:
         await services.store.ledger.refuse_spent()
         return await classify(services.store, await services.toolbox.open_model(), lambda _: None, most=AT_INGEST)
     return 0
-
-
-async def run_find(services: Services, context: RunContext) -> FoundRows:
-    """Find the rows of a planned table."""
-    from tablewright.journeys.find.find import Finder
-
-    finder = Finder(
-        services.store,
-        await services.open_tools(("web", "model")),
-        actor=services.actor,
-        terms=terms_of(services.settings),
-        rates=rates_of(services.settings),
-        concurrency=services.settings.rows_at_once,
-        watch=context.tell,
-    )
-    request = context.request
-    return await finder.run(context.run.table_id, fill=request["fill"], more=request["more"], rows=request["rows"])
 
 
 async def run_recheck(services: Services, context: RunContext) -> Rechecked:

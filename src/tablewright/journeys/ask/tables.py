@@ -16,7 +16,7 @@ from tablewright.domain.corpus import Document
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.reply import Ledger, Reply, ToolUse
 from tablewright.domain.text import shortened
-from tablewright.engine.estimate import EstimateRange
+from tablewright.domain.usage import EstimateRange
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (

@@ -39,9 +39,9 @@ from tablewright.domain.listing import (
 from tablewright.domain.model import Cell, Evidence, Field, Row, Step, Table, column_key
 from tablewright.domain.retrieved import is_document
 from tablewright.domain.text import count_noun, shortened
-from tablewright.domain.usage import metered
+from tablewright.domain.usage import Estimate, metered
 from tablewright.engine.changes import Changes
-from tablewright.engine.estimate import Estimate, Job, estimate
+from tablewright.engine.estimate import Job, estimate
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.errors import OverBudget, RunError, UsageError
 from tablewright.journeys.find.account import account, judge_row, spellings_for

@@ -47,8 +47,8 @@ from tablewright.domain.shortlist import (
     ShortlistState,
 )
 from tablewright.domain.text import cell_text
+from tablewright.domain.usage import Estimate
 from tablewright.engine.changes import Changes
-from tablewright.engine.estimate import Estimate
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell
