@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tablewright.doors.cli.main import app
-from tablewright.settings import PREFIX, Settings
+from tablewright.settings import DECLARED, UNITS, write_setting
+from tablewright.settings_sources import variable_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -72,12 +72,22 @@ def settings() -> str:
         "A `tablewright.toml` that sets `home` or `database_url` is refused while keys come from outside its folder, "
         "until you confirm the folder: at the terminal, or with `TABLEWRIGHT_TRUSTED_FOLDERS`. Credentials inside an "
         "address (`https://user:password@host`, `?key=…`) are never shown or recorded.\n",
-        "| environment | in `tablewright.toml` | what it does |\n|---|---|---|",
+        "Every value is checked when it is set; an error names the variable, the entry or the option that has it. A "
+        "duration or a size may have a unit: "
+        + "; ".join(f"{unit}: {', '.join(f'`{each}`' for each in units)}" for unit, units in UNITS.items())
+        + ".\n",
+        "| environment | in `tablewright.toml` | value | default | what it does |\n|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{PREFIX}{field.name.upper()}` | `{field.name}` | {field.metadata['help']} |" for field in fields(Settings)
+        f"| `{variable_of(name)}` | `{name}` | {declared.accepted} | {code(write_setting(declared.default))} "
+        f"| {declared.help} |"
+        for name, declared in DECLARED.items()
     ]
     return "\n".join(lines) + "\n"
+
+
+def code(text: str) -> str:
+    return f"`{text}`" if text else ""
 
 
 def main() -> int:

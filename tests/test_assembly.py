@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy import select
 
 from tablewright import assembly
-from tablewright.assembly import Toolbox, open_web
+from tablewright.assembly import Toolbox
 from tablewright.errors import BadSetting
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -64,17 +64,10 @@ async def test_model_search_and_domain_have_one_limit_for_all_on_one_postgresql(
     assert await shared_keys(store) == (shared if store.shared_limits else set())
 
 
-async def test_searches_a_second_must_be_a_number(store: Store, tmp_path: Path) -> None:
-    settings = Settings(home=str(tmp_path), search="sample", search_requests_per_second="few")
-    with pytest.raises(BadSetting, match="search_requests_per_second must be a number"):
-        async with open_web(settings, store):
-            pass
-
-
 async def test_a_run_that_goes_on_elsewhere_is_as_strict_as_it_was_begun(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path))) as services, AsyncExitStack() as stack:
         for evidence, strict in (("judged", False), ("strict", True)):
             tools = await (await services._open_run({"evidence": evidence}, stack)).open(("documents",))
             assert tools.strict is strict
-        with pytest.raises(BadSetting, match="strict or judged"):
+        with pytest.raises(BadSetting, match="evidence in the record of the run must be judged or strict"):
             await services._open_run({"evidence": "lax"}, stack)

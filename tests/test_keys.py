@@ -13,7 +13,8 @@ import pytest
 from tablewright.errors import BadSetting, KeyWithheld, UntrustedFolder
 from tablewright.keys import Key, guard_client, issue_key, origin_of
 from tablewright.models.spec import Access, ModelSpec, create
-from tablewright.settings import Settings, load_settings, with_changes
+from tablewright.settings import Settings
+from tablewright.settings_sources import load_settings, with_changes
 from tablewright.sources.search.provider import find_provider
 
 OPENAI = "https://api.openai.com/v1"
@@ -198,5 +199,5 @@ def test_a_webhook_cannot_be_saved_in_a_home_that_a_folder_names(tmp_path: Path)
     file = tmp_path / "tablewright.toml"
     file.write_text(f'home = "{tmp_path / "data"}"\n')
     settings = load_settings({}, {}, file)
-    with pytest.raises(BadSetting, match="webhook_url cannot stand in"):
+    with pytest.raises(BadSetting, match="webhook_url cannot be set in"):
         with_changes(settings, {"webhook_url": "https://hook.example/x"}, {}, file)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tablewright.errors import BadSetting, ModelUnavailable, SearchError
-from tablewright.logs import LONGEST, Discreet, JsonFormatter, set_up
+from tablewright.errors import ModelUnavailable, SearchError
+from tablewright.logs import LONGEST, Discreet, JsonFormatter
 from tablewright.models.model import LanguageModel
 from tablewright.models.providers import openai
 from tablewright.models.retry import Retrying
@@ -66,15 +66,6 @@ def test_no_secret_is_logged_however_it_is_written(form: type[Discreet], monkeyp
     assert not any(
         secret in line for secret in ("m0delkey", "s3archpass", "pr0xypass", "b3arer", "unkn0wn", "oth3rkey")
     )
-
-
-@pytest.mark.parametrize(("settings", "sentence"), [
-    (Settings(log_format="xml"), "log_format must be text or json"),
-    (Settings(log_level="loud"), "log_level must be one of debug, info"),
-])  # fmt: skip
-def test_a_log_that_cannot_be_is_said(settings: Settings, sentence: str) -> None:
-    with pytest.raises(BadSetting, match=sentence):
-        set_up(settings)
 
 
 # ── outages and recoveries ───────────────────────────────────────────────────────────────────────────────────────────

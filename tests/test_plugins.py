@@ -12,7 +12,7 @@ from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import BadSetting
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.spec import Access, ModelSpec, create
-from tablewright.settings import load_settings
+from tablewright.settings_sources import load_settings
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.source import Query
 from tablewright.strategies.strategy import announced, find_strategy

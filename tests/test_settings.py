@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tablewright.errors import BadSetting, SearchError
-from tablewright.saved_settings import read_saved, write_saved
 from tablewright.secrets import masked, secrets_in
-from tablewright.settings import Settings, load_settings, number, with_changes
+from tablewright.settings import DECLARED, OWN, Settings, read_setting, write_setting
+from tablewright.settings_sources import load_settings, read_saved, with_changes, write_saved
 
 
 def test_flags_win_over_the_environment_over_the_file_over_the_default(tmp_path: Path) -> None:
@@ -38,7 +40,7 @@ def test_a_user_has_a_file_for_all_folders_below_the_folder_s_own(tmp_path: Path
     folder.write_text('search = "brave"\n')
     environ = {"XDG_CONFIG_HOME": str(tmp_path), "TABLEWRIGHT_ATTEMPTS": "1"}
     found = load_settings(environ=environ, file=folder)
-    assert (found.search, found.budget, found.offline, found.attempts) == ("brave", "2.5", "yes", "1")
+    assert (found.search, found.budget, found.offline, found.attempts) == ("brave", 2.5, True, 1)
     folder.write_text('model_base_url = "https://elsewhere.example/v1"\n')
     with pytest.raises(BadSetting, match="your model key would be sent there"):
         load_settings(environ=environ, file=folder)
@@ -55,8 +57,97 @@ def test_data_is_in_sqlite_in_the_home_folder_unless_a_database_is_named(tmp_pat
 @pytest.mark.parametrize("text", ["-1", "inf", "much"])
 def test_an_amount_is_a_number_from_0_up(text: str) -> None:
     with pytest.raises(BadSetting, match="budget must be a number from 0 up"):
-        number(text, "budget")
-    assert number("0", "budget") == 0
+        Settings(budget=text)  # type: ignore[arg-type]
+    assert Settings(budget=0).budget == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"attempts": "2"}, 2),
+        ({"threshold": "0.5"}, 0.5),
+        ({"offline": "True"}, True),
+        ({"model_timeout": "5 min"}, 300.0),
+        ({"shortlist_seconds": "90s"}, 90.0),
+        ({"quota_disk": "2 GB"}, 2_000.0),
+        ({"token_days": "2 weeks"}, 14.0),
+        ({"fetch_allow": "127.0.0.1, intranet"}, ("127.0.0.1", "intranet")),
+        ({"sources": "docs, web"}, "docs,web"),
+        ({"budget": " "}, None),
+        ({"attempts": ""}, 3),
+    ],
+)
+def test_a_setting_has_the_type_that_it_is_declared_with(given: dict[str, Any], found: object) -> None:
+    (name,) = given
+    settings = Settings(**given)
+    assert getattr(settings, name) == found
+    assert Settings(**{name: settings.texts[name]}) == settings, "as a text it is read back"
+
+
+REFUSED = [
+    ("attempts", "11", "a whole number from 1 to 10"),
+    ("attempts", "2.5", "a whole number from 1 to 10"),
+    ("threshold", "nan", "a number from 0 to 1"),
+    ("evidence", "loose", "judged or strict"),
+    ("log_level", "loud", "one of debug, info, warning or error"),
+    ("log_format", "xml", "text or json"),
+    ("telemetry", "graphite", "one of prometheus, otlp, prometheus,otlp or otlp,prometheus"),
+    ("search_requests_per_second", "few", "a number above 0"),
+    ("cascade", "maybe", "yes or no"),
+    ("model_timeout", "5 parsecs", "a number of seconds above 0"),
+    ("quota_rows", "inf", "a number from 0 up"),
+    ("shortlist_seconds", "2 days", "a number of seconds from 1 to 86,400"),
+    ("sources", "web,web", "one of web, docs, web,docs or docs,web"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "accepted"), REFUSED)
+def test_a_value_is_refused_when_it_is_set_under_the_name_that_the_user_wrote(
+    tmp_path: Path, name: str, text: str, accepted: str
+) -> None:
+    file, none = tmp_path / "tablewright.toml", tmp_path / "none.toml"
+    file.write_text(f'{name} = "{text}"\n')
+    variable = f"TABLEWRIGHT_{name.upper()}"
+    said = re.escape(f"must be {accepted}, not '{text}'")
+    with pytest.raises(BadSetting, match=f"^{variable} {said}"):
+        load_settings({}, {variable: text}, none)
+    with pytest.raises(BadSetting, match=f"^{name} in {re.escape(str(file))} {said}"):
+        load_settings({}, {}, file)
+    with pytest.raises(BadSetting, match=f"^--{name} {said}"):
+        load_settings({name: text}, {}, none, flag_as_written=lambda name: f"--{name}")
+    with pytest.raises(BadSetting, match=f"^{name} {said}"):
+        Settings(**{name: text})
+    if name not in OWN:
+        with pytest.raises(BadSetting, match=f"^{name} in the record of the run {said}"):
+            Settings().with_shared({name: text})
+
+
+def test_a_value_from_the_settings_page_is_refused_under_its_label(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="“Spending limit per run, in dollars” must be a number from 0 up, not 'much'"):
+        with_changes(Settings(), {"budget": "much"}, {}, tmp_path / "none.toml")
+    (tmp_path / "settings.json").write_text('{"budget": "much"}')
+    with pytest.raises(BadSetting, match=r"budget in .*settings\.json must be a number"):
+        load_settings({}, {"TABLEWRIGHT_HOME": str(tmp_path)}, tmp_path / "none.toml")
+
+
+def test_texts_of_earlier_versions_are_read_as_values(tmp_path: Path) -> None:
+    recorded = {"attempts": "2", "cascade": "yes", "budget": "", "fetch_delay": "0.25", "gone": "x"}
+    shared = Settings(budget=1).with_shared(recorded)
+    assert (shared.attempts, shared.cascade, shared.budget, shared.fetch_delay) == (2, True, None, 0.25)
+    assert {name: shared.shared[name] for name in ("attempts", "cascade", "budget")} == {
+        "attempts": "2",
+        "cascade": "yes",
+        "budget": "",
+    }
+    (tmp_path / "settings.json").write_text('{"budget": "2.50", "budget_tokens": "1000", "evidence": "strict"}')
+    loaded = load_settings({}, {"TABLEWRIGHT_HOME": str(tmp_path)}, tmp_path / "none.toml")
+    assert (loaded.budget, loaded.budget_tokens, loaded.evidence) == (2.5, 1_000, "strict")
+
+
+def test_every_setting_says_what_it_does_and_accepts_its_own_default() -> None:
+    for name, declared in DECLARED.items():
+        assert declared.help.endswith("."), name
+        assert read_setting(name, write_setting(declared.default)) == declared.default
 
 
 # ── secrets ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,7 +249,7 @@ def test_what_is_saved_holds_below_the_file_and_the_environment(tmp_path: Path) 
     file = tmp_path / "tablewright.toml"
     file.write_text('evidence = "judged"\n')
     loaded = load_settings({}, {"TABLEWRIGHT_HOME": str(tmp_path), "TABLEWRIGHT_MODEL": "openai:environment"}, file)
-    assert (loaded.model, loaded.evidence, loaded.budget) == ("openai:environment", "judged", "3")
+    assert (loaded.model, loaded.evidence, loaded.budget) == ("openai:environment", "judged", 3)
     write_saved(tmp_path, {"budget": ""})
     assert read_saved(tmp_path) == {"model": "openai:saved", "evidence": "strict"}
     with pytest.raises(BadSetting, match="token cannot be saved"):
@@ -192,7 +283,9 @@ def test_a_key_goes_to_no_address_that_it_is_not_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "at_once", "slices"), [("40", "8", 5), ("40", "20", 2), ("40", "", 5), ("3", "8", 1), ("", "8", None)]
+    ("rows", "at_once", "slices"), [(40, 8, 5), (40, 20, 2), (40, None, 5), (3, 8, 1), (None, 8, None)]
 )
-def test_rows_that_ask_one_model_at_once_are_counted_in_slices(rows: str, at_once: str, slices: int | None) -> None:
+def test_rows_that_ask_one_model_at_once_are_counted_in_slices(
+    rows: int | None, at_once: int | None, slices: int | None
+) -> None:
     assert Settings(model_concurrency=rows, concurrency=at_once).slices_everywhere == slices

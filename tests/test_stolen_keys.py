@@ -20,9 +20,9 @@ from tablewright.doors.server.oidc import OidcLogin
 from tablewright.errors import TablewrightError
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
-from tablewright.saved_settings import write_saved
 from tablewright.services import list_models
-from tablewright.settings import Settings, load_settings
+from tablewright.settings import Settings
+from tablewright.settings_sources import load_settings, write_saved
 from tablewright.sources.google_sheets import GoogleSheets, read_key
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.source import Query
@@ -197,10 +197,10 @@ def test_a_home_that_a_folder_names_brings_no_webhook(tmp_path: Path, thief: Lis
     file = tmp_path / FOLDER_FILE
     file.write_text('home = "data"\n')
     environ = {"HOME": str(tmp_path)}
-    with pytest.raises(TablewrightError, match=r"webhook_url cannot stand in .*settings\.json"), chdir(tmp_path):
+    with pytest.raises(TablewrightError, match=r"webhook_url cannot be set in .*settings\.json"), chdir(tmp_path):
         load_settings({}, environ, Path(FOLDER_FILE))
     trusting = environ | {"TABLEWRIGHT_MODEL_API_KEY": SECRET, "TABLEWRIGHT_TRUSTED_FOLDERS": str(tmp_path)}
-    with pytest.raises(TablewrightError, match="webhook_url cannot stand in"), chdir(tmp_path):
+    with pytest.raises(TablewrightError, match="webhook_url cannot be set in"), chdir(tmp_path):
         load_settings({}, trusting, Path(FOLDER_FILE))
     own = load_settings({}, environ | {"TABLEWRIGHT_HOME": str(home)}, file)
     assert own.webhook_url == f"{thief.url}/hook", "in a home that the user names, it is the user's"

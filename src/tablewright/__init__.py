@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     )
     from tablewright.extraction.layout.draft import Parsed
     from tablewright.services import Services
-    from tablewright.settings import Settings, load_settings
+    from tablewright.settings import Settings
+    from tablewright.settings_sources import load_settings
     from tablewright.sources.search.provider import SearchProvider
     from tablewright.sources.source import Hit, Query
     from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell
@@ -72,7 +73,8 @@ _HOMES = {
     "tablewright.doors.library.results": "AskResult Instance ResearchResult TableResult",
     "tablewright.doors.library.verbs": "ask enrich extract find research transform",
     "tablewright.errors": _ERRORS,
-    "tablewright.settings": "Settings load_settings",
+    "tablewright.settings": "Settings",
+    "tablewright.settings_sources": "load_settings",
     "tablewright.sources.search.provider": "SearchProvider",
     "tablewright.sources.source": "Hit Query",
     "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell",

@@ -14,12 +14,11 @@ from tablewright.certificates import trusted_certificates
 from tablewright.corpus.corpus import Corpus
 from tablewright.domain.usage import Usage
 from tablewright.engine.breaker import CircuitBreaker
-from tablewright.errors import BadSetting
 from tablewright.extras import need
 from tablewright.models.budget import Budget, amount
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
-from tablewright.settings import Settings, number, yes_or_no
+from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
 from tablewright.sources.search.provider import NoSearch, Searching, SearchProvider, find_provider
 from tablewright.sources.source import CombinedSource, Source
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 SAMPLE = "sample"
 BUILTIN = "builtin"
-PLACES = {("web",), ("docs",), ("web", "docs"), ("docs", "web")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +77,8 @@ class Toolbox:
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
         self.budget = budget_of(settings)
-        self._strict = is_strict(settings)
-        self._cascade = yes_or_no(settings.cascade, "cascade")
+        self._strict = settings.evidence == "strict"
+        self._cascade = settings.cascade
         self._limits: RateLimits | None = None
         self.breaker = CircuitBreaker(limit=sys.maxsize)
         """Sees what is asked in vain, and stops nobody."""
@@ -90,7 +88,7 @@ class Toolbox:
         places = places_of(self._settings)
         if "model" in needs and self._model is None:
             self._model = await self._open_model(self._settings, self._given.model)
-            if self._settings.model_strong.strip() and self._strong is None:
+            if self._settings.model_strong and self._strong is None:
                 self._strong = await self._open_model(strong_settings(self._settings))
         if "model" in needs and self._model is None and self._on_missing_model is not None:
             self._on_missing_model()
@@ -142,13 +140,13 @@ class Toolbox:
         return self._pages
 
     async def _open_model(self, settings: Settings, given: Model | None = None) -> LanguageModel | None:
-        if given is None and settings.model.strip() == BUILTIN and not settings.model_fallback.strip():
+        if given is None and settings.model == BUILTIN and not settings.model_fallback:
             return None
         from tablewright.models.build import build, limits_from
 
         self._limits = self._limits or limits_from(settings, self._store.shared_limits)
-        offline = yes_or_no(settings.offline, "offline")
-        model = build(settings, self._store.cache, self.budget, limits=self._limits, replay_only=offline, given=given)
+        replay = settings.offline
+        model = build(settings, self._store.cache, self.budget, limits=self._limits, replay_only=replay, given=given)
         return await self._stack.enter_async_context(model) if model is not None else None
 
     def apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
@@ -163,22 +161,12 @@ class Toolbox:
 
 def budget_of(settings: Settings) -> Budget:
     """Without a cap in the settings it still counts, and keeps to what a user may spend."""
-    usd, tokens = number(settings.budget, "budget"), number(settings.budget_tokens, "budget_tokens")
-    return Budget(usd=usd, tokens=None if tokens is None else int(tokens))
+    return Budget(usd=settings.budget, tokens=settings.budget_tokens)
 
 
 def places_of(settings: Settings) -> tuple[str, ...]:
-    """Where evidence is looked for, the place that is believed first in front."""
-    places = tuple(place.strip() for place in settings.sources.split(",") if place.strip())
-    if places not in PLACES:
-        raise BadSetting(f"sources cannot be {settings.sources!r}.", advice="Use web, docs, web,docs or docs,web.")
-    return places
-
-
-def is_strict(settings: Settings) -> bool:
-    if settings.evidence not in ("strict", "judged"):
-        raise BadSetting(f"evidence must be strict or judged, not {settings.evidence!r}.")
-    return settings.evidence == "strict"
+    """Return where evidence is looked for, the preferred place first."""
+    return tuple(settings.sources.split(","))
 
 
 def strong_settings(settings: Settings) -> Settings:
@@ -191,7 +179,7 @@ def strong_settings(settings: Settings) -> Settings:
         model_fallback="",
         model_base_url=settings.model_base_url if same else "",
         model_api_key=settings.model_api_key if same else "",
-        model_window=settings.model_window if same else "",
+        model_window=settings.model_window if same else None,
     )
 
 
@@ -219,19 +207,17 @@ async def open_web(
         kept = WebCache(
             store.pages,
             store.cache,
-            engine=" ".join(filter(None, (engine, settings.search_language.strip()))),
+            engine=" ".join(filter(None, (engine, settings.search_language))),
             policy=policy,
-            offline=yes_or_no(settings.offline, "offline"),
+            offline=settings.offline,
         )
-        price = number(settings.search_price, "search_price") or 0.0
-        per_second = number(settings.search_requests_per_second, "search_requests_per_second") or 0.0
         searching = Searching(
             provider,
-            price=price,
+            price=settings.search_price,
             budget=budget,
-            per_second=per_second,
+            per_second=settings.search_requests_per_second or 0.0,
             slots=store.shared_limits,
-            language=settings.search_language.strip(),
+            language=settings.search_language,
         )
         web = Web(searching, fetcher, kept)
         stack.push_async_callback(web.close)
@@ -239,11 +225,10 @@ async def open_web(
 
 
 def fetch_policy(settings: Settings, names: Mapping[str, str], *, world: str) -> FetchPolicy:
-    delay = number(settings.fetch_delay, "fetch_delay")
     return FetchPolicy(
-        allow=frozenset(host.strip().lower() for host in settings.fetch_allow.split(",") if host.strip()),
-        delay=0.5 if delay is None else delay,
-        robots=yes_or_no(settings.fetch_robots, "fetch_robots"),
+        allow=frozenset(host.lower() for host in settings.fetch_allow),
+        delay=settings.fetch_delay,
+        robots=settings.fetch_robots,
         names=names,
         world=world,
     )

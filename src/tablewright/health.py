@@ -11,7 +11,7 @@ import httpx2
 from pydantic import BaseModel
 
 from tablewright import extras
-from tablewright.assembly import BUILTIN, SAMPLE, budget_of, is_strict
+from tablewright.assembly import BUILTIN, SAMPLE
 from tablewright.certificates import trusted_certificates
 from tablewright.domain.model import Noun
 from tablewright.domain.text import count_noun
@@ -123,7 +123,7 @@ async def check_model(settings: Settings) -> Check:
 async def ask_model(settings: Settings) -> Check:
     """As `check_model`, and with one small question."""
     configured = await check_model(settings)
-    if not configured.ok or settings.model.strip() in ("", BUILTIN):
+    if not configured.ok or settings.model == BUILTIN:
         return configured
     try:
         trial = await try_model(settings)
@@ -155,7 +155,7 @@ async def check_search(settings: Settings) -> Check:
 
 async def ask_search(settings: Settings) -> Check:
     """With one search, whatever it costs."""
-    if settings.search.strip() == SAMPLE:
+    if settings.search == SAMPLE:
         return Check(name="Search", ok=True, detail="sample: a small fictional web, on this machine")
     try:
         async with httpx2.AsyncClient(verify=trusted_certificates()) as client:
@@ -182,10 +182,8 @@ async def ask_embedder(settings: Settings) -> Check:
 def check_settings(settings: Settings) -> None:
     """Raises BadSetting for what can never work; nobody is asked."""
     build(settings)
-    budget_of(settings)
-    is_strict(settings)
     build_embedder(settings)
-    if settings.search.strip() != SAMPLE:
+    if settings.search != SAMPLE:
         find_provider(
             settings.search, api_key=settings.search_api_key, client=httpx2.AsyncClient(verify=trusted_certificates())
         )

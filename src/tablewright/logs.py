@@ -10,13 +10,10 @@ import sys
 from datetime import UTC, datetime
 
 from tablewright.domain.printable import escaped
-from tablewright.errors import BadSetting
 from tablewright.observe import current_run
 from tablewright.secrets import HIDDEN, masked
 from tablewright.settings import Settings
 
-FORMATS = ("text", "json")
-LEVELS = ("debug", "info", "warning", "error")
 OURS = "tablewright"
 LONGEST = 8_000
 """Characters of one record, its traceback included."""
@@ -25,10 +22,6 @@ BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
 
 def set_up(settings: Settings) -> logging.Handler:
     """Ours from `log_level` up; of libraries only what is wrong, unless everything is asked for."""
-    if settings.log_format not in FORMATS:
-        raise BadSetting(f"log_format must be text or json, not {settings.log_format!r}.")
-    if settings.log_level not in LEVELS:
-        raise BadSetting(f"log_level must be one of {', '.join(LEVELS)}, not {settings.log_level!r}.")
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(settings) if settings.log_format == "json" else Discreet(settings))

@@ -45,8 +45,8 @@ from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
 from tablewright.models.pull import CATALOG, CatalogModel, pull
 from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
-from tablewright.saved_settings import write_saved
-from tablewright.settings import Settings, load_settings, with_changes
+from tablewright.settings import Settings
+from tablewright.settings_sources import load_settings, with_changes, write_saved
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
@@ -279,7 +279,7 @@ class Services(TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, ResearchVerb
             open=partial(toolbox.open, seen=seen),
             terms=terms_of(settings),
             budget=toolbox.budget,
-            most_rows=settings.rows_everywhere,
+            most_rows=settings.model_concurrency,
         )
 
     @asynccontextmanager
@@ -329,7 +329,7 @@ class Services(TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, ResearchVerb
 
     @property
     def is_offline(self) -> bool:
-        return terms_of(self.settings).offline
+        return self.settings.offline
 
     @property
     def warnings(self) -> list[str]:

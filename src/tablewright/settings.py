@@ -1,279 +1,400 @@
-"""Every setting, declared once: its name, its default, what it does. Data only; `app` builds things from it.
+"""Every setting, declared once: its name, type, limits, default and what it does.
 
-A setting is taken from a flag, else from the environment (TABLEWRIGHT_HOME), else from `tablewright.toml` in the
-current folder (home = "…"), else from the user's own file, else from what was saved on the settings page, else it has
-its default. The folder may be somebody else's, so neither its file nor a home that it names can send a key of the user
-to an address of its own (keys.py), and it names a home only with the user's consent (trusted_folders.py).
+Help texts, the settings page, docs/settings.md and every error come from these declarations. A value is checked when it
+is set, wherever it comes from, so that the code that reads it gets a number, a truth value or a choice. Where settings
+come from is in settings_sources.py.
 """
 
 from __future__ import annotations
 
+import math
 import os
-import tomllib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
-from tablewright.errors import BadSetting, did_you_mean
-from tablewright.keys import (
-    SENT_TO,
-    Key,
-    address_in,
-    issue_key,
-    origin_of,
-    provider_in,
-    shown_origin,
-    trusted_origins,
-    variable_key,
-)
-from tablewright.saved_settings import FILE as SAVED_FILE
-from tablewright.saved_settings import SAVED, read_saved
+import msgspec
+
+from tablewright.domain.access import Role
+from tablewright.errors import BadSetting
+from tablewright.keys import SENT_TO, Key, issue_key, trusted_origins
 from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
-from tablewright.trusted_folders import check_folder
 
 PREFIX = "TABLEWRIGHT_"
-FILE = Path("tablewright.toml")
-PAGE = Path("The settings page")
 JOBS_FILE = "jobs.db"
 LONGEST_DAYS = 36_500
 ROWS_AT_ONCE = 8
-"""What most strategies do, unless told otherwise."""
-SECRET = frozenset(
-    {
-        "database_url",
-        "model_api_key",
-        "search_api_key",
-        "embedder_api_key",
-        "webhook_secret",
-        "google_sheets_key",
-        "token",
-        "oidc_client_secret",
-    }
-)
-"""Settings that are never shown."""
-OIDC = frozenset(
-    {"oidc_issuer", "oidc_client_id", "oidc_name", "oidc_scopes", "oidc_accounts", "oidc_role", "oidc_roles"}
-)
-OWN = (
-    SECRET
-    | OIDC
-    | {
-        "home",
-        "plugins",
-        "trusted_hosts",
-        "trusted_folders",
-        "token_days",
-        "log_format",
-        "log_level",
-        "telemetry",
-        "language",
-        "webhook_url",
-    }
-)
-"""Settings of a process that it shares with no other."""
+"""Rows that most strategies work on at once, unless the settings say otherwise."""
 KEY_OF = {where.address: name for name, where in SENT_TO.items()}
 """By the setting that holds an address, the key that is sent there."""
 OUTSIDE_KEYS = (*SENT_TO, "google_sheets_key")
-NOT_IN_A_FOLDER = {
-    "trusted_hosts": "a folder cannot vouch for itself",
-    "trusted_folders": "a folder cannot vouch for itself",
-    "plugins": "a folder cannot have its own code run",
-    "webhook_url": "a folder cannot have your runs reported",
-    "google_sheets_key": "a folder cannot have your tables sent to an account of its own",
-}
-"""Settings that the file of a folder cannot have, and why."""
-KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
-"""Providers' own variables that are used where `model_api_key` is not set."""
-KEY_VARIABLES = ("OPENAI_API_KEY", *(each for variables in KEYS_OF.values() for each in variables), "OLLAMA_API_KEY")
-PLACES = ("home", "database_url")
-"""Settings that say where data is kept."""
-SAMPLE_WEB = {"search": "sample", "sources": "web"}
+SAMPLE_WEB: dict[str, Any] = {"search": "sample", "sources": "web"}
 """For tables that came with Tablewright, wherever else is searched."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
+Evidence: TypeAlias = Literal["judged", "strict"]
+Sources: TypeAlias = Literal["web", "docs", "web,docs", "docs,web"]
+Unit: TypeAlias = Literal["seconds", "days", "megabytes"]
+UNITS: dict[Unit, dict[str, float]] = {
+    "seconds": {"s": 1, "min": 60, "h": 3_600},
+    "days": {"d": 1, "weeks": 7, "years": 365},
+    "megabytes": {"MB": 1, "GB": 1_000, "TB": 1_000_000},
+}
+"""How a duration or a size may be written: `5 min`; without a unit it is the first one."""
 
-def setting(default: str, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
+
+def setting(
+    help: str, *, label: str = "", unit: Unit | None = None, own: bool = False, secret: bool = False, **limits: Any
+) -> msgspec.Meta:
+    """Declare a setting. `label` is its name on the settings page, where an admin can save it. `own` ones belong to a
+    process, which shares them with no other. A `secret` is never shown, and own."""
+    about = {"label": label, "unit": unit, "own": own or secret, "secret": secret}
+    return msgspec.Meta(description=help, extra=about, **limits)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Settings:
-    home: str = setting(
-        "", "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME)."
+    home: Annotated[
+        str,
+        setting(
+            "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME).",
+            own=True,
+        ),
+    ] = ""
+    database_url: Annotated[
+        str,
+        setting(
+            "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder.",
+            secret=True,
+        ),
+    ] = ""
+    model: Annotated[
+        str,
+        setting(
+            "The language model: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, "
+            "ollama:NAME, local:FILE.gguf, or the name of a pulled model as local:NAME.",
+            label="Language model",
+        ),
+    ] = "builtin"
+    model_strong: Annotated[
+        str,
+        setting("A stronger model, asked on the last attempt for cells that are still weak; written like `model`."),
+    ] = ""
+    model_base_url: Annotated[
+        str, setting("An OpenAI-compatible endpoint to use instead of the provider's own.", label="Address")
+    ] = ""
+    model_api_key: Annotated[
+        str,
+        setting(
+            "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY.",
+            label="Key",
+            secret=True,
+        ),
+    ] = ""
+    model_fallback: Annotated[str, setting("A second model, asked when the first cannot be reached.")] = ""
+    model_requests_per_minute: Annotated[
+        float | None,
+        setting("The most model calls per minute and provider, across all workers on one PostgreSQL.", gt=0),
+    ] = None
+    model_tokens_per_minute: Annotated[
+        float | None,
+        setting("The most tokens per minute and provider, across all workers on one PostgreSQL.", gt=0),
+    ] = None
+    model_concurrency: Annotated[
+        int | None,
+        setting("The most rows in progress at once that use the same model, across all workers.", ge=1),
+    ] = None
+    model_window: Annotated[
+        int | None,
+        setting(
+            "The model's context window in tokens, question and answer together. Default: what is known of it, else "
+            "16000; `tablewright doctor` shows it.",
+            ge=1,
+        ),
+    ] = None
+    model_timeout: Annotated[
+        float | None,
+        setting(
+            "How long to wait for a model's answer. Default: 120 s, for a model on this machine 30 min.",
+            unit="seconds",
+            gt=0,
+        ),
+    ] = None
+    search: Annotated[
+        str,
+        setting(
+            "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that "
+            "comes with Tablewright).",
+            label="Search with",
+        ),
+    ] = "ddgs"
+    sources: Annotated[
+        Sources,
+        setting("Where evidence is looked for: the web, docs (your documents), or both, the preferred one first."),
+    ] = "web"
+    search_api_key: Annotated[str, setting("The key for brave, tavily, serper or exa.", label="Key", secret=True)] = ""
+    search_language: Annotated[
+        str,
+        setting(
+            "The language of search results, as a code such as de, where the engine takes one (searxng, brave, "
+            "serper).",
+            label="Language of results (optional), e.g. de",
+        ),
+    ] = ""
+    search_price: Annotated[
+        float, setting("What one search costs you, in dollars; it counts for costs and the budget.", ge=0)
+    ] = 0.0
+    search_requests_per_second: Annotated[
+        float | None, setting("The most searches per second, across all workers on one PostgreSQL.", gt=0)
+    ] = None
+    embedder: Annotated[
+        str,
+        setting(
+            "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
+            label="Embeddings",
+        ),
+    ] = "wordllama"
+    embedder_base_url: Annotated[
+        str, setting("An OpenAI-compatible embeddings endpoint.", label="Address (leave empty for OpenAI)")
+    ] = ""
+    embedder_api_key: Annotated[str, setting("The key for the embeddings endpoint.", label="Key", secret=True)] = ""
+    fetch_allow: Annotated[
+        tuple[str, ...], setting("Hosts with private addresses that may be fetched, e.g. 127.0.0.1.")
+    ] = ()
+    fetch_delay: Annotated[
+        float,
+        setting("Pause between two requests to one domain (private hosts allowed above: none).", unit="seconds", ge=0),
+    ] = 0.5
+    fetch_robots: Annotated[bool, setting("Obey robots.txt.")] = True
+    evidence: Annotated[
+        Evidence,
+        setting(
+            "Which values count: judged (also what a model concludes from quotes; marked as such) or strict (only what "
+            "a source states, or what follows from it by a rule).",
+            label="Which values count",
+        ),
+    ] = "judged"
+    cascade: Annotated[bool, setting("Ask a model only where the built-in reader is not sure.")] = False
+    attempts: Annotated[
+        int, setting("How often a row is tried while some of its cells are weak or empty.", ge=1, le=10)
+    ] = 3
+    threshold: Annotated[float, setting("The confidence below which a cell is weak and tried again.", ge=0, le=1)] = 0.6
+    require_improvement: Annotated[bool, setting("Stop when an attempt improved nothing.")] = True
+    documents_unasked: Annotated[
+        int,
+        setting("How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000),
+    ] = 60
+    shortlist_products: Annotated[int, setting("How many products a shortlist looks for.", ge=1, le=50)] = 30
+    shortlist_queries: Annotated[
+        int, setting("How many searches a shortlist makes for products, 10 to 15 per round.", ge=1, le=15)
+    ] = 12
+    shortlist_seconds: Annotated[
+        float,
+        setting(
+            "Time after which a shortlist shows what it has; the rest can follow.", unit="seconds", ge=1, le=86_400
+        ),
+    ] = 300.0
+    shortlist_search_seconds: Annotated[
+        float, setting("How long a shortlist waits for a search.", unit="seconds", ge=1, le=600)
+    ] = 30.0
+    shortlist_retries: Annotated[
+        int, setting("How often a shortlist looks for a product's empty cells again.", ge=0, le=2)
+    ] = 0
+    research_searches: Annotated[
+        int, setting("How many searches research makes in all rounds together.", ge=1, le=200)
+    ] = 15
+    research_first_searches: Annotated[
+        int, setting("How many searches the first round of research makes.", ge=1, le=20)
+    ] = 5
+    research_checking_searches: Annotated[
+        int, setting("How many searches research reserves for checking claims.", ge=0, le=10)
+    ] = 2
+    research_pages: Annotated[int, setting("How many pages research opens per search, on average.", ge=1, le=20)] = 5
+    research_rounds: Annotated[
+        int, setting("The most rounds of research: 1 fills no gaps, 2 checks no claims.", ge=1, le=3)
+    ] = 3
+    research_claims: Annotated[int, setting("How many claims research checks on independent sites.", ge=0, le=10)] = 3
+    research_sites: Annotated[
+        int,
+        setting(
+            "How many sites a report should draw on; with fewer, research looks for more and the report says so.",
+            ge=1,
+            le=20,
+        ),
+    ] = 3
+    research_memo_tokens: Annotated[
+        int,
+        setting("The length in tokens of the memo that one round of research hands to the next.", ge=500, le=20_000),
+    ] = 2_000
+    research_items: Annotated[
+        int, setting("How many things a report lists if the question does not say.", ge=1, le=100)
+    ] = 5
+    rates: Annotated[
+        str,
+        setting(
+            "A CSV file with exchange rates for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
+            "one euro. Default: a bundled table, which says its date."
+        ),
+    ] = ""
+    offline: Annotated[bool, setting("Make no requests; replay earlier runs from the cache.")] = False
+    pause_after: Annotated[
+        int,
+        setting(
+            "A run pauses after the search or the model failed for this many rows in a row, or pages on this many "
+            "sites.",
+            ge=1,
+        ),
+    ] = 5
+    budget: Annotated[
+        float | None,
+        setting(
+            "The most dollars a run may spend on models and searches; what it has by then is kept.",
+            label="Spending limit per run, in dollars",
+            ge=0,
+        ),
+    ] = None
+    budget_tokens: Annotated[
+        int | None,
+        setting(
+            "The most tokens a run may use, in and out together; what it has by then is kept.",
+            label="Token limit per run",
+            ge=0,
+        ),
+    ] = None
+    log_format: Annotated[
+        Literal["text", "json"], setting("How a server or a worker logs: a line of text for people, or json.", own=True)
+    ] = "text"
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], setting("The lowest level that is logged.", own=True)
+    ] = "info"
+    telemetry: Annotated[
+        Literal["", "prometheus", "otlp", "prometheus,otlp", "otlp,prometheus"],
+        setting(
+            "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
+            "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
+            own=True,
+        ),
+    ] = ""
+    quota_uploads: Annotated[float | None, setting("Files a person may upload per month.", unit="megabytes", ge=0)] = (
+        None
     )
-    database_url: str = setting(
-        "", "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder."
+    quota_rows: Annotated[float | None, setting("Rows a person may add to tables per month.", ge=0)] = None
+    quota_disk: Annotated[
+        float | None, setting("What may be stored of what a person owns.", unit="megabytes", ge=0)
+    ] = None
+    quota_dollars: Annotated[
+        float | None, setting("Dollars a person may spend on models and searches per month.", ge=0)
+    ] = None
+    token: Annotated[
+        str,
+        setting("The owner's token for the server; needed to bind to any address but this machine's own.", secret=True),
+    ] = ""
+    token_days: Annotated[
+        int,
+        setting(
+            "Time after which a new token of a user expires, unless asked otherwise; 0: never.",
+            unit="days",
+            own=True,
+            ge=0,
+            le=LONGEST_DAYS,
+        ),
+    ] = 90
+    webhook_url: Annotated[
+        str,
+        setting(
+            "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow.",
+            label="Address",
+            own=True,
+        ),
+    ] = ""
+    webhook_secret: Annotated[
+        str,
+        setting("The secret with which these reports are signed (HMAC-SHA256).", label="Signing secret", secret=True),
+    ] = ""
+    google_sheets_key: Annotated[
+        str,
+        setting(
+            "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a "
+            "folder.",
+            label="JSON key",
+            secret=True,
+        ),
+    ] = ""
+    language: Annotated[
+        Literal["en", "de"],
+        setting("The language of the page, as far as it is translated.", label="Language of the page", own=True),
+    ] = "en"
+    oidc_issuer: Annotated[
+        str,
+        setting("The address of an OpenID Connect provider with which people sign in at the server.", own=True),
+    ] = ""
+    oidc_client_id: Annotated[str, setting("The client id that the provider gave this server.", own=True)] = ""
+    oidc_client_secret: Annotated[
+        str, setting("The secret that the provider gave this server; empty where it gave none.", secret=True)
+    ] = ""
+    oidc_name: Annotated[str, setting("What the login calls the provider. Default: its host name.", own=True)] = ""
+    oidc_scopes: Annotated[str, setting("The scopes to request besides openid, separated by spaces.", own=True)] = (
+        "profile email"
     )
-    model: str = setting(
-        "builtin",
-        "The language model: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, "
-        "local:FILE.gguf, or the name of a pulled model as local:NAME.",
-    )
-    model_strong: str = setting(
-        "", "A stronger model, asked on the last attempt for cells that are still weak; written like `model`."
-    )
-    model_base_url: str = setting("", "An OpenAI-compatible endpoint to use instead of the provider's own.")
-    model_api_key: str = setting(
-        "", "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY."
-    )
-    model_fallback: str = setting("", "A second model, asked when the first cannot be reached.")
-    model_requests_per_minute: str = setting(
-        "", "The most model calls per minute and provider, across all workers on one PostgreSQL."
-    )
-    model_tokens_per_minute: str = setting(
-        "", "The most tokens per minute and provider, across all workers on one PostgreSQL."
-    )
-    model_concurrency: str = setting(
-        "", "The most rows in progress at once that use the same model, across all workers. Default: no limit."
-    )
-    model_window: str = setting(
-        "",
-        "The model's context window in tokens, question and answer together. Default: what is known of it, else "
-        "16000; `tablewright doctor` shows it.",
-    )
-    model_timeout: str = setting(
-        "", "Seconds to wait for a model's answer. Default: 120, for a model on this machine 1800."
-    )
-    search: str = setting(
-        "ddgs",
-        "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that comes "
-        "with Tablewright).",
-    )
-    sources: str = setting(
-        "web",
-        "Where evidence is looked for: web, docs (your documents), or both, the preferred one first: docs,web.",
-    )
-    search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
-    search_language: str = setting(
-        "", "The language of search results, as a code such as de, where the engine takes one (searxng, brave, serper)."
-    )
-    search_price: str = setting("", "What one search costs you, in dollars; it counts for costs and the budget.")
-    search_requests_per_second: str = setting(
-        "", "The most searches per second, across all workers on one PostgreSQL. Default: no limit."
-    )
-    embedder: str = setting(
-        "wordllama",
-        "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
-    )
-    embedder_base_url: str = setting("", "An OpenAI-compatible embeddings endpoint.")
-    embedder_api_key: str = setting("", "The key for the embeddings endpoint.")
-    fetch_allow: str = setting(
-        "", "Hosts with private addresses that may be fetched, separated by commas, e.g. 127.0.0.1."
-    )
-    fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
-    fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
-    evidence: str = setting(
-        "judged",
-        "Which values count: judged (also what a model concludes from quotes; marked as such) or strict (only what a "
-        "source states, or what follows from it by a rule).",
-    )
-    cascade: str = setting("no", "Whether a model is asked only where the built-in reader is not sure: yes or no.")
-    attempts: str = setting("3", "How often a row is tried while some of its cells are weak or empty; 1: only once.")
-    threshold: str = setting("0.6", "The confidence below which a cell is weak and tried again.")
-    require_improvement: str = setting("yes", "Whether to stop when an attempt improved nothing: yes or no.")
-    documents_unasked: str = setting(
-        "60", "How many documents a question may read without asking you first; 0: always ask."
-    )
-    shortlist_products: str = setting("30", "How many products a shortlist looks for, at most 50.")
-    shortlist_queries: str = setting("12", "How many searches a shortlist makes for products, 10 to 15 per round.")
-    shortlist_seconds: str = setting("300", "Seconds after which a shortlist shows what it has; the rest can follow.")
-    shortlist_search_seconds: str = setting("30", "How many seconds a shortlist waits for a search.")
-    shortlist_retries: str = setting("0", "How often a shortlist looks for a product's empty cells again, at most 2.")
-    research_searches: str = setting("15", "How many searches research makes in all rounds together.")
-    research_first_searches: str = setting("5", "How many searches the first round of research makes.")
-    research_checking_searches: str = setting("2", "How many searches research reserves for checking claims.")
-    research_pages: str = setting("5", "How many pages research opens per search, on average.")
-    research_rounds: str = setting("3", "The most rounds of research: 1 fills no gaps, 2 checks no claims.")
-    research_claims: str = setting("3", "How many claims research checks on independent sites.")
-    research_sites: str = setting(
-        "3", "How many sites a report should draw on; with fewer, research looks for more and the report says so."
-    )
-    research_memo_tokens: str = setting(
-        "2000", "The length in tokens of the memo that one round of research hands to the next."
-    )
-    research_items: str = setting("5", "How many things a report lists if the question does not say.")
-    rates: str = setting(
-        "",
-        "A CSV file with exchange rates for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
-        "one euro. Default: a bundled table, which says its date.",
-    )
-    offline: str = setting("no", "yes: make no requests; replay earlier runs from the cache.")
-    pause_after: str = setting(
-        "5",
-        "A run pauses after the search or the model failed for this many rows in a row, or pages on this many sites.",
-    )
-    budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
-    budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
-    log_format: str = setting("text", "How a server or a worker logs: text (a line for people) or json.")
-    log_level: str = setting("info", "The lowest level that is logged: debug, info, warning or error.")
-    telemetry: str = setting(
-        "",
-        "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
-        "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
-    )
-    quota_uploads: str = setting("", "Megabytes of files a person may upload per month. Default: no limit.")
-    quota_rows: str = setting("", "Rows a person may add to tables per month. Default: no limit.")
-    quota_disk: str = setting("", "Megabytes that may be stored of what a person owns. Default: no limit.")
-    quota_dollars: str = setting("", "Dollars a person may spend on models and searches per month. Default: no limit.")
-    token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
-    token_days: str = setting("90", "Days after which a new token of a user expires, unless asked otherwise; 0: never.")
-    webhook_url: str = setting(
-        "", "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow."
-    )
-    webhook_secret: str = setting("", "The secret with which these reports are signed (HMAC-SHA256).")
-    google_sheets_key: str = setting(
-        "",
-        "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a folder.",
-    )
-    language: str = setting("en", "The language of the page: en or de, as far as it is translated.")
-    oidc_issuer: str = setting("", "The address of an OpenID Connect provider with which people sign in at the server.")
-    oidc_client_id: str = setting("", "The client id that the provider gave this server.")
-    oidc_client_secret: str = setting("", "The secret that the provider gave this server; empty where it gave none.")
-    oidc_name: str = setting("", "What the login calls the provider. Default: its host name.")
-    oidc_scopes: str = setting("profile email", "The scopes to request besides openid, separated by spaces.")
-    oidc_accounts: str = setting(
-        "match",
-        "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) or "
-        "create (everyone the provider signs in; their account is created at the first login).",
-    )
-    oidc_role: str = setting("viewer", "The role of accounts created at the first login: viewer, editor or admin.")
-    oidc_roles: str = setting(
-        "",
-        "Roles by the provider's claims, as claim=value:role separated by commas, e.g. groups=it:admin; "
-        "applied at each login.",
-    )
-    trusted_hosts: str = setting(
-        "",
-        "Hosts that any of your keys may be sent to, wherever the address comes from, separated by commas. Not read "
-        "from the `tablewright.toml` of a folder.",
-    )
-    trusted_folders: str = setting(
-        "",
-        "Folders whose `tablewright.toml` may say where data is kept (home, database_url) while your keys come from "
-        "outside them, separated like those of PATH. Not read from that file.",
-    )
-    plugins: str = setting(
-        "",
-        "Folders with files of your own that add strategies, search providers, models or parsers, separated like those "
-        "of PATH. Only from the environment.",
-    )
-    concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
+    oidc_accounts: Annotated[
+        Literal["match", "create"],
+        setting(
+            "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) "
+            "or create (everyone the provider signs in; their account is created at the first login).",
+            own=True,
+        ),
+    ] = "match"
+    oidc_role: Annotated[Role, setting("The role of accounts created at the first login.", own=True)] = "viewer"
+    oidc_roles: Annotated[
+        str,
+        setting(
+            "Roles by the provider's claims, as claim=value:role separated by commas, e.g. groups=it:admin; applied at "
+            "each login.",
+            own=True,
+        ),
+    ] = ""
+    trusted_hosts: Annotated[
+        str,
+        setting(
+            "Hosts that any of your keys may be sent to, wherever the address comes from, separated by commas. Not "
+            "read from the `tablewright.toml` of a folder.",
+            own=True,
+        ),
+    ] = ""
+    trusted_folders: Annotated[
+        str,
+        setting(
+            "Folders whose `tablewright.toml` may say where data is kept (home, database_url) while your keys come "
+            "from outside them, separated like those of PATH. Not read from that file.",
+            own=True,
+        ),
+    ] = ""
+    plugins: Annotated[
+        str,
+        setting(
+            "Folders with files of your own that add strategies, search providers, models or parsers, separated like "
+            "those of PATH. Only from the environment.",
+            own=True,
+        ),
+    ] = ""
+    concurrency: Annotated[
+        int | None,
+        setting("Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.", ge=1, le=1_000),
+    ] = None
 
     def __post_init__(self) -> None:
-        """Programs may give numbers, yes or no as a truth value, and paths."""
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, int | float | os.PathLike):
-                object.__setattr__(self, each.name, plain(value))
-            elif not isinstance(value, str):
-                raise BadSetting(f"{each.name} must be a text, a number, True or False, not {value!r}.")
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        """Read each value as its declared type; programs may also give texts."""
+        values = {name: read_setting(name, getattr(self, name)) for name in DECLARED}
         for name in OUTSIDE_KEYS:
             if values[name] and not isinstance(values[name], Key):  # from a program, which is one source
                 key = issue_key(name, values[name], values, environ=os.environ)
-                object.__setattr__(self, name, key.also_for(trusted_origins(self.trusted_hosts)))
+                values[name] = key.also_for(trusted_origins(values["trusted_hosts"]))
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def home_folder(self) -> Path:
@@ -282,29 +403,16 @@ class Settings:
         return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tablewright"
 
     def token_expiry(self, days: int | None = None) -> str:
-        """When a token that is made now expires; empty: never."""
-        given = number(self.token_days, "token_days") if days is None else days
-        at = datetime.now(UTC) + timedelta(days=min(given or 0, LONGEST_DAYS))
+        """Return when a token that is made now expires; "" for never."""
+        given = self.token_days if days is None else days
+        at = datetime.now(UTC) + timedelta(days=min(given, LONGEST_DAYS))
         return at.isoformat(timespec="seconds").replace("+00:00", "Z") if given else ""
 
     @property
-    def rows_at_once(self) -> int | None:
-        if not self.concurrency.strip():
-            return None
-        if not (self.concurrency.strip().isdecimal() and 1 <= int(self.concurrency) <= 1_000):
-            raise BadSetting(f"concurrency must be a whole number from 1 to 1000, not {self.concurrency!r}.")
-        return int(self.concurrency)
-
-    @property
     def slices_everywhere(self) -> int | None:
-        """What `model_concurrency` comes to, in slices; each works on a few rows at once."""
-        most = self.rows_everywhere
-        return None if most is None else max(1, most // (self.rows_at_once or ROWS_AT_ONCE))
-
-    @property
-    def rows_everywhere(self) -> int | None:
-        most = number(self.model_concurrency, "model_concurrency")
-        return None if most is None else max(1, int(most))
+        """Return `model_concurrency` in slices; each works on a few rows at once."""
+        most = self.model_concurrency
+        return None if most is None else max(1, most // (self.concurrency or ROWS_AT_ONCE))
 
     @property
     def database(self) -> str:
@@ -312,270 +420,179 @@ class Settings:
 
     @property
     def jobs_database(self) -> str:
-        """Where the queue of durable runs is kept."""
+        """Return where the queue of durable runs is kept."""
         return self.database_url or f"sqlite:///{self.home_folder / JOBS_FILE}"
 
     @property
+    def texts(self) -> dict[str, str]:
+        """Return all values as they would be written in the environment."""
+        return {name: write_setting(getattr(self, name)) for name in DECLARED}
+
+    @property
     def shown(self) -> dict[str, str]:
-        """For people: of a secret only whether it is there, and no credentials inside an address."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        """Return what people may see: of a secret only if it is set, and no credentials inside an address."""
         return {
-            name: masked(value) if name not in SECRET else "set, not shown" if value else ""
-            for name, value in values.items()
+            name: masked(text) if name not in SECRET else "set, not shown" if text else ""
+            for name, text in self.texts.items()
         }
 
     @property
     def secrets(self) -> list[str]:
-        """What must not get into a log, the longest first; also the logins of proxies."""
-        values = [getattr(self, each.name) for each in fields(self)]
+        """Return what must not get into a log, the longest first; also the logins of proxies."""
+        texts = self.texts
         proxies = [os.environ.get(name) or os.environ.get(name.upper(), "") for name in PROXIES]
-        inside = [secret for value in (*values, *proxies) for secret in secrets_in(value)]
-        found = {*inside, *(getattr(self, name) for name in SECRET)}
+        inside = [secret for text in (*texts.values(), *proxies) for secret in secrets_in(text)]
+        found = {*inside, *(texts[name] for name in SECRET)}
         return sorted((each for each in found if len(each) >= LEAST), key=len, reverse=True)
 
     def __repr__(self) -> str:
-        changed = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
         shown = self.shown
+        changed = [name for name, declared in DECLARED.items() if getattr(self, name) != declared.default]
         return f"Settings({', '.join(f'{name}={shown[name]!r}' for name in changed)})"
 
     @property
     def shared(self) -> dict[str, str]:
-        """What a worker must know to do a run as it was asked for. Keys and places are its own, and so are credentials
-        inside an address: the record of a run has none."""
-        return {each.name: masked(getattr(self, each.name)) for each in fields(self) if each.name not in OWN}
+        """Return what a worker must know to do a run as it was asked for. Keys and places are its own, and so are
+        credentials inside an address: the record of a run has none."""
+        return {name: masked(text) for name, text in self.texts.items() if not DECLARED[name].is_own}
 
     def with_shared(self, recorded: Mapping[str, str]) -> Settings:
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in OWN}
-        for name, value in recorded.items():
-            if name not in values or value == masked(values[name]):
+        """Return these settings with those of the record of a run. Raise BadSetting if its address had credentials that
+        this process does not have."""
+        own, changed = self.shared, dict[str, Any]()
+        for name, text in recorded.items():
+            if name not in own or text == own[name]:
                 continue
-            if name in KEY_OF and HIDDEN in value:
+            if name in KEY_OF and HIDDEN in text:
                 raise BadSetting(
-                    f"The run asks for {name} {value}, and this process does not have the login or key that belongs "
+                    f"The run asks for {name} {text}, and this process does not have the login or key that belongs "
                     "there.",
                     advice=f"Start it with TABLEWRIGHT_{name.upper()} set to the whole address.",
                 )
-            values[name] = value
-        return replace(self, **values)
+            changed[name] = read_setting(name, text, f"{name} in the record of the run")
+        return replace(self, **changed)
 
 
-def load_settings(
-    flags: Mapping[str, str] | None = None,
-    environ: Mapping[str, str] | None = None,
-    file: Path = FILE,
-    *,
-    folder_may_place: bool = True,
-) -> Settings:
-    """Raises UntrustedFolder where the folder's file says where data is kept, keys come from outside the folder, and
-    the user has not confirmed it. Without `folder_may_place` the caller keeps data elsewhere, and the file does not
-    count for that."""
-    environ = os.environ if environ is None else environ
-    names = [declared.name for declared in fields(Settings)]
-    folder, user = read_file(file, names), read_file(user_file(environ), names, is_users=True)
-    own = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
-    own |= {name: value for name, value in (flags or {}).items() if value}
-    if not folder_may_place:
-        folder = {name: value for name, value in folder.items() if name not in PLACES}
-    yours = user | own
-    places = {name: folder[name] for name in PLACES if folder.get(name) and name not in own}
-    outside = [name for name in OUTSIDE_KEYS if yours.get(name)]
-    outside += [variable for variable in KEY_VARIABLES if environ.get(variable)]
-    if "database_url" in places and environ.get("PGPASSWORD"):
-        outside.append("PGPASSWORD")
-    if places and outside:
-        check_folder(file, places, outside, yours.get("trusted_folders", ""), user_file(environ).parent)
-    home = Settings(**(user | folder | own)).home_folder
-    saved = read_saved(home)
-    if "home" in places:
-        check_saved(saved, yours, home, file)
-    merged = saved | user | folder | own
-    merged |= bind_keys(merged, own, user, folder, saved, environ)
-    settings = Settings(**merged)
-    check_addresses(settings, saved, user | folder | own, environ, PAGE)
-    check_addresses(settings, folder, own, environ, file)
-    return settings
+# ── reading and writing a value ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def bind_keys(
-    merged: Mapping[str, str],
-    own: Mapping[str, str],
-    user: Mapping[str, str],
-    folder: Mapping[str, str],
-    saved: Mapping[str, str],
-    environ: Mapping[str, str],
-) -> dict[str, Key]:
-    """Return the keys in use, each bound to the address that its own source gives.
+class Declared(NamedTuple):
+    """A setting as `Settings` declares it. `kind` is its type, with its limits and without None."""
 
-    The user's own file is written by the user alone, so an address in it also counts for keys of the environment. Not
-    the other way round: what fills an environment may belong to a folder.
-    """
-    yours = {**user, **own}
-    sources: list[tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]] = [
-        (own, yours, environ),
-        (user, user, {}),
-        (folder, folder, {}),
-        (saved, saved, {}),
-    ]
-    bound: dict[str, Key] = {}
-    for name in OUTSIDE_KEYS:
-        for layer, beside, variables in sources:
-            if not merged.get(name) or layer.get(name) != merged[name]:
-                continue
-            text = layer[name]
-            key = text if isinstance(text, Key) else issue_key(name, text, beside, environ=variables)
-            bound[name] = bound[name].also_for(key.origins) if name in bound else key
-    trusted = trusted_origins(yours.get("trusted_hosts", ""))
-    return {name: key.also_for(trusted) for name, key in bound.items()}
+    kind: Any
+    base: Any
+    default: Any
+    limits: msgspec.Meta
+    label: str
+    unit: Unit | None
+    is_own: bool
+    is_secret: bool
 
+    @property
+    def help(self) -> str:
+        return self.limits.description or ""
 
-def check_saved(saved: Mapping[str, str], yours: Collection[str], home: Path, file: Path) -> None:
-    """Raise BadSetting for what the file of a folder may not set, and the home that it names has saved."""
-    for name in NOT_IN_A_FOLDER.keys() & saved.keys() - set(yours):
-        raise BadSetting(
-            f"{name} cannot stand in {home / SAVED_FILE}, in the home that {file} names: {NOT_IN_A_FOLDER[name]}.",
-            kept="Nothing was sent.",
-            advice=f"Set {PREFIX}{name.upper()} in the environment; or set {PREFIX}HOME there, if the home is yours.",
-        )
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return get_args(self.base) if get_origin(self.base) is Literal else ()
+
+    @property
+    def accepted(self) -> str:
+        """Return in words what the setting may be."""
+        if self.choices:
+            *others, last = filter(None, self.choices)
+            return f"{'one of ' if len(others) > 1 else ''}{', '.join(others)} or {last}"
+        if self.base in TYPES:
+            return TYPES[self.base]
+        noun = f"a {'whole ' if self.base is int else ''}number{f' of {self.unit}' if self.unit else ''}"
+        if self.limits.gt is not None:
+            return f"{noun} above {self.limits.gt}"
+        return f"{noun} from {self.limits.ge} {'up' if self.limits.le is None else f'to {self.limits.le:,}'}"
 
 
-def with_changes(
-    settings: Settings, changes: Mapping[str, str], environ: Mapping[str, str] | None = None, file: Path = FILE
-) -> tuple[Settings, dict[str, str]]:
-    """The settings of a running process with these changes saved, and what is to be saved; an empty value is the
-    default again. A saved key is for one provider at one address: it is dropped where these change without a new key.
-    Raises BadSetting for what is set elsewhere, and where a key from elsewhere would go to a saved address."""
-    environ = os.environ if environ is None else environ
-    elsewhere = set_elsewhere(environ, file)
-    usual = Settings()
-    wanted = {name: value or getattr(usual, name) for name, value in changes.items()}
-    for name, value in wanted.items():
-        if name in elsewhere and value != getattr(settings, name):
-            raise BadSetting(f"{name} is set by {elsewhere[name]}.", advice="Change it there and restart the server.")
-    changes = {name: value for name, value in changes.items() if name not in elsewhere}
-    if elsewhere.get("home") == str(file):
-        check_saved({name: value for name, value in changes.items() if value}, elsewhere, settings.home_folder, file)
-    changed = replace(settings, **{name: value for name, value in wanted.items() if name not in elsewhere})
-    for key in SECRET & SAVED - elsewhere.keys():
-        if not changes.get(key) and key_is_for(changed, key) != key_is_for(settings, key):
-            changes[key] = ""
-            changed = replace(changed, **{key: ""})
-        elif text := changes.get(key):
-            values = {each.name: getattr(changed, each.name) for each in fields(changed)}
-            changes[key] = bound = issue_key(key, text, values)
-            changed = replace(changed, **{key: bound.also_for(trusted_origins(settings.trusted_hosts))})
-    saved = {name: getattr(changed, name) for name in SAVED if name not in elsewhere and getattr(changed, name)}
-    try:
-        check_addresses(changed, saved, elsewhere, environ, PAGE)
-    except BadSetting as error:
-        advice = "Type the key for this address here, or set the address where its key is set."
-        raise BadSetting(error.what, kept=error.kept, advice=advice) from None
-    return changed, changes
+TYPES = {bool: "yes or no", str: "a text", tuple: "texts with commas between them"}
 
 
-def key_is_for(settings: Settings, key: str) -> tuple[str, str]:
-    """The provider and the address that a key is sent to."""
-    if key not in SENT_TO:
-        return "", ""
-    values = {name: getattr(settings, name) for name in SENT_TO[key] if name}
-    return values.get(SENT_TO[key].provider, "").partition(":")[0], values[SENT_TO[key].address]
+def declare() -> dict[str, Declared]:
+    hints = get_type_hints(Settings, include_extras=True)
+    return {each.name: declared_as(hints[each.name], each.default) for each in fields(Settings)}
 
 
-def set_elsewhere(environ: Mapping[str, str] | None = None, file: Path = FILE) -> dict[str, str]:
-    """By name, what sets a setting so that it cannot be changed on the page: a variable, or a file of settings."""
-    environ = os.environ if environ is None else environ
-    names = [declared.name for declared in fields(Settings)]
-    own = user_file(environ)
-    found = dict.fromkeys(read_file(own, names, is_users=True), str(own)) | dict.fromkeys(
-        read_file(file, names), str(file)
-    )
-    return found | {name: PREFIX + name.upper() for name in names if environ.get(PREFIX + name.upper())}
-
-
-def check_addresses(
-    settings: Settings,
-    layer: Mapping[str, str],
-    above: Collection[str],
-    environ: Mapping[str, str],
-    file: Path,
-) -> None:
-    """For the addresses of a layer that nothing above it sets."""
-    for name in KEY_OF:
-        if name in layer and name not in above:
-            check_address(name, settings, layer, environ, file)
-
-
-def check_address(
-    name: str, settings: Settings, layer: Mapping[str, str], environ: Mapping[str, str], file: Path
-) -> None:
-    """Raises BadSetting where a layer would have a key that is not its own sent to an address of its own. The client
-    that carries the key would refuse it; this says it before anything runs, and which file it is."""
-    key_name = KEY_OF[name]
-    values = {each: getattr(settings, each) for each in SENT_TO[key_name] if each} | {name: layer[name]}
-    address = address_in(key_name, values)
-    keys: list[Key] = [getattr(settings, key_name)] if getattr(settings, key_name) else []
-    if name == "model_base_url" and not keys:
-        provider = provider_in(key_name, values)
-        keys = [variable_key(provider, each, environ, settings.trusted_hosts) for each in KEYS_OF.get(provider, ())]
-    if "://" not in address or not any(keys) or any(key.allows(address) for key in keys):
-        return
-    host = shown_origin(origin_of(address)).partition("://")[2]
-    raise BadSetting(
-        f"{file} sets {name} to {layer[name]}: your {key_name.removesuffix('_api_key')} key would be sent there, and "
-        "it is set elsewhere.",
-        kept="Nothing was sent.",
-        advice=f"If you trust that address, set {PREFIX}TRUSTED_HOSTS to {host} in the environment; else remove {name} "
-        f"from {file}.",
+def declared_as(annotated: Any, default: Any) -> Declared:
+    whole, limits = get_args(annotated)
+    (base,) = [each for each in get_args(whole) if each is not NoneType] if NoneType in get_args(whole) else [whole]
+    about = limits.extra
+    return Declared(
+        kind=Annotated[base, limits],
+        base=tuple if get_origin(base) is tuple else base,
+        default=default,
+        limits=limits,
+        label=about["label"],
+        unit=about["unit"],
+        is_own=about["own"],
+        is_secret=about["secret"],
     )
 
 
-def user_file(environ: Mapping[str, str]) -> Path:
-    """Where a user keeps settings for all folders."""
-    home = environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/nonexistent")) / ".config"
-    return Path(home) / "tablewright" / "config.toml"
-
-
-def read_file(file: Path, names: list[str], *, is_users: bool = False) -> dict[str, str]:
-    """Numbers and yes or no may stand in it as such."""
-    if not file.is_file():
-        return {}
+def read_setting(name: str, value: object, written_as: str = "") -> Any:
+    """Return a value as the type of its setting; nothing is the default. Raise BadSetting, with the name that the user
+    wrote, if it cannot be that."""
+    declared = DECLARED[name]
+    if value is declared.default or isinstance(value, Key):
+        return value
+    text = write_setting(value).strip() if value is None or isinstance(value, PLAIN) else ""
+    if not text and not isinstance(value, list | tuple | dict):
+        return declared.default
     try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{file} cannot be read: {error}.") from None
-    for name, value in values.items():
-        if name not in names:
-            near = did_you_mean(name, names).strip()
-            raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=near or f"Known: {', '.join(names)}.")
-        if name == "plugins" or (name in NOT_IN_A_FOLDER and not is_users):
-            raise BadSetting(
-                f"{name} cannot stand in {file}: {NOT_IN_A_FOLDER[name]}.",
-                advice=f"Set {PREFIX}{name.upper()} in the environment.",
-            )
-        if not isinstance(value, str | int | float):
-            raise BadSetting(f"{name} in {file} must be a text in quotes, a number, true or false.")
-    return {name: plain(value) for name, value in values.items()}
+        return msgspec.convert(parse_text(declared, text) if text else value, declared.kind, strict=False)
+    except (msgspec.ValidationError, ValueError):
+        advice = f"Units: {', '.join(UNITS[declared.unit])}." if declared.unit else ""
+        raise BadSetting(f"{written_as or name} must be {declared.accepted}, not {value!r}.", advice=advice) from None
 
 
-def plain(value: str | float | os.PathLike[str]) -> str:
+PLAIN = (str, bool, int, float, os.PathLike)
+TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+NUMBER_WITH_UNIT = re.compile(r"(?P<number>.*?[\d.])\s*(?P<unit>[A-Za-z]+)")
+
+
+def parse_text(declared: Declared, text: str) -> Any:
+    """Read a text as far as its type says how. Raise ValueError if it cannot be read."""
+    if declared.base is bool:
+        if text.lower() not in TRUTH:
+            raise ValueError(text)
+        return TRUTH[text.lower()]
+    if declared.base is tuple:
+        return tuple(filter(None, map(str.strip, text.split(","))))
+    if declared.choices:
+        return re.sub(r"\s*,\s*", ",", text)
+    if declared.base is str:
+        return text
+    factor = 1.0
+    if declared.unit and (found := NUMBER_WITH_UNIT.fullmatch(text)):
+        factor = {unit.lower(): each for unit, each in UNITS[declared.unit].items()}.get(found["unit"].lower(), 0.0)
+        text = found["number"]
+    number = float(text) * factor
+    if not math.isfinite(number) or not factor:
+        raise ValueError(text)
+    return number
+
+
+def write_setting(value: object) -> str:
+    """Return a value as it would be written in the environment."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return value if isinstance(value, str) else str(value)  # a key stays bound to its addresses
 
 
-def number(text: str, setting: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise BadSetting(f"{setting} must be a number from 0 up, not {text!r}.")
-    return value
-
-
-def yes_or_no(text: str, setting: str) -> bool:
-    word = text.strip().lower()
-    if word not in ("yes", "no", "true", "false", "1", "0"):
-        raise BadSetting(f"{setting} must be yes or no, not {text!r}.")
-    return word in ("yes", "true", "1")
+DECLARED = declare()
+SECRET = frozenset(name for name, declared in DECLARED.items() if declared.is_secret)
+"""Settings that are never shown."""
+OWN = frozenset(name for name, declared in DECLARED.items() if declared.is_own)
+SAVED = frozenset(name for name, declared in DECLARED.items() if declared.label)
+"""Settings that can be saved on the settings page. The rest belongs to whoever starts the process."""

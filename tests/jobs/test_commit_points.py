@@ -14,7 +14,8 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import DiskFull
 from tablewright.services import Services
-from tablewright.settings import Settings, load_settings
+from tablewright.settings import Settings
+from tablewright.settings_sources import load_settings
 from tablewright.store.failures import Treatment, judge_sqlstate
 
 from ..store.outage import Outage

@@ -42,7 +42,7 @@ def test_a_model_that_nobody_knows_gets_a_safe_guess_and_a_setting_overrides_it(
     assert window("openai:own-model", model_base_url=ELSEWHERE) == UNKNOWN_WINDOW
     assert window("openai:own-model", model_base_url=ELSEWHERE, model_window="64000") == 64_000
     assert window("ollama:llama3.1", model_window="32768") == 32_768
-    with pytest.raises(BadSetting, match="model_window must be a number above zero, not 'large'"):
+    with pytest.raises(BadSetting, match="model_window must be a whole number from 1 up, not 'large'"):
         window("openai:gpt-4o", model_window="large")
 
 

@@ -97,7 +97,7 @@ def test_places_are_read_in_their_order(text: str, places: tuple[str, ...]) -> N
     assert places_of(Settings(sources=text)) == places
 
 
-@pytest.mark.parametrize("text", ["", ",", "documents", "web,web", "docs,web,docs", "docs;web"])
+@pytest.mark.parametrize("text", [",", "documents", "web,web", "docs,web,docs", "docs;web"])
 def test_places_that_there_are_not_are_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(BadSetting, match="docs,web"):
         places_of(Settings(sources=text))

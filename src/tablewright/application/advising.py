@@ -49,7 +49,7 @@ class ShortlistVerbs(Application):
                 terms=terms_of(self.settings),
                 limits=shortlist_limits(self.settings),
                 rates=rates_of(self.settings),
-                concurrency=self.settings.rows_at_once,
+                concurrency=self.settings.concurrency,
                 watch=watch,
                 tell=tell,
                 folder=exports,

@@ -13,7 +13,7 @@ from tablewright.domain.model import Step
 from tablewright.domain.text import count_noun
 from tablewright.domain.wording import within_bounds
 from tablewright.journeys.files import Imported
-from tablewright.policies import documents_unasked, terms_of
+from tablewright.policies import terms_of
 from tablewright.store.conversations import Conversation
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class DocumentVerbs(Application):
             open_tools=self.open_tools,
             actor=self.actor,
             terms=terms_of(self.settings),
-            concurrency=self.settings.rows_at_once,
-            unasked=documents_unasked(self.settings),
+            concurrency=self.settings.concurrency,
+            unasked=self.settings.documents_unasked,
             tell=tell,
             row_tables=self.row_tables,
         )

@@ -67,7 +67,7 @@ class EnrichVerbs(Application):
             row_ids=row_ids,
             again=again,
             max_rows=max_rows,
-            concurrency=concurrency or self.settings.rows_at_once,
+            concurrency=concurrency or self.settings.concurrency,
             retry=retry or retry_policy(self.settings),
             terms=terms_of(self.settings),
         )
@@ -108,7 +108,7 @@ class EnrichVerbs(Application):
         filling = FillPlan(
             await self.table(table_id),
             (),
-            concurrency=self.settings.rows_at_once,
+            concurrency=self.settings.concurrency,
             retry=retry_policy(self.settings),
             terms=terms_of(self.settings),
         )

@@ -70,5 +70,4 @@ class WebhookVerbs(Application):
 async def send(settings: Settings, message: dict[str, Any]) -> None:
     from tablewright.sources.webhook import post_signed  # most servers have no webhook
 
-    allow = [host for host in settings.fetch_allow.split(",") if host.strip()]
-    await post_signed(settings.webhook_url, settings.webhook_secret, message, allow=allow)
+    await post_signed(settings.webhook_url, settings.webhook_secret, message, allow=settings.fetch_allow)

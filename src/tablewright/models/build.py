@@ -23,7 +23,7 @@ from tablewright.models.layer import Budgeted, Fallback, Metered, Resting
 from tablewright.models.model import LanguageModel
 from tablewright.models.pace import Slots
 from tablewright.models.retry import Retrying
-from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse, positive
+from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse
 from tablewright.models.structured_output import StructuredOutput
 from tablewright.models.tokens import UNKNOWN_WINDOW, known_window
 
@@ -69,8 +69,8 @@ def window_of(model: Model, access: Access) -> int:
 def limits_from(values: ModelValues, slots: Slots | None = None) -> RateLimits:
     """With the `slots` of a database they hold for all processes on it together."""
     return RateLimits(
-        requests=positive(values.model_requests_per_minute, "model_requests_per_minute"),
-        tokens=positive(values.model_tokens_per_minute, "model_tokens_per_minute"),
+        requests=values.model_requests_per_minute,
+        tokens=values.model_tokens_per_minute,
         slots=slots,
     )
 

@@ -35,13 +35,13 @@ class ModelValues(Protocol):
     @property
     def model_fallback(self) -> str: ...
     @property
-    def model_requests_per_minute(self) -> str: ...
+    def model_requests_per_minute(self) -> float | None: ...
     @property
-    def model_tokens_per_minute(self) -> str: ...
+    def model_tokens_per_minute(self) -> float | None: ...
     @property
-    def model_window(self) -> str: ...
+    def model_window(self) -> int | None: ...
     @property
-    def model_timeout(self) -> str: ...
+    def model_timeout(self) -> float | None: ...
     @property
     def trusted_hosts(self) -> str: ...
     @property
@@ -103,13 +103,12 @@ def providers() -> list[str]:
 
 
 def access_from(values: ModelValues) -> Access:
-    window = positive(values.model_window, "model_window")
     return Access(
         base_url=values.model_base_url,
         api_key=values.model_api_key,
-        timeout=positive(values.model_timeout, "model_timeout"),
+        timeout=values.model_timeout,
         models_folder=values.home_folder / "models",
-        window=None if window is None else int(window),
+        window=values.model_window,
         trusted_hosts=values.trusted_hosts,
     )
 
@@ -172,16 +171,3 @@ def checked_url(url: str) -> str:
             advice="For example http://127.0.0.1:8000/v1.",
         )
     return url
-
-
-def positive(text: str, setting: str) -> float | None:
-    """The number a setting says; None where it is not set."""
-    if not text.strip():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise BadSetting(f"{setting} must be a number above zero, not {text!r}.")
-    return number

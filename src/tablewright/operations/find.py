@@ -161,6 +161,6 @@ async def open_finder(services: Services, watch: Callable[[FindEvent], None] = l
         actor=services.actor,
         terms=terms_of(services.settings),
         rates=rates_of(services.settings),
-        concurrency=services.settings.rows_at_once,
+        concurrency=services.settings.concurrency,
         watch=watch,
     )

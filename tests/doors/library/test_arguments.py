@@ -173,7 +173,7 @@ def test_parsers_that_are_objects_read_documents(tmp_path: Path) -> None:
 
 def test_settings_take_numbers_truth_values_and_paths(tmp_path: Path) -> None:
     settings = tw.Settings(attempts=2, offline=True, home=tmp_path)  # type: ignore[arg-type]
-    assert (settings.attempts, settings.offline, settings.home) == ("2", "yes", str(tmp_path))
+    assert (settings.attempts, settings.offline, settings.home) == (2, True, str(tmp_path))
     assert tw.transform(ROWS, TWICE, settings=settings).column("Twice") == [4]
     with pytest.raises(tw.BadSetting, match="attempts must be"):
         tw.Settings(attempts=[2])  # type: ignore[arg-type]

@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from tablewright.models.pull import CatalogModel, Hub
 from tablewright.services import FileOptions, Services
-from tablewright.settings import Settings, load_settings
+from tablewright.settings import Settings
+from tablewright.settings_sources import load_settings
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.google import ACCOUNT, LINK, SHARED, running_google
 from tests.models.endpoint import Asked, Endpoint, Reply, answer, json_reply, running_endpoint

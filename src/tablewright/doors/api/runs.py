@@ -25,7 +25,6 @@ from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
 from tablewright.operations.paths import hider_for
 from tablewright.services import Fill, RetryPolicy, Run, retry_policy
-from tablewright.settings import number
 
 router = resource("runs")
 
@@ -163,8 +162,7 @@ class AskedRun(Body):
         own = visit.services.settings
         asked: dict[str, str] = {}
         if self.budget is not None:
-            most = number(own.budget, "budget")
-            asked["budget"] = str(self.budget if most is None else min(self.budget, most))
+            asked["budget"] = str(self.budget if own.budget is None else min(self.budget, own.budget))
         if self.sources:
             asked["sources"] = self.sources
         if self.evidence:

@@ -107,10 +107,10 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
         search="sample",
         model=f"openai:{NAME}",
         model_base_url=model_url,
-        model_window="128000",
-        model_timeout="1800",
-        concurrency="1",
-        attempts="1",
+        model_window=128_000,
+        model_timeout=1800.0,
+        concurrency=1,
+        attempts=1,
     )
     async with Services.open(settings) as services:
         with as_file(files("tablewright.sample") / "companies.csv") as path:

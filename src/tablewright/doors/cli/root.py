@@ -69,11 +69,11 @@ def with_app(work: Callable[[Services], Awaitable[T]], flags: Mapping[str, str] 
 def load_confirmed_settings(flags: Mapping[str, str] | None = None) -> Settings:
     """Load the settings. If the folder says where data is kept while keys come from outside it, a person at the
     terminal is asked whether they trust it, and a yes is remembered; without one, UntrustedFolder is raised."""
-    from tablewright.settings import load_settings
+    from tablewright.settings_sources import load_settings
     from tablewright.trusted_folders import trust_folder
 
     try:
-        return load_settings(flags)
+        return load_settings(flags, flag_as_written=option_of)
     except UntrustedFolder as refused:
         if "--json" in sys.argv[1:] or not output.has_terminal():
             raise
@@ -81,7 +81,12 @@ def load_confirmed_settings(flags: Mapping[str, str] | None = None) -> Settings:
         if not output.ask("Do you trust this folder, now and from now on?"):
             raise
         trust_folder(refused)
-        return load_settings(flags)
+        return load_settings(flags, flag_as_written=option_of)
+
+
+def option_of(setting: str) -> str:
+    """Return the option that sets a setting for one command."""
+    return {"budget_tokens": "--tokens", "sources": "--source"}.get(setting, f"--{setting}")
 
 
 def say_how_to_add_a_model() -> None:

@@ -134,9 +134,10 @@ def quota(
 
 
 def limit_in(text: str, what: str) -> float | None:
-    from tablewright.settings import number
+    from tablewright.settings import read_setting
 
-    return None if text.strip() == "none" else number(text, what)
+    limit: float | None = None if text.strip() == "none" else read_setting(f"quota_{what}", text, f"--{what}")
+    return limit
 
 
 def done(name: str, json: bool, change: Callable[[Services], Awaitable[object]], sentence: str) -> None:

@@ -31,7 +31,7 @@ from tablewright.operations.documents import AddDocuments, add_documents
 from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
 from tablewright.operations.rows import spec_field
 from tablewright.services import Imported
-from tablewright.settings import plain
+from tablewright.settings import write_setting
 
 if TYPE_CHECKING:
     from tablewright.services import RowFunction, Strategy
@@ -208,7 +208,7 @@ async def fill(
     notes: Sequence[str] = (),
 ) -> TableResult:
     services = session.services
-    texts = {name: plain(value) for name, value in (params or {}).items()}
+    texts = {name: write_setting(value) for name, value in (params or {}).items()}
     with session.bar.drawn("Filling"):
         run = await services.plan_enrich(
             imported.table.id,

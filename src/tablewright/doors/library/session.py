@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
@@ -21,7 +21,8 @@ from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.services import FileOptions, Imported, Services
-from tablewright.settings import Settings, load_settings, plain
+from tablewright.settings import DECLARED, Settings
+from tablewright.settings_sources import load_settings
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -63,7 +64,7 @@ class Options(TypedDict, total=False):
     budget_tokens: int
     concurrency: int
     offline: bool
-    fetch_allow: str
+    fetch_allow: str | Sequence[str]
     fetch_delay: float
     fetch_robots: bool
     embedder: str
@@ -78,7 +79,7 @@ class Options(TypedDict, total=False):
     research_pages: int
     research_rounds: int
     research_claims: int
-    research_sites: str
+    research_sites: int
     research_memo_tokens: int
     research_items: int
 
@@ -162,7 +163,7 @@ async def opened(options: Options, verb: Callable[..., Any]) -> AsyncIterator[Se
 
 def check_options(options: Options, verb: Callable[..., Any]) -> None:
     """Raises BadSetting for what the verb does not take, with the nearest of its parameters and options."""
-    known = [*(each.name for each in fields(Settings)), "settings", "progress", "parsers"]
+    known = [*DECLARED, "settings", "progress", "parsers"]
     for name in options:
         if name not in known:
             near = did_you_mean(name, [*signature(verb).parameters, *Options.__annotations__, *known])
@@ -190,10 +191,10 @@ def keeps(options: Options) -> bool:
 
 
 def settings_from(options: Options, stack: ExitStack) -> Settings:
-    said = {
-        name: plain(value)
+    said: dict[str, Any] = {
+        name: value
         for name, value in options.items()
-        if name not in ("home", "settings", "progress") and isinstance(value, str | int | float | os.PathLike)
+        if name in DECLARED and name != "home" and isinstance(value, str | int | float | os.PathLike | tuple | list)
     }
     given = options.get("settings")
     if given is not None and not isinstance(given, Settings):

@@ -54,7 +54,7 @@ class DocumentTools:
         self._tablewright = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        asks_others = self._tablewright.settings.embedder.strip() != HERE
+        asks_others = self._tablewright.settings.embedder != HERE
         add_tool(server, self._context, self.add_documents, hints(again=True))
         add_tool(server, self._context, self.ask, hints(outside=True))
         add_tool(server, self._context, self.search_documents, hints(reads=True, outside=asks_others))

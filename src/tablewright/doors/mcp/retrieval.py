@@ -35,7 +35,7 @@ class RetrievalTools:
         self._retrieval = context.services.retrieval
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        looks = hints(reads=True, outside=self._context.services.settings.embedder.strip() != HERE)
+        looks = hints(reads=True, outside=self._context.services.settings.embedder != HERE)
         add_tool(server, self._context, self.search_text, hints(reads=True))
         for tool in (
             self.search_vector,

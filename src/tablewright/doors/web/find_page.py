@@ -96,8 +96,8 @@ def find_form(seen: Visit) -> None:
                     "whether they fit your description."
                 )
             )
-        if seen.services.settings.budget:
-            quiet(t("It may spend up to {budget} dollars.", budget=seen.services.settings.budget))
+        if seen.services.settings.budget is not None:
+            quiet(t("It may spend up to {budget} dollars.", budget=seen.services.settings.texts["budget"]))
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
 from tablewright.operations.paths import hider_for
 from tablewright.services import doctor
-from tablewright.settings import Settings
+from tablewright.settings import DECLARED, Settings
 
 if TYPE_CHECKING:
     from tablewright.services import Check, Schedule
@@ -145,8 +144,8 @@ def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
     """What differs from the defaults first; of a secret only whether it is there."""
     lines: list[list[Shown]] = []
     shown = settings.shown
-    for each in sorted(fields(settings), key=lambda each: getattr(settings, each.name) == each.default):
-        lines.append([each.name, hide(shown[each.name]) or "—", each.metadata["help"]])
+    for name, declared in sorted(DECLARED.items(), key=lambda each: getattr(settings, each[0]) == each[1].default):
+        lines.append([name, hide(shown[name]) or "—", declared.help])
     with card(t("Settings")):
         heading(t("Settings"))
         with ui.expansion(t("All settings")).props("dense"):

@@ -200,8 +200,8 @@ def question_form() -> None:
             minutes = count_input(t("Max. minutes"), most=600)
             ui.space()
             button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
-        if visit().services.settings.budget:
-            quiet(t("It may spend up to {budget} dollars.", budget=visit().services.settings.budget))
+        if visit().services.settings.budget is not None:
+            quiet(t("It may spend up to {budget} dollars.", budget=visit().services.settings.texts["budget"]))
     place = ui.element("div").classes("tw-column").props("aria-live=polite")
 
 

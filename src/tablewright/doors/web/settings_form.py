@@ -17,7 +17,8 @@ from tablewright.doors.web.words import language, t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import LANGUAGES, PageText
 from tablewright.services import find_local_servers, list_models, try_settings
-from tablewright.settings import Settings, set_elsewhere, with_changes
+from tablewright.settings import Settings
+from tablewright.settings_sources import set_elsewhere, with_changes
 
 if TYPE_CHECKING:
     from tablewright.doors.server.context import Visit
@@ -162,7 +163,7 @@ class ModelPart(SettingsCard):
 
     def fields(self) -> None:
         settings = self.settings
-        provider, _, name = settings.model.strip().partition(":")
+        provider, _, name = settings.model.partition(":")
         if provider == "openai" and settings.model_base_url:
             provider = ENDPOINT
         providers = translated(PROVIDERS)
@@ -281,7 +282,7 @@ class SearchPart(SettingsCard):
     tests = "search"
 
     def fields(self) -> None:
-        engine, _, address = self.settings.search.strip().partition(":")
+        engine, _, address = self.settings.search.partition(":")
         engines = translated(ENGINES)
         engines.setdefault(engine, engine)
         self.engine = ui.select(engines, value=engine, label=t("Search with")).props("outlined dense")
@@ -325,10 +326,12 @@ class BudgetPart(SettingsCard):
 
     def fields(self) -> None:
         quiet(t("A run stops when it reaches its budget and keeps what it found. Leave empty for no limit."))
-        self.dollars = ui.input(t("Spending limit per run, in dollars"), value=self.settings.budget).props(
+        self.dollars = ui.input(t("Spending limit per run, in dollars"), value=self.settings.texts["budget"]).props(
             "outlined dense"
         )
-        self.tokens = ui.input(t("Token limit per run"), value=self.settings.budget_tokens).props("outlined dense")
+        self.tokens = ui.input(t("Token limit per run"), value=self.settings.texts["budget_tokens"]).props(
+            "outlined dense"
+        )
         self.fixed(self.dollars, "budget")
         self.fixed(self.tokens, "budget_tokens")
 
