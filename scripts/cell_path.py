@@ -27,7 +27,7 @@ COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,Ger
 QUESTION = "Founded:number=What year was {Company} founded?"
 OUTSIDE = {"sample"}
 """What stands for the web here."""
-MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 113, 12, 7
+MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 94, 10, 5
 """The goal is 90, 0 and 0."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tablewright.citations.quotes import Unproved
 from tablewright.decisions.cell_answer import prove_answer
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 
 
 def prove_or_fault(*args: Any, **how: Any) -> tuple[list[Candidate], str]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from tablewright.certificates import trusted_certificates
 from tablewright.corpus.corpus import Corpus
 from tablewright.domain.usage import Usage
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.extras import need
+from tablewright.keys import trusted_certificates
 from tablewright.models.budget import Budget, amount
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
@@ -24,7 +24,7 @@ from tablewright.sources.search.provider import NoSearch, Searching, SearchProvi
 from tablewright.sources.source import CombinedSource, Source
 from tablewright.sources.web import Web, WebCache
 from tablewright.store.store import Store
-from tablewright.strategies.patterns import KeptPatterns
+from tablewright.strategies.row_answers import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.domain.model import Step
-from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.retrieved import Refusal, Retrieved, concerning
 from tablewright.domain.text import count_noun
 from tablewright.errors import OverBudget, SearchError
-from tablewright.models.document_scope import concerning
 from tablewright.sources.source import Hit, Query, Source
 
 if TYPE_CHECKING:

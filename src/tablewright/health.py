@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE
-from tablewright.certificates import trusted_certificates
 from tablewright.domain.model import Noun
 from tablewright.domain.text import count_noun
 from tablewright.domain.usage import Usage, metered
 from tablewright.errors import BadSetting, TablewrightError, UsageError
+from tablewright.keys import trusted_certificates
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
 from tablewright.models.tokens import known_window

@@ -7,9 +7,13 @@ to its addresses where it is read, and every client that carries it asks the key
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
+
+import httpx2
 
 from tablewright.errors import KeyWithheld
 
@@ -209,3 +213,9 @@ def guard_client(client: Client, key: Key) -> Client:
     hooks: Any = client
     hooks.event_hooks["request"].append(refuse)
     return client
+
+
+@cache
+def trusted_certificates() -> ssl.SSLContext:
+    """Those the system trusts. Reading them takes some 20 ms, which each client would spend that is made without."""
+    return httpx2.create_ssl_context()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tablewright.citations.evidence import FROM_STATEMENT, RANGE_END, copies, follows, independent
-from tablewright.domain.confidence import confidence
 from tablewright.domain.model import Field, FieldType
 from tablewright.domain.retrieved import Retrieved
+from tablewright.strategies.findings import confidence
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.citations.untrusted import block, question_block
+from tablewright.citations.quotes import block, question_block
 from tablewright.decisions.cell_answer import CellAnswer, Quoted
 from tablewright.decisions.choose_pages import (
     Choose,

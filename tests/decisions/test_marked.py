@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tablewright.citations.untrusted import question_block
+from tablewright.citations.quotes import question_block
 from tablewright.decisions import answer_with_tools
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
 from tablewright.decisions.choose_pages import (

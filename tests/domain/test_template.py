@@ -7,9 +7,8 @@ import unicodedata
 
 import pytest
 
-from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.fieldspec import columns_in, parse_field, replace_columns, spelled_as_columns
 from tablewright.domain.model import Field, Table
-from tablewright.domain.template import columns_in, replace_columns, spelled_as_columns
 from tablewright.errors import BadField
 
 COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Größe") for form in ("NFC", "NFD"))
@@ -64,8 +63,8 @@ def test_a_template_that_would_become_too_long_is_refused_before_it_is_made() ->
     tracemalloc.start()
     try:
         with pytest.raises(BadField, match=r"longer than 100,000 characters. Name fewer columns"):
-            replace_columns("{A}" * 600, lambda name: value)
+            replace_columns("{A}" * 600, {"A": value})
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
-    assert replace_columns("{A} and { B }", str.lower) == "a and b"
+    assert replace_columns("{A} and { B }", {"A": "a", "B": "b"}) == "a and b"

@@ -9,7 +9,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Finding, Row
 from tablewright.domain.retrieved import Retrieved
 from tablewright.engine.fill import Fill, FillPlan
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 from tablewright.services import FileOptions, Filled, Services
 from tablewright.strategies.findings import checked, resolve_value
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell

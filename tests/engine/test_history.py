@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import SetCell, flag
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Evidence, Field, Finding, Row, Step, Table, given
+from tablewright.domain.model import Attempt, Evidence, Field, Finding, Row, Step, Table, given
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from tablewright.domain.attempts import Assessment, Attempt, WeakColumn
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Conflict, Evidence, Field, Finding, Row
+from tablewright.domain.model import Assessment, Attempt, Conflict, Evidence, Field, Finding, Row, WeakColumn
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
 from tablewright.engine.retry import Retry, merged

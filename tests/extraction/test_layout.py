@@ -12,8 +12,7 @@ from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.layout.lines import barred_tables, lines_in
-from tablewright.extraction.layout.pairs import pairs_in, possible_pairs
+from tablewright.extraction.layout.pairs import barred_tables, lines_in, pairs_in, possible_pairs
 
 LINES = (
     "Rated power: 290 W|Rated power ....... 290 W|Rated power    290 W|Rated power\t290 W|- Rated power: 290 W"

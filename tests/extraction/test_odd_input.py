@@ -12,7 +12,7 @@ from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 from tests.growth import grows_in_proportion
 
 FIELDS = [

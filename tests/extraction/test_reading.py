@@ -8,7 +8,7 @@ from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 
 HIGH = 0.8
 ABOUT_US = """Pellworm Gliders

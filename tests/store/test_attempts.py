@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.domain.attempts import Attempt
-from tablewright.domain.model import Field, given
+from tablewright.domain.model import Attempt, Field, given
 from tablewright.store.learning import KEPT
 from tablewright.store.store import Store
 

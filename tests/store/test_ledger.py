@@ -13,10 +13,9 @@ import pytest
 from sqlalchemy import Connection, text
 
 from tablewright.domain.access import Acting, Metered, Person
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import AddRow, RemoveRow, SetCell
 from tablewright.domain.feed import Progress
-from tablewright.domain.model import Cell, Field, given
+from tablewright.domain.model import Attempt, Cell, Field, given
 from tablewright.domain.research import Brief
 from tablewright.domain.usage import Usage
 from tablewright.errors import OverQuota

@@ -10,8 +10,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.engine.quality import as_cell
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.ambiguity import find_ambiguity
-from tablewright.strategies.findings import checked, resolve_value
+from tablewright.strategies.findings import checked, find_ambiguity, resolve_value
 from tablewright.values.coerce import coerce
 from tests.proving import prove_or_fault
 

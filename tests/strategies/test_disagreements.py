@@ -10,7 +10,7 @@ import pytest
 from tablewright.domain.model import Field, Finding, Money, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.investigation import RowInvestigation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
-from tablewright.extraction.candidate import Candidate, SourceSpan
+from tablewright.extraction.reader import Candidate, SourceSpan
 from tablewright.strategies.findings import ReadCandidate, checked, resolve_value
 
 FOUNDED = Field(name="Founded", type="number")

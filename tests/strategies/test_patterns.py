@@ -9,12 +9,11 @@ import msgspec
 import pytest
 
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.domain.attempts import WeakColumn
-from tablewright.domain.model import Field
+from tablewright.domain.model import Field, WeakColumn
 from tablewright.extraction.about import Subject
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.patterns import KeptPatterns, pattern_key
+from tablewright.strategies.row_answers import KeptPatterns, pattern_key
 
 from ..answering import Answering, form
 from ..models.endpoint import Asked, Endpoint, answer, running_endpoint

@@ -16,9 +16,8 @@ import pytest
 
 from tablewright.domain.model import Field, FieldType
 from tablewright.domain.text import show
-from tablewright.values.answers import LONGEST_LISTED, list_removed
 from tablewright.values.choices import read_list
-from tablewright.values.coerce import Coerced, coerce
+from tablewright.values.coerce import LONGEST_LISTED, Coerced, coerce, list_removed
 from tablewright.values.dates import MONTHS
 from tests.growth import grows_in_proportion
 

@@ -11,9 +11,8 @@ from tablewright.citations.figures import find_unproved_figures
 from tablewright.conditions.compare import compare_value
 from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
-from tablewright.extraction.ambiguity import find_ambiguity
-from tablewright.extraction.candidate import Candidate
-from tablewright.strategies.findings import checked, resolve_value
+from tablewright.extraction.reader import Candidate
+from tablewright.strategies.findings import checked, find_ambiguity, resolve_value
 from tablewright.values.coerce import coerce
 from tablewright.values.same_value import Purpose, length_of, mass_of, same_value
 from tablewright.values.typed import typed

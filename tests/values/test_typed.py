@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.values.typed import typed, unit_in
+from tablewright.values.typed import typed
+from tablewright.values.units import unit_in
 
 
 @pytest.mark.parametrize(

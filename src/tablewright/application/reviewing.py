@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tablewright.application.base import Application
-from tablewright.domain.attempts import Attempt
-from tablewright.domain.model import Cell, RowId
+from tablewright.domain.model import Attempt, Cell, RowId
 from tablewright.engine.outcome import Filled
 from tablewright.errors import NotFound
 from tablewright.journeys import enrich

@@ -11,7 +11,7 @@ from tablewright.corpus.search import CorpusSearch
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import NotFound
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 from tablewright.models.embedder import Embedder
 from tablewright.sources.provenance import note_private
 from tablewright.sources.source import Hit, Query, Searched

@@ -10,9 +10,8 @@ from functools import lru_cache
 from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.text import normalize_whitespace
-from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.layout.lines import TextLine, lines_in
-from tablewright.extraction.layout.pairs import LabelPair, blanks_in, starts_label
+from tablewright.extraction.layout.pairs import LabelPair, TextLine, blanks_in, lines_in, starts_label
+from tablewright.extraction.reader import Candidate
 from tablewright.store.snapshot import PropertyAt
 from tablewright.text import SMALL_WORDS, roots
 from tablewright.values.answers import is_not_found

@@ -8,10 +8,8 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.evidence import follows
-from tablewright.citations.quotes import Unproved, locate_quote, prove_each, prove_quote
-from tablewright.citations.untrusted import WARNING, block
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.citations.quotes import WARNING, Unproved, block, locate_quote, prove_each, prove_quote
+from tablewright.decisions.decision import Prompt, Unusable, headed_block, join_parts
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words

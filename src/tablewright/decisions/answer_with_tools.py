@@ -12,15 +12,14 @@ from typing import Literal
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.quotes import prove_each
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.quotes import WARNING, block, prove_each, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
 from tablewright.decisions.choose_pages import Offer, result_block
-from tablewright.decisions.prompt_text import describe_column, fit_sources, row_block, source_heading
+from tablewright.decisions.decision import describe_column, fit_sources, row_block, source_heading
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 
 _ANSWER = """\
 Answer from what you have read, never from memory, and only about the very thing of this row, not another of its \

@@ -27,7 +27,7 @@ from tablewright.citations.quotes import Unproved, find_quote, prove_each
 from tablewright.domain.model import Basis, Field, FieldType, Money
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened, show_float
-from tablewright.extraction.candidate import Candidate, SameRow, SourceSpan
+from tablewright.extraction.reader import Candidate, SameRow, SourceSpan
 from tablewright.text import page_pieces
 from tablewright.values.choices import exact_option
 from tablewright.values.coerce import coerce, is_not_found

@@ -8,10 +8,8 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import prove_each
-from tablewright.citations.untrusted import WARNING, block, clean_line
-from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.prompt_text import page_blocks
+from tablewright.citations.quotes import WARNING, block, clean_line, prove_each
+from tablewright.decisions.decision import Prompt, accept, page_blocks
 from tablewright.decisions.take_notes import CitedStatement, describe_research, prove_note
 from tablewright.domain.model import Noun, Stance
 from tablewright.domain.research import Brief, Verdict

@@ -12,9 +12,17 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
-from tablewright.decisions.decision import Prompt, Unusable, pick_numbered
-from tablewright.decisions.prompt_text import describe_columns, headed_block, join_parts, lines_block, row_block
+from tablewright.citations.quotes import LEFT_OUT, WARNING, block, looks_like_prompt_injection, question_block
+from tablewright.decisions.decision import (
+    Prompt,
+    Unusable,
+    describe_columns,
+    headed_block,
+    join_parts,
+    lines_block,
+    pick_numbered,
+    row_block,
+)
 from tablewright.decisions.shortlist.prompt_parts import wanted_block
 from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.listing import ListPlan

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING
-from tablewright.decisions.decision import Prompt, Unusable, answers_by_number
-from tablewright.decisions.prompt_text import text_blocks
+from tablewright.citations.quotes import WARNING
+from tablewright.decisions.decision import Prompt, Unusable, answers_by_number, text_blocks
 from tablewright.domain.model import Noun
 from tablewright.domain.text import normalize_whitespace
 from tablewright.models.text_budget import BEGINNING

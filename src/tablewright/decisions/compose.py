@@ -12,10 +12,18 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.quotes import FoundQuote, Unproved, lines_around, prove_each, prove_quote, prove_statement
-from tablewright.citations.untrusted import WARNING, harmless_line, question_block
-from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.prompt_text import headed_block, join_parts, text_blocks
+from tablewright.citations.quotes import (
+    WARNING,
+    FoundQuote,
+    Unproved,
+    harmless_line,
+    lines_around,
+    prove_each,
+    prove_quote,
+    prove_statement,
+    question_block,
+)
+from tablewright.decisions.decision import Prompt, accept, headed_block, join_parts, text_blocks
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import shortened

@@ -7,11 +7,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.quotes import Unproved, prove_each, prove_statement
-from tablewright.citations.untrusted import WARNING, harmless_line, question_block
+from tablewright.citations.quotes import WARNING, Unproved, harmless_line, prove_each, prove_statement, question_block
 from tablewright.decisions.compose import MOST
-from tablewright.decisions.decision import Prompt, accept, pick_numbered
-from tablewright.decisions.prompt_text import lines_block
+from tablewright.decisions.decision import Prompt, accept, lines_block, pick_numbered
 from tablewright.domain.model import Noun
 
 INSTRUCTIONS = f"""\

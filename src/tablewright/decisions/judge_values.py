@@ -13,9 +13,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.untrusted import WARNING, block, marked, question_block
-from tablewright.decisions.decision import Prompt, Unusable, answers_by_number
-from tablewright.decisions.prompt_text import describe_column, quote_lines, row_block
+from tablewright.citations.quotes import WARNING, block, marked, question_block
+from tablewright.decisions.decision import Prompt, Unusable, answers_by_number, describe_column, quote_lines, row_block
 from tablewright.domain.model import Evidence, Field, Noun
 from tablewright.extraction.about import Subject
 

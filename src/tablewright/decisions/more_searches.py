@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.quotes import WARNING, block, question_block
 from tablewright.decisions.decision import Prompt
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.listing import ListPlan

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import block, question_block
+from tablewright.citations.quotes import block, question_block
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.domain.fieldspec import PLACEHOLDER
 from tablewright.domain.model import Field, Noun, column_key
-from tablewright.domain.template import PLACEHOLDER
 
 INSTRUCTIONS = """\
 Somebody has a table and says what else they want to know of every row. You turn that into new columns; careful \

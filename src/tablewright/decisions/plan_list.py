@@ -12,11 +12,10 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import question_block
+from tablewright.citations.quotes import question_block
 from tablewright.conditions.comparable import check_condition
-from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.decision import Prompt, Unusable, describe_column
 from tablewright.decisions.plan_question import PlannedCondition
-from tablewright.decisions.prompt_text import describe_column
 from tablewright.domain.condition import ORDERED, Condition, describe_condition
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Field, Noun, column_key

@@ -10,13 +10,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.untrusted import WARNING, block, looks_like_prompt_injection, question_block
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.prompt_text import describe_columns, row_block
-from tablewright.domain.attempts import WeakColumn
-from tablewright.domain.model import Field, Noun
+from tablewright.citations.quotes import WARNING, block, looks_like_prompt_injection, question_block
+from tablewright.decisions.decision import Prompt, Unusable, describe_columns, row_block
+from tablewright.domain.fieldspec import PLACEHOLDER
+from tablewright.domain.model import Field, Noun, WeakColumn
 from tablewright.domain.rowkey import fold, split_words
-from tablewright.domain.template import PLACEHOLDER
 from tablewright.extraction.about import Subject
 from tablewright.models.text_budget import batches
 from tablewright.text import SMALL_WORDS, roots

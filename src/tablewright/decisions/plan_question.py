@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.quotes import WARNING, block, question_block
 from tablewright.conditions.comparable import check_condition
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.decisions.decision import Prompt, Unusable, headed_block, join_parts
 from tablewright.domain.condition import Condition
 from tablewright.domain.corpus import Aggregate
 from tablewright.domain.model import Field, Noun, column_key

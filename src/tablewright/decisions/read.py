@@ -13,17 +13,24 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from tablewright.citations.quotes import prove_each
-from tablewright.citations.untrusted import WARNING, question_block
+from tablewright.citations.quotes import WARNING, prove_each, question_block
 from tablewright.decisions.cell_answer import CellAnswer, TextVerdict, prove_answer
-from tablewright.decisions.decision import Prompt, Unusable, answers_by_name, reply_by_name
-from tablewright.decisions.prompt_text import describe_columns, fit_sources, row_block, source_heading, text_blocks
+from tablewright.decisions.decision import (
+    Prompt,
+    Unusable,
+    answers_by_name,
+    describe_columns,
+    fit_sources,
+    reply_by_name,
+    row_block,
+    source_heading,
+    text_blocks,
+)
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.reader import SURE
+from tablewright.extraction.reader import SURE, Candidate
 from tablewright.models.text_budget import USUAL_ROOM
 
 INSTRUCTIONS = """\

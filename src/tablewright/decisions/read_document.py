@@ -12,10 +12,17 @@ from msgspec import structs
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.quotes import WARNING, block, question_block
 from tablewright.decisions.cell_answer import MOST_QUOTES, CellAnswer, Quoted
-from tablewright.decisions.decision import Prompt, answers_by_name, reply_by_name
-from tablewright.decisions.prompt_text import describe_columns, fit_sources, row_block, source_heading
+from tablewright.decisions.decision import (
+    Prompt,
+    answers_by_name,
+    describe_columns,
+    fit_sources,
+    reply_by_name,
+    row_block,
+    source_heading,
+)
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead, reading_of
 
 INSTRUCTIONS = """\

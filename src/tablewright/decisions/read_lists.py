@@ -15,10 +15,16 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.evidence import follows, stands_in
-from tablewright.citations.quotes import cite_span, is_near_injection
-from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, accept, pick_numbered
-from tablewright.decisions.prompt_text import describe_column, headed_block, join_parts, number_lines
+from tablewright.citations.quotes import WARNING, block, cite_span, is_near_injection, question_block
+from tablewright.decisions.decision import (
+    Prompt,
+    accept,
+    describe_column,
+    headed_block,
+    join_parts,
+    number_lines,
+    pick_numbered,
+)
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.links import own_page
 from tablewright.domain.listing import ListPlan, Sighting

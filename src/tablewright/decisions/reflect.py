@@ -11,9 +11,8 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, clean_line, marked
-from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.citations.quotes import WARNING, clean_line, marked
+from tablewright.decisions.decision import Prompt, accept, headed_block, join_parts
 from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.model import Noun
 from tablewright.domain.research import (

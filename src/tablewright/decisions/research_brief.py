@@ -7,9 +7,8 @@ from typing import Any, Literal
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, question_block
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.prompt_text import clean_lines
+from tablewright.citations.quotes import WARNING, question_block
+from tablewright.decisions.decision import Prompt, Unusable, clean_lines
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.research import USUAL_EXTENT, Angle, Brief, CatalogField, Length, ReportType, ResearchRequest
 from tablewright.domain.text import shortened

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, question_block
+from tablewright.citations.quotes import WARNING, block, question_block
 from tablewright.conditions.compare import is_text
 from tablewright.conditions.evaluate import Spellings, one_line
-from tablewright.decisions.decision import Prompt, Tell, Unusable, decide
-from tablewright.decisions.prompt_text import join_parts, number_lines
+from tablewright.decisions.decision import Prompt, Tell, Unusable, decide, join_parts, number_lines
 from tablewright.domain.corpus import Typed
 from tablewright.domain.model import Noun
 from tablewright.domain.rowkey import row_key

@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.quotes import prove_each, prove_statement
-from tablewright.citations.untrusted import WARNING, block, clean
+from tablewright.citations.quotes import WARNING, block, clean, prove_each, prove_statement
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Noun
 from tablewright.models.text_budget import SUMMARY_TOKENS, sample_text

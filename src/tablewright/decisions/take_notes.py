@@ -15,16 +15,17 @@ from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
 from tablewright.citations.quotes import (
+    WARNING,
     cite_span,
+    clean_line,
     is_near_injection,
     lines_around,
     prove_each,
     prove_quote,
     prove_statement,
+    question_block,
 )
-from tablewright.citations.untrusted import WARNING, clean_line, question_block
-from tablewright.decisions.decision import Correction, Prompt, Unusable
-from tablewright.decisions.prompt_text import lines_block, page_blocks
+from tablewright.decisions.decision import Correction, Prompt, Unusable, lines_block, page_blocks
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.research import Brief
 from tablewright.domain.retrieved import Retrieved

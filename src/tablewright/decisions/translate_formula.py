@@ -14,11 +14,10 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.citations.figures import read_figures
-from tablewright.citations.untrusted import block, question_block
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.prompt_text import describe_type
+from tablewright.citations.quotes import block, question_block
+from tablewright.decisions.decision import Prompt, Unusable, describe_type
+from tablewright.domain.fieldspec import PLACEHOLDER
 from tablewright.domain.model import Field, Noun
-from tablewright.domain.template import PLACEHOLDER
 from tablewright.errors import UsageError
 from tablewright.models.text_budget import COLUMNS
 from tablewright.values.choices import exact_option

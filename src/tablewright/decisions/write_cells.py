@@ -13,10 +13,16 @@ from pydantic import BaseModel, ConfigDict
 
 from tablewright.citations.evidence import conversion, follows, stands_in
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.quotes import Unproved, prove_each
-from tablewright.citations.untrusted import block, question_block
-from tablewright.decisions.decision import Prompt, accept, answers_by_name, reply_by_name
-from tablewright.decisions.prompt_text import describe_type, headed_block, join_parts
+from tablewright.citations.quotes import Unproved, block, prove_each, question_block
+from tablewright.decisions.decision import (
+    Prompt,
+    accept,
+    answers_by_name,
+    describe_type,
+    headed_block,
+    join_parts,
+    reply_by_name,
+)
 from tablewright.domain.model import Basis, Field, Noun, Value
 from tablewright.domain.text import show
 from tablewright.models.text_budget import EXAMPLE_CELL, EXAMPLES

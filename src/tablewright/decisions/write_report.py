@@ -12,10 +12,8 @@ from typing import Any
 from pydantic import BaseModel, PrivateAttr
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.quotes import Unproved, prove_each
-from tablewright.citations.untrusted import WARNING, clean_line, marked, question_block
-from tablewright.decisions.decision import Correction, Prompt, Unusable, answers_by_number
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.citations.quotes import WARNING, Unproved, clean_line, marked, prove_each, question_block
+from tablewright.decisions.decision import Correction, Prompt, Unusable, answers_by_number, headed_block, join_parts
 from tablewright.decisions.reflect import site_of
 from tablewright.decisions.take_notes import describe_research
 from tablewright.domain.model import Noun

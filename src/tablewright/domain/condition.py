@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tablewright.domain.fieldspec import PLACEHOLDER
 from tablewright.domain.model import Noun
-from tablewright.domain.template import PLACEHOLDER
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal, TypeAlias
 
 from tablewright.domain.model import Noun
@@ -59,3 +62,20 @@ def content_hash(text: str) -> str:
 def is_document(origin: str) -> bool:
     """Whether it is the id of one of the user's documents rather than an address."""
     return "://" not in origin
+
+
+_about: ContextVar[tuple[str, ...]] = ContextVar("about", default=())
+
+
+@contextmanager
+def concerning(origins: Iterable[str]) -> Iterator[None]:
+    """Inside, models are asked about the documents among these."""
+    token = _about.set((*_about.get(), *filter(is_document, origins)))
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def concerned() -> tuple[str, ...]:
+    return _about.get()

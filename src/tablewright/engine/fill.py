@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.feed import Progress, Stage
-from tablewright.domain.model import Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
+from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures

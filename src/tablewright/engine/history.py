@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import flag_note
-from tablewright.domain.model import Cell, Field, Noun, Row, RowId
+from tablewright.domain.model import Attempt, Cell, Field, Noun, Row, RowId
 from tablewright.domain.text import shortened, show
 from tablewright.store.learning import Remark
 from tablewright.store.store import Store

@@ -8,9 +8,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.feed import Progress
-from tablewright.domain.model import Cell, RowId
+from tablewright.domain.model import Attempt, Cell, RowId
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import OverQuota
 from tablewright.store.proposal import Operation

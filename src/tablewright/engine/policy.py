@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.domain.attempts import Attempt
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Attempt, Noun
 
 
 class RetryPolicy(Noun, frozen=True):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tablewright.domain.attempts import Assessment, WeakColumn, Weakness
-from tablewright.domain.model import Cell, Field, Finding, Reason
+from tablewright.domain.model import Assessment, Cell, Field, Finding, Reason, WeakColumn, Weakness
 from tablewright.domain.text import show
 from tablewright.engine.cells import proposed_cell
 

@@ -11,8 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.domain.attempts import Assessment, Attempt
-from tablewright.domain.model import Conflict, Field, Finding, Row, RowId, Step
+from tablewright.domain.model import Assessment, Attempt, Conflict, Field, Finding, Row, RowId, Step
 from tablewright.domain.text import shortened, show
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell, evaluate

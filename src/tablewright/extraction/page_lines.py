@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.citations.untrusted import LEFT_OUT, clean, looks_like_prompt_injection
+from tablewright.citations.quotes import LEFT_OUT, clean, looks_like_prompt_injection
 from tablewright.domain.model import Noun
-from tablewright.extraction.layout.lines import cells_between_bars, is_row, is_rule
+from tablewright.extraction.layout.pairs import cells_between_bars, is_row, is_rule
 from tablewright.models.text_budget import AROUND_A_LINE, PAGE_LINE, batches, cut_text
 
 _FOOTNOTE = re.compile(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")

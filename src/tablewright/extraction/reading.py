@@ -19,10 +19,8 @@ from tablewright.arrays import NDArray, np
 from tablewright.domain.model import Noun
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.about import Subject
-from tablewright.extraction.layout.lines import barred_tables, lines_in
-from tablewright.extraction.layout.pairs import possible_pairs
-from tablewright.extraction.meaning import RELATED, Likeness, Vocabulary
-from tablewright.extraction.wanted import Wanted
+from tablewright.extraction.layout.pairs import barred_tables, lines_in, possible_pairs
+from tablewright.extraction.meaning import RELATED, Likeness, Vocabulary, Wanted
 from tablewright.text import LOOKED_AT, PageSentence, page_sentences
 
 SURELY_OWN = 0.85

@@ -13,10 +13,9 @@ from typing import Literal
 from tablewright.arrays import NDArray, np
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.about import mentions
-from tablewright.extraction.meaning import RELATED, is_light, likeness, words
+from tablewright.extraction.meaning import RELATED, Kind, Wanted, is_light, likeness, words
 from tablewright.extraction.reading import ALIKE, NEARBY, SAME, FieldReading, Seen, WordCoverage, coverage
 from tablewright.extraction.spans import UNSURE, TypedSpan, spans, typed
-from tablewright.extraction.wanted import Kind, Wanted
 from tablewright.text import PageSentence
 from tablewright.values.choices import NEGATIONS
 from tablewright.values.countries import COUNTRIES, STATES

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tablewright.domain.model import Noun
 from tablewright.domain.text import normalize_words, show
-from tablewright.extraction.wanted import Kind, Wanted
+from tablewright.extraction.meaning import Kind, Wanted
 from tablewright.text import SMALL_WORDS
 from tablewright.values.choices import NEGATIONS, plain_boolean
 from tablewright.values.countries import COUNTRIES, COUNTRY_OF, STATES

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from tablewright.domain.fieldspec import PLACEHOLDER, columns_in
 from tablewright.domain.model import Field, Money, Value
-from tablewright.domain.template import PLACEHOLDER, columns_in
 from tablewright.domain.text import show
 from tablewright.errors import BadFormula
 from tablewright.formulas.functions import (

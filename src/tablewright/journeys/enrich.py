@@ -13,8 +13,8 @@ import msgspec
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_columns import ColumnsToPlan, PlanColumns
 from tablewright.domain.document import document
+from tablewright.domain.fieldspec import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.model import Field, Row, RowId, Table, column_key
-from tablewright.domain.template import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.text import cell_text, shortened
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms

@@ -16,9 +16,9 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from tablewright.domain.retrieved import concerned
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import ModelUnavailable
-from tablewright.models.document_scope import concerned
 from tablewright.models.layer import Layer, ModelCall
 from tablewright.observe import count
 

@@ -18,10 +18,9 @@ from urllib.parse import quote, urlsplit
 
 import httpx2
 
-from tablewright.certificates import trusted_certificates
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.extras import need
-from tablewright.keys import Key, guard_client, origin_of
+from tablewright.keys import Key, guard_client, origin_of, trusted_certificates
 
 SHEETS = "https://sheets.googleapis.com/v4/spreadsheets"
 DRIVE = "https://www.googleapis.com/drive/v3/files"

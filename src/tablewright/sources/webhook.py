@@ -12,9 +12,8 @@ from typing import Any
 import httpcore2
 import httpx2
 
-from tablewright.certificates import trusted_certificates
 from tablewright.errors import Unreachable
-from tablewright.keys import as_key
+from tablewright.keys import as_key, trusted_certificates
 from tablewright.sources.fetch.guard import FAILURES, AddressGuard, ForbiddenAddress, GuardedNetwork, explain, read_url
 
 SECONDS = 10.0

@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select
 
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.edits import flag_note
-from tablewright.domain.model import Cell, Noun, RowId, Value, given
+from tablewright.domain.model import Attempt, Cell, Noun, RowId, Value, given
 from tablewright.domain.text import shortened, show
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction

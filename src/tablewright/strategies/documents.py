@@ -15,15 +15,14 @@ from tablewright.corpus.field_values import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.read_document import ReadDocument
+from tablewright.domain.fieldspec import PLACEHOLDER
 from tablewright.domain.model import Field, Finding
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.template import PLACEHOLDER
 from tablewright.domain.text import cell_text, new_queries, normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
-from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.reader import ABOUT
-from tablewright.extraction.wanted import wanted
+from tablewright.extraction.meaning import wanted
+from tablewright.extraction.reader import ABOUT, Candidate
 from tablewright.messages.catalogue import PageText
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.strategies import estimates

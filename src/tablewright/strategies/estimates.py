@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from tablewright.citations.untrusted import block
+from tablewright.citations.quotes import block
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.cell_answer import JUDGED_TYPES
@@ -23,9 +23,9 @@ from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.read_document import ReadDocument
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.domain.fieldspec import columns_in
 from tablewright.domain.model import Evidence, Field, Noun
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.template import columns_in
 from tablewright.extraction.about import Subject
 from tablewright.formulas.formula import Formula
 from tablewright.models.text_budget import PAGE_SHARE, ROWS_A_CALL, SHARED_CALL_SHARE

@@ -13,7 +13,7 @@ from tablewright.decisions.choose_pages import Offer
 from tablewright.domain.model import Field, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import new_queries, shortened
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import Candidate
 from tablewright.models.text_budget import PAGE_SHARE
 from tablewright.sources.source import Hit
 from tablewright.strategies.investigation import RowInvestigation

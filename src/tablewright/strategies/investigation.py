@@ -31,8 +31,7 @@ from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.domain.text import count_noun, shortened, show
 from tablewright.extraction.about import NAMESAKE, Subject, about, contradiction, fits
-from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.reader import ABOUT
+from tablewright.extraction.reader import ABOUT, Candidate
 from tablewright.gathering import Decided, Gathering
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.source import Hit, Source

@@ -19,9 +19,8 @@ from tablewright.domain.text import new_queries
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.request_batcher import SHARED_CALLS, rows_a_call
-from tablewright.strategies.row_answers import RowAnswers, RowAttempt
+from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
 from tablewright.strategies.strategy import Expected, Strategy, Task
 from tablewright.strategies.subject import allow_queries, other_columns, queries_for, telling_columns, web_of
 from tablewright.strategies.tools import Need, Tools

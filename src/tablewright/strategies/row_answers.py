@@ -1,19 +1,24 @@
-"""Answers of strategies that investigate rows: an investigation for each thing that a row is asked about, kept between
-attempts."""
+"""Answers of strategies that investigate rows: search patterns for the table, and an investigation for each thing that
+a row is asked about, kept between attempts.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import structs
 
-from tablewright.decisions.plan_patterns import PlanPatterns
+from tablewright.decisions.decision import decide
+from tablewright.decisions.plan_patterns import INSTRUCTIONS, Plan, PlanPatterns
 from tablewright.domain.model import Field, Finding, Noun, Row, Table
 from tablewright.domain.text import cell_text, new_queries
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.sources.source import Source
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.request_batcher import RequestBatcher
 from tablewright.strategies.strategy import FIRST, Feedback, Task, Tell
 from tablewright.strategies.subject import (
@@ -27,6 +32,10 @@ from tablewright.strategies.subject import (
     web_of,
 )
 from tablewright.strategies.tools import Tools
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+    from tablewright.store.cache import Cache
 
 
 class RowAttempt(Noun, frozen=True, gc=True):
@@ -188,3 +197,64 @@ class PerFieldAnswers(RowAnswers):
         queries = queries_for(patterns, subject, attempt.row, (field,))
         allow_queries(queries, planned_anew=bool(asked.avoid))
         return new_queries(queries, (*investigation.queries, *feedback.avoid_queries))
+
+
+# ── search patterns ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+KIND = "patterns"
+
+
+class KeptPatterns:
+    """In the store, beside the answers that were bought."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    async def get(self, key: str) -> tuple[str, ...] | None:
+        kept = await self._cache.get(KIND, key)
+        return None if kept is None else msgspec.json.decode(kept, type=tuple[str, ...])
+
+    async def set(self, key: str, patterns: tuple[str, ...]) -> None:
+        await self._cache.put(KIND, key, msgspec.json.encode(patterns))
+
+
+class PatternGenerator:
+    """Asks the model and keeps what it planned; rows that ask for the same plan wait for one. A plan that had to be
+    made without the model holds for the whole run, but the next one asks again."""
+
+    def __init__(self, model: LanguageModel | None, kept: KeptPatterns | None = None) -> None:
+        self._model = model
+        self._kept = kept
+        self._of_this_run: dict[str, tuple[str, ...]] = {}
+        self._planning: dict[str, asyncio.Lock] = {}
+
+    async def plan(self, asked: PlanPatterns, tell: Tell) -> tuple[str, ...]:
+        if self._model is None:
+            return Plan().fallback(asked)
+        key = pattern_key(asked, self._model.name)
+        async with self._planning.setdefault(key, asyncio.Lock()):
+            patterns = self._of_this_run.get(key) or (await self._kept.get(key) if self._kept else None)
+            if patterns is None:
+                outcome = await decide(Plan(), asked, self._model, tell)
+                patterns = outcome.decided
+                if self._kept and not outcome.degraded and not outcome.left_out:
+                    await self._kept.set(key, patterns)
+                else:
+                    self._of_this_run[key] = patterns
+            return patterns
+
+
+def pattern_key(asked: PlanPatterns, planner: str) -> str:
+    """SHA-256 of the sorted columns, of what is known beside them, and of why earlier patterns were not enough."""
+    feedback = [
+        asked.attempt,
+        sorted(asked.avoid),
+        sorted((weak.name, weak.weakness) for weak in asked.weak),
+        *sorted(asked.notes.items()),
+    ]
+    columns = [asked.key, sorted(asked.columns), sorted(map(metadata, asked.fields))]
+    return hashlib.sha256(msgspec.json.encode([planner, INSTRUCTIONS, columns, feedback])).hexdigest()
+
+
+def metadata(field: Field) -> tuple[str, str, str]:
+    return field.name, field.type, field.question or field.description

@@ -15,9 +15,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from tablewright.domain.attempts import Attempt, WeakColumn
-from tablewright.domain.model import Field, Finding, Noun, Row, Step, Table, column_key
-from tablewright.domain.template import replace_columns
+from tablewright.domain.fieldspec import named_placeholders, replace_columns
+from tablewright.domain.model import Attempt, Field, Finding, Noun, Row, Step, Table, WeakColumn, column_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
@@ -79,9 +78,8 @@ class Task(Noun, frozen=True, gc=True):
     def question(self, field: Field, row: Row) -> str:
         """The field's question with the row's values in place of {Column}, whatever the case it is written in."""
         names = {column_key(each.name): each.name for each in self.table.fields}
-        return replace_columns(
-            field.question, lambda column: cell_text(row.cell(names.get(column_key(column), column)))
-        ).strip()
+        cells = {name: row.cell(names.get(column_key(name), name)) for name in named_placeholders(field.question)}
+        return replace_columns(field.question, {name: cell_text(cell) for name, cell in cells.items()}).strip()
 
 
 class Effort(Noun, frozen=True):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tablewright.citations.untrusted import looks_like_prompt_injection
+from tablewright.citations.quotes import looks_like_prompt_injection
 from tablewright.decisions.plan_patterns import ENTITY, named_columns
+from tablewright.domain.fieldspec import columns_in, named_placeholders, replace_columns
 from tablewright.domain.model import Cell, Field, Row, Table, column_key
 from tablewright.domain.retrieved import is_document
-from tablewright.domain.template import columns_in, replace_columns
 from tablewright.domain.text import cell_text, normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
@@ -158,11 +158,8 @@ def queries_for(patterns: Sequence[str], subject: Subject, row: Row, fields: Seq
         for name, cell in row.cells.items()
         if column_key(name) in told or is_telling(cell) or is_from_web(cell)
     }
-
-    def text_of(column: str) -> str:
-        return cells.get(column_key(column), "")
-
     name = (subject.name.lstrip(BULLETS) or subject.name)[:MOST_OF_CELL]
     most = MOST_OF_CELL * MOST_OF_QUERY  # what is cut afterwards
-    queries = [replace_columns(pattern, text_of, most).replace(ENTITY, name) for pattern in patterns]
+    texts = {named: cells.get(column_key(named), "") for each in patterns for named in named_placeholders(each)}
+    queries = [replace_columns(pattern, texts, most).replace(ENTITY, name) for pattern in patterns]
     return list(dict.fromkeys(" ".join(query.split())[:MOST_OF_QUERY] for query in queries))

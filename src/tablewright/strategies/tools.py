@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tablewright.models.budget import Budget
     from tablewright.models.model import LanguageModel
     from tablewright.sources.source import Source
-    from tablewright.strategies.patterns import KeptPatterns
+    from tablewright.strategies.row_answers import KeptPatterns
 
 Need: TypeAlias = Literal["web", "model", "documents"]
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tablewright.citations.quotes import LONGEST_QUOTE
-from tablewright.citations.untrusted import looks_like_prompt_injection
+from tablewright.citations.quotes import LONGEST_QUOTE, looks_like_prompt_injection
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
+from tablewright.domain.fieldspec import columns_in
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Row, Step
-from tablewright.domain.template import columns_in
 from tablewright.domain.text import cell_text, show
 from tablewright.errors import BadField, UsageError
 from tablewright.messages.catalogue import PageText

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
 
 from tablewright.domain.model import Label
@@ -329,10 +328,6 @@ def _bare(text: str) -> str:
     return text.rstrip(".!… ").casefold()
 
 
-LONGEST_LISTED = 400
-"""Characters of removed text that a note lists. A note is read at a glance; the cell's raw value has the whole text."""
-
-
 def find_removed_around(text: str, kept: str) -> tuple[str, ...]:
     """Return the parts of `text` before and after `kept`, which may lack some of its marks or differ in case."""
     if kept == text:
@@ -356,17 +351,3 @@ def find_removed_outside(text: str, start: int, end: int) -> tuple[str, ...]:
 def with_words(*parts: str) -> tuple[str, ...]:
     """Return the parts that have a letter or a digit, without outer space."""
     return tuple(part.strip() for part in parts if any(map(str.isalnum, part)))
-
-
-def list_removed(parts: Iterable[str]) -> str:
-    """Return the removed text as a note says it, "" for none; where it is long, its beginning and the length of the
-    rest."""
-    listed: list[str] = []
-    left, room = 0, LONGEST_LISTED
-    for part in (" ".join(part.split()) for part in parts):
-        if shown := part[:room]:
-            listed.append(f"“{shown}”")
-        left += len(part) - len(shown)
-        room -= len(shown)
-    more = f" and {left:,} more characters" if left else ""
-    return f"left out: {', '.join(listed)}{more}" if listed else ""

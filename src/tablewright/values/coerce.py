@@ -11,7 +11,7 @@ import datetime
 import math
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +23,6 @@ from tablewright.values.answers import (
     find_removed_outside,
     is_not_found,
     is_plain_answer,
-    list_removed,
     says_nothing_was_found,
     strip_preamble,
     with_words,
@@ -40,6 +39,8 @@ NOTHING_FOUND = "the text says that nothing was found"
 LONGEST_TEXT = 2000
 LONGEST_TYPED = 100_000
 """Characters of a value that a person types in."""
+LONGEST_LISTED = 400
+"""Characters of removed text that a note lists. A note is read at a glance; the cell's raw value has the whole text."""
 _LOOKED_AT = 6_000  # characters of an answer; what follows cannot be one
 _LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the items are read again
 _MOST_LAYERS = 4  # of wrapping around a list within wrapping; found text has one or two
@@ -61,6 +62,20 @@ class Coerced(Noun, frozen=True):
     def note(self) -> str:
         """The reason and the removed text, as a cell shows them."""
         return "; ".join(filter(None, (self.reason, list_removed(self.removed))))
+
+
+def list_removed(parts: Iterable[str]) -> str:
+    """Return the removed text as a note says it, "" for none; where it is long, its beginning and the length of the
+    rest."""
+    listed: list[str] = []
+    left, room = 0, LONGEST_LISTED
+    for part in (" ".join(part.split()) for part in parts):
+        if shown := part[:room]:
+            listed.append(f"“{shown}”")
+        left += len(part) - len(shown)
+        room -= len(shown)
+    more = f" and {left:,} more characters" if left else ""
+    return f"left out: {', '.join(listed)}{more}" if listed else ""
 
 
 def coerce(raw: Value, field: Field) -> Coerced:

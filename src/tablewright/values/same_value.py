@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -106,16 +106,16 @@ def _is_written_as(exact: float, written: float, purpose: Purpose, decimals: int
     return abs(exact - written) <= lost * (1 + NOISE)
 
 
-def group_by_value(items: Iterable[Item], value_of: Callable[[Item], Value]) -> list[list[Item]]:
-    """Return the items in groups, each of all that give the value of its first one."""
-    groups: list[list[Item]] = []
-    for item in items:
-        same = (group for group in groups if same_value(value_of(group[0]), value_of(item), "merging"))
+def group_by_value(items: Iterable[Item], values: Iterable[Value]) -> list[list[Item]]:
+    """Return the items in groups by the value that each of them gives, in the order of their first ones."""
+    groups: list[tuple[Value, list[Item]]] = []
+    for item, value in zip(items, values, strict=True):
+        same = (group for first, group in groups if same_value(first, value, "merging"))
         if (group := next(same, None)) is not None:
             group.append(item)
         else:
-            groups.append([item])
-    return groups
+            groups.append((value, [item]))
+    return [group for _, group in groups]
 
 
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────

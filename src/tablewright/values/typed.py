@@ -18,7 +18,7 @@ from tablewright.values.dates import MONTHS, DateText, read_dates
 from tablewright.values.measures import Measure, in_unit, read_measures
 from tablewright.values.money import MoneyText, read_money
 from tablewright.values.numbers import FRACTIONS, plain
-from tablewright.values.units import Unit, parse_unit
+from tablewright.values.units import LABELS_OF_MONEY, Unit, parse_unit, unit_in
 
 LONGEST = 160  # characters; of what is longer only a measure at its beginning is read
 CACHED = 1 << 16
@@ -88,28 +88,16 @@ _YEAR = re.compile(r"1[5-9]\d{2}|2[01]\d{2}")
 
 # ── what the label says ──────────────────────────────────────────────────────────────────────────────────────────────
 
-_BRACKETS = re.compile(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]")
-_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*+:?\s*+$")
 _DATED = re.compile(
     r"\b(?:year|date|dated|founded|established|since|born|built|issued|expir\w+|period|jahr|année|año|datum|fecha)\b",
     re.IGNORECASE,
 )
-_LABELS_OF_MONEY = re.compile(r"[^\w\s()\[\]/%.,:-]|\b(?:[A-Z]{3}|RM|Rs|kr)\b")
 
 
 @lru_cache(maxsize=8192)
 def _said_by(label: str) -> tuple[str, bool]:
     """The unit or currency that a label gives, and whether its values are dates."""
     return unit_in(label), bool(_DATED.search(label))
-
-
-def unit_in(label: str) -> str:
-    """The unit of "Length (mm)", "Weight [kg]", "Power, W" and "Price in EUR"; "" where it gives none."""
-    bracketed = [part for said in reversed(_BRACKETS.findall(label)) for part in said.split(", ")]
-    for said in (*bracketed, *_AT_THE_END.findall(label)):
-        if (_LABELS_OF_MONEY.search(said) and currency_of(said)) or parse_unit(said):
-            return str(said)
-    return ""
 
 
 # ── numbers and measures ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +152,7 @@ def _labelled(raw: str, number: float, high: float | None, unit: str, ambiguity:
 @lru_cache(maxsize=1024)
 def _unit_or_currency(unit: str) -> tuple[Unit | None, str]:
     known, currency = parse_unit(unit), currency_of(unit)
-    return (None, currency) if known is None or (currency and _LABELS_OF_MONEY.search(unit)) else (known, "")
+    return (None, currency) if known is None or (currency and LABELS_OF_MONEY.search(unit)) else (known, "")
 
 
 _ABOUT = re.compile(

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from tablewright.domain.model import Noun
+from tablewright.values.currencies import currency_of
 
 
 class Unit(Noun, frozen=True):
@@ -363,3 +364,19 @@ def _pattern() -> re.Pattern[str]:
     edge = r"(?![^\W\d_²³⁻¹])"
     power = r"(?:(?P<power>(?:sq(?:uare)?|cu(?:bic)?)(?:\.\s?|\s)|(?:sq|cu)(?=(?:[kcm]?m|ft|in|yd|mi)\b)))?"
     return re.compile(rf"{power}(?P<name>{long}|(?:{words}){edge}|[{signs}])", re.IGNORECASE)
+
+
+# ── the unit of a label ──────────────────────────────────────────────────────────────────────────────────────────────
+
+_BRACKETS = re.compile(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]")
+_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*+:?\s*+$")
+LABELS_OF_MONEY = re.compile(r"[^\w\s()\[\]/%.,:-]|\b(?:[A-Z]{3}|RM|Rs|kr)\b")
+
+
+def unit_in(label: str) -> str:
+    """The unit of "Length (mm)", "Weight [kg]", "Power, W" and "Price in EUR"; "" where it gives none."""
+    bracketed = [part for said in reversed(_BRACKETS.findall(label)) for part in said.split(", ")]
+    for said in (*bracketed, *_AT_THE_END.findall(label)):
+        if (LABELS_OF_MONEY.search(said) and currency_of(said)) or parse_unit(said):
+            return str(said)
+    return ""

@@ -19,8 +19,7 @@ from tablewright.corpus.segment import pages, plain_heading
 from tablewright.domain.corpus import Annotation, Category, Property
 from tablewright.domain.model import Noun
 from tablewright.extraction.layout.draft import Parsed, ParsedTable
-from tablewright.extraction.layout.lines import TextLine, aligned_tables, cell_at, lines_in
-from tablewright.extraction.layout.pairs import pairs_in
+from tablewright.extraction.layout.pairs import TextLine, aligned_tables, cell_at, lines_in, pairs_in
 from tablewright.values.typed import typed
 
 SHEETS = frozenset(("xlsx", "xls", "csv", "tsv", "ods"))

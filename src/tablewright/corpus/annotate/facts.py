@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tablewright.domain.corpus import Annotation, Property
-from tablewright.extraction.layout.lines import LineCell, cell_at
-from tablewright.extraction.layout.pairs import is_label, split_at_colon
+from tablewright.extraction.layout.pairs import LineCell, cell_at, is_label, split_at_colon
 from tablewright.values.measures import read_measures
-from tablewright.values.typed import LONGEST, typed, unit_in
+from tablewright.values.typed import LONGEST, typed
+from tablewright.values.units import unit_in
 
 LONGEST_HEAD = 80
 LONGEST_VALUE = 600

@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, clean, question_block
-from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.prompt_text import lines_block
+from tablewright.citations.quotes import WARNING, clean, question_block
+from tablewright.decisions.decision import Prompt, accept, lines_block
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,
     ComparedRow,

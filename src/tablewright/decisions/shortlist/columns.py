@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block
+from tablewright.citations.quotes import WARNING, block
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, budget_currency, wishes_fault
 from tablewright.decisions.shortlist.prompt_parts import columns_text, pages_text, wanted_block

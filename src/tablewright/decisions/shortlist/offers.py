@@ -7,8 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import Unproved, cite_span, prove_each, prove_quote
-from tablewright.citations.untrusted import WARNING, question_block
+from tablewright.citations.quotes import WARNING, Unproved, cite_span, prove_each, prove_quote, question_block
 from tablewright.decisions.decision import Prompt, accept
 from tablewright.decisions.shortlist.prompt_parts import pages_text
 from tablewright.domain.model import Money, Noun

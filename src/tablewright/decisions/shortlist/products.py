@@ -11,11 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.citations.quotes import cite_span, prove_each, prove_quote
-from tablewright.citations.untrusted import WARNING
+from tablewright.citations.quotes import WARNING, cite_span, prove_each, prove_quote
 from tablewright.decisions.choose_pages import Offer, result_block
-from tablewright.decisions.decision import Prompt, accept
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.decisions.decision import Prompt, accept, headed_block, join_parts
 from tablewright.decisions.shortlist.prompt_parts import pages_text, wanted_block
 from tablewright.domain.model import Evidence, Noun
 from tablewright.domain.retrieved import Retrieved

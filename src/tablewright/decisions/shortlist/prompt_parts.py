@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import BaseModel
 
 from tablewright.citations.figures import prove_figures
-from tablewright.citations.quotes import prove_each, prove_statement
-from tablewright.citations.untrusted import clean_line, question_block
-from tablewright.decisions.prompt_text import text_blocks
+from tablewright.citations.quotes import clean_line, prove_each, prove_statement, question_block
+from tablewright.decisions.decision import text_blocks
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.model import Field, Noun, RowId, column_key
 from tablewright.domain.retrieved import Retrieved

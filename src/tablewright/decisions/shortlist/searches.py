@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.citations.quotes import WARNING
+from tablewright.decisions.decision import Prompt, Unusable, headed_block, join_parts
 from tablewright.decisions.shortlist.prompt_parts import wanted_block
 from tablewright.domain.model import Noun
 from tablewright.domain.shortlist import Requirements

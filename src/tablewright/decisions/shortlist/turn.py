@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
-from tablewright.citations.untrusted import WARNING, block, question_block
-from tablewright.decisions.decision import Prompt, accept, pick_numbered
-from tablewright.decisions.prompt_text import headed_block, join_parts
+from tablewright.citations.quotes import WARNING, block, question_block
+from tablewright.decisions.decision import Prompt, accept, headed_block, join_parts, pick_numbered
 from tablewright.decisions.shortlist.conditions import WISHES, StatedWish, WishedColumn, as_field, as_wish, wishes_fault
 from tablewright.decisions.shortlist.prompt_parts import (
     SENTENCES,

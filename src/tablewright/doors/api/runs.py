@@ -10,9 +10,8 @@ from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
-from tablewright.domain.attempts import Attempt
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Noun, RowId, Table
+from tablewright.domain.model import Attempt, Noun, RowId, Table
 from tablewright.domain.usage import Usage
 from tablewright.doors.api.answers import Json, Page, by_number, large, moment, newest_first
 from tablewright.doors.api.fields import AskedField

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from tablewright.domain.model import Noun
-from tablewright.extraction.layout.lines import LineCell, cells_between_bars, is_rule
+from tablewright.extraction.layout.pairs import LineCell, cells_between_bars, is_rule
 from tablewright.extraction.layout.placed import Columns
 from tablewright.text import SMALL_WORDS, one_line
 

@@ -18,6 +18,7 @@ from tablewright.decisions.translation import translated_lines
 from tablewright.domain.corpus import Document
 from tablewright.domain.form import Form, KnownGroup
 from tablewright.domain.reply import Reply
+from tablewright.domain.retrieved import concerning
 from tablewright.domain.rowkey import split_words
 from tablewright.domain.text import normalize_whitespace, shortened
 from tablewright.errors import NotFound, UsageError
@@ -28,7 +29,6 @@ from tablewright.journeys.ask.texts import answer_from_texts
 from tablewright.journeys.ask.turn import AskContext, QuestionTurn, go_on, since_new_topic
 from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.journeys.ask.without_model import answer_without_model, from_form
-from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENT_LINE
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.text import SMALL_WORDS

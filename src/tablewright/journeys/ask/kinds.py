@@ -20,6 +20,7 @@ from tablewright.decisions.decision import Tell, decide
 from tablewright.domain.corpus import Document
 from tablewright.domain.edits import AddRow, RemoveRow
 from tablewright.domain.model import Field, Table, column_key, given
+from tablewright.domain.retrieved import concerning
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import plural
 from tablewright.domain.usage import EstimateRange
@@ -27,7 +28,6 @@ from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import dollars, spanned
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled
-from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import DOCUMENTS_A_CALL, batches
 from tablewright.store.store import Store
 from tablewright.store.table_details import KindRow

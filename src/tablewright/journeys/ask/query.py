@@ -25,11 +25,11 @@ from tablewright.decisions.same_values import ToGroup, learn_spellings, values_t
 from tablewright.domain.condition import NAMING, UNARY, Condition, describe_condition, named_column
 from tablewright.domain.corpus import Question, Typed
 from tablewright.domain.model import Field, column_key
+from tablewright.domain.retrieved import concerning
 from tablewright.domain.text import normalize_whitespace
 from tablewright.journeys.ask.doubts import Doubts
 from tablewright.journeys.ask.members import CHANGED, Member, QueryScope
 from tablewright.messages.catalogue import AskText, translate
-from tablewright.models.document_scope import concerning
 from tablewright.values.typed import typed
 
 if TYPE_CHECKING:

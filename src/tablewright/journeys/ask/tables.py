@@ -15,6 +15,7 @@ from tablewright.decisions.plan_question import KIND, PlannedColumn, QuestionPla
 from tablewright.domain.corpus import Document
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.reply import Ledger, Reply, ToolUse
+from tablewright.domain.retrieved import concerning
 from tablewright.domain.text import shortened
 from tablewright.domain.usage import EstimateRange
 from tablewright.engine.fill import Fill
@@ -44,7 +45,6 @@ from tablewright.journeys.ask.query import (
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
 from tablewright.journeys.ask.widening import beside_the_table, looser
 from tablewright.messages.catalogue import figure, translate
-from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import AROUND_A_LINE, LISTED_ROW, take_fitting
 
 NAMED = 6

@@ -11,12 +11,12 @@ from tablewright.decisions.compose import Compose, Passage, TextAnswer, ToCompos
 from tablewright.decisions.decision import decide
 from tablewright.domain.corpus import Document
 from tablewright.domain.reply import Reply, ToolUse
+from tablewright.domain.retrieved import concerning
 from tablewright.domain.text import plural
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.members import Inventory
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
-from tablewright.models.document_scope import concerning
 from tablewright.store.schema import number_of
 from tablewright.store.snapshot import Snapshot
 

@@ -16,13 +16,12 @@ import msgspec
 
 from tablewright.citations.evidence import basis_of, conversion, follows
 from tablewright.decisions.cell_answer import SCORES
-from tablewright.domain.confidence import confidence
 from tablewright.domain.coverage import CountEstimate, estimate_total
 from tablewright.domain.listing import Listing, ListPlan, Sighting
 from tablewright.domain.model import Cell, Conflict, Evidence, Field, Finding, Value
 from tablewright.domain.rowkey import row_key, split_words
 from tablewright.engine.cells import proposed_cell
-from tablewright.strategies.findings import MOST_EVIDENCE
+from tablewright.strategies.findings import MOST_EVIDENCE, confidence
 from tablewright.values.coerce import coerce
 from tablewright.values.row_names import RowNames
 from tablewright.values.same_value import group_by_value, same_value
@@ -183,7 +182,7 @@ def cell_of(column: Field, thing: ListedThing, plan: ListPlan, at: str) -> Cell 
     readings = list(readings_of(column, thing, is_name=is_name))
     if not readings:
         return None
-    sides = [readings] if is_name else group_by_value(readings, lambda reading: reading.value)
+    sides = [readings] if is_name else group_by_value(readings, [reading.value for reading in readings])
     best = max(sides, key=lambda side: len({each.site for each in side}))
     rivals = [side for side in sides if side is not best and {e.site for e in side} - {e.site for e in best}]
     score = SCORES["stated"] if plan.by_model else UNJUDGED

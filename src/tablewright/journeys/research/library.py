@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from tablewright.citations.untrusted import looks_like_prompt_injection
+from tablewright.citations.quotes import looks_like_prompt_injection
 from tablewright.decisions.choose_pages import pages_for_research
 from tablewright.decisions.decision import Tell
 from tablewright.domain.model import Step

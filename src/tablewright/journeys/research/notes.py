@@ -10,11 +10,10 @@ from tablewright.decisions.take_notes import CitedStatement, Notes, PagesForNote
 from tablewright.domain.edits import AddRow
 from tablewright.domain.model import Basis, Cell, Field, Noun, given
 from tablewright.domain.research import Brief, SourceNote
-from tablewright.domain.retrieved import Retrieved, is_document
+from tablewright.domain.retrieved import Retrieved, concerning, is_document
 from tablewright.domain.rowkey import row_key
 from tablewright.errors import ModelError
 from tablewright.journeys.research.library import ResearchLimits
-from tablewright.models.document_scope import concerning
 from tablewright.models.text_budget import PAGES_A_CALL, batches
 from tablewright.store.records import now
 from tablewright.store.store import Store

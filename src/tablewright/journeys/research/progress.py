@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.citations.untrusted import clean, looks_like_prompt_injection
+from tablewright.citations.quotes import clean, looks_like_prompt_injection
 from tablewright.decisions.reflect import Reflection, describe_lacks
 from tablewright.domain.model import Step
 from tablewright.domain.research import (

@@ -44,6 +44,7 @@ from tablewright.domain.research import (
     SourceNote,
     Unfound,
 )
+from tablewright.domain.retrieved import concerning
 from tablewright.domain.text import cell_text, shortened
 from tablewright.errors import ModelError, UsageError
 from tablewright.formats.reports import render, report_format
@@ -52,7 +53,6 @@ from tablewright.journeys.files import replacing
 from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
 from tablewright.journeys.research.library import ResearchLimits
 from tablewright.journeys.research.references import References, list_seen, list_unfound, list_where_looked, queries_of
-from tablewright.models.document_scope import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 

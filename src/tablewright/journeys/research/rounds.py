@@ -32,14 +32,13 @@ from tablewright.domain.research import (
     Round,
     SourceNote,
 )
-from tablewright.domain.retrieved import Retrieved
+from tablewright.domain.retrieved import Retrieved, concerning
 from tablewright.domain.text import count_noun, new_queries, normalize_whitespace
 from tablewright.errors import ModelError, RunError
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.library import failures, number_tasks
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.progress import GAPS_SHOWN, ResearchProgress, carried_over, memo_text
-from tablewright.models.document_scope import concerning
 from tablewright.store.search_index import word_rarity
 from tablewright.text import roots
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from tablewright.citations.untrusted import clean
+from tablewright.citations.quotes import clean
 from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
 from tablewright.domain.model import column_key
 from tablewright.domain.shortlist import (

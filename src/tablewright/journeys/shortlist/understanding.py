@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import structs
 
-from tablewright.citations.untrusted import block
+from tablewright.citations.quotes import block
 from tablewright.conditions.comparable import comparable_values, sort_key
 from tablewright.decisions.decision import decide
 from tablewright.decisions.shortlist.prompt_parts import ComparedRow

@@ -24,7 +24,7 @@ import httpcore2
 import httpx2
 import tldextract
 
-from tablewright.certificates import trusted_certificates
+from tablewright.keys import trusted_certificates
 from tablewright.threads import name_lookups
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
