@@ -35,6 +35,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from serve import serving
 from tablewright.domain.model import Field
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
@@ -103,7 +104,7 @@ async def make_tables(home: Path, sizes: Sequence[int]) -> list[str]:
     async with Services.open(Settings(home=str(home), search="sample"), actor="bench") as services:
         for size in sizes:
             path = companies(home / f"firms-{size}.csv", size)
-            made.append((await services.import_file(path, FileOptions(name=f"Firms {size}"))).table.id)
+            made.append((await import_file(services, path, FileOptions(name=f"Firms {size}"))).table.id)
     return made
 
 

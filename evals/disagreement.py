@@ -30,6 +30,7 @@ from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.text import show
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Operation, Services
 from tablewright.settings import Settings
 from tablewright.values.measures import read_measures
@@ -100,7 +101,7 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
             **model_settings(args),
         )
         async with Services.open(settings) as services:
-            imported = await services.import_file(path, FileOptions(key_field="Name", header=True))
+            imported = await import_file(services, path, FileOptions(key_field="Name", header=True))
             params = {"thoroughness": args.thoroughness} if args.strategy == "research" else {}
             run = await services.plan_enrich(imported.table.id, list(fields.values()), args.strategy, params=params)
             filled = await run.run()

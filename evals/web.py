@@ -30,6 +30,7 @@ from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.model import Field
 from tablewright.domain.rowkey import fold, tokenize
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Operation, Services
 from tablewright.settings import Settings
 from tablewright.values.dates import read_date
@@ -203,7 +204,7 @@ async def planned(
     params: Mapping[str, str] | None = None,
 ) -> Fill:
     """A run over the table that was written to `path`."""
-    imported = await services.import_file(path, FileOptions(key_field=case.key, header=True))
+    imported = await import_file(services, path, FileOptions(key_field=case.key, header=True))
     return await services.plan_enrich(
         imported.table.id, fields, args.strategy, params=params, concurrency=args.concurrency
     )

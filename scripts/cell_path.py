@@ -100,6 +100,7 @@ def layers() -> dict[str, int]:
 
 async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
     from tablewright.domain.fieldspec import parse_field
+    from tablewright.operations.files import import_file
     from tablewright.services import Services
     from tablewright.settings import Settings
 
@@ -107,7 +108,7 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
     table.write_text(COMPANIES)
     settings = Settings(home=str(folder / "home"), search="sample", model="builtin")
     async with Services.open(settings) as services:
-        table_id = (await services.import_file(table)).table.id
+        table_id = (await import_file(services, table)).table.id
         with recorder.recording():
             run = await services.plan_enrich(table_id, [parse_field(QUESTION)])
             filled = await (await services.durable(run)).run()

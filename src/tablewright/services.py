@@ -1,7 +1,7 @@
 """The composition root and the library's front door: reads the settings, chooses the parts, joins them.
 
 async with Services.open() as services:
-    imported = await services.import_file("sales.csv")
+    tables = await services.tables()
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tablewright.application.reviewing import ReviewVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.feed import Progress
+from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
 from tablewright.domain.history import CellVersion, Change, Rollback, StaleCell, TableSummary, WrittenValue
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
@@ -33,14 +34,7 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch
 from tablewright.errors import UsageError
 from tablewright.jobs.jobs import Jobs
-from tablewright.journeys.files import (
-    Exported,
-    FileOptions,
-    Imported,
-    KnownFile,
-    Preview,
-    SentToSheets,
-)
+from tablewright.journeys.files import KnownFile, Preview
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
 from tablewright.models.pull import CATALOG, CatalogModel, pull

@@ -10,6 +10,7 @@ from tablewright.domain.model import Evidence, Finding, Row
 from tablewright.domain.retrieved import Retrieved
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.extraction.reader import Candidate
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Filled, Services
 from tablewright.strategies.findings import checked, resolve_value
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
@@ -81,6 +82,6 @@ async def filled_table(
 ) -> tuple[str, Filled]:
     path = folder / "firms.csv"
     path.write_text("Company\nAcme\n", encoding="utf-8")
-    table = (await services.import_file(path, FileOptions(name=name))).table
+    table = (await import_file(services, path, FileOptions(name=name))).table
     filled = await Fill(services.store, FillPlan(table, [parse_field(asked)], strategy)).run()
     return table.id, filled

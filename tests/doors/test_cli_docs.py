@@ -156,7 +156,7 @@ def test_a_table_of_documents_is_filled_from_them_with_page_and_quote(shell: She
     shell("docs", "add", "papers/helio-300.pdf", "--kind", "data sheet")
     made = shell.json("docs", "table", "sheets", "--kind", "data sheet")
     assert set(made) == {"table_id", "name", "key_field", "rows", "fields", "warnings"}
-    assert made["rows"] == 1
+    assert made["row_count"] == 1
     report = shell.json("enrich", "sheets", "--strategy", "documents", "--field", "Width:number(mm)", "--yes")
     cell = report["rows"][0]["cells"]["Width"]
     assert cell["value"] == 951

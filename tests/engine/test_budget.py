@@ -9,6 +9,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.operations.files import import_file
 from tablewright.services import Filled, Operation, Services
 from tablewright.settings import Settings
 
@@ -24,7 +25,7 @@ STOPPED = "before this row"
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:
     (folder / "works.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        return (await services.import_file(folder / "works.csv")).table.id
+        return (await import_file(services, folder / "works.csv")).table.id
 
 
 async def fill(

@@ -17,6 +17,7 @@ from tablewright.engine.fill import Fill, FillPlan, Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.text_budget import ROWS_A_CALL
+from tablewright.operations.files import import_file
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
@@ -54,7 +55,7 @@ class Desk:
 
 async def desk(services: Services, folder: Path, table: str = TABLE) -> Desk:
     (folder / "works.csv").write_text(table, encoding="utf-8")
-    return Desk(services, (await services.import_file(folder / "works.csv")).table.id)
+    return Desk(services, (await import_file(services, folder / "works.csv")).table.id)
 
 
 # ── what is to be done ───────────────────────────────────────────────────────────────────────────────────────────────

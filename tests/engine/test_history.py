@@ -18,6 +18,7 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import cells_to_fill
+from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Strategy, Task, Tell
@@ -323,7 +324,7 @@ async def filled_once(services: Services, folder: Path, strategy: str, **how: An
     """The attempts at the one row of the table, which is made where it is not there yet."""
     if not await services.tables():
         (folder / "firms.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
-        await services.import_file(folder / "firms.csv")
+        await import_file(services, folder / "firms.csv")
     fax = [parse_field("Fax=What is the fax number of {Company}?")]
     run = await services.plan_enrich("firms", fax, strategy, retry=ONCE, **how)
     return (await services.attempts((await run.run()).run_id))[1]

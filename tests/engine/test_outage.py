@@ -17,6 +17,7 @@ from tablewright.engine.breaker import CircuitBreaker, row_failures
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
+from tablewright.operations.files import import_file
 from tablewright.services import Filled, Operation, Services
 from tablewright.settings import Settings
 from tablewright.sources.search import provider
@@ -52,7 +53,7 @@ async def sites() -> AsyncIterator[SmallWeb]:
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:
     (folder / "works.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        return (await services.import_file(folder / "works.csv")).table.id
+        return (await import_file(services, folder / "works.csv")).table.id
 
 
 async def filled(

@@ -17,6 +17,7 @@ from tablewright.domain.model import Cell, Evidence, Field, given
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.engine.recheck import Recheck, Rechecked, judge, overall
 from tablewright.errors import NotFound
+from tablewright.operations.files import export_file, import_file
 from tablewright.services import Services
 from tablewright.sources.source import Query, Searched
 from tablewright.store.store import Store
@@ -43,7 +44,7 @@ async def filled(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Services]]:
     (tmp_path / "companies.csv").write_text("Company\n" + "\n".join(NAMES) + "\n")
     pages = {path(name): page(name, year) for name, year in zip(NAMES, YEARS, strict=True)}
     async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as services:
-        await services.import_file(tmp_path / "companies.csv")
+        await import_file(services, tmp_path / "companies.csv")
         run = await services.plan_enrich("companies", [FOUNDED], "")
         await services.changes.apply((await run.run()).proposal_id)
         assert [(cell.value, cell.status) for cell in await cells(services)] == [(y, "ENRICHED") for y in YEARS]
@@ -77,7 +78,7 @@ async def test_the_history_has_the_name_of_whoever_asked(tmp_path: Path) -> None
         run_id = await services.acting("ann").start_recheck("companies")
         async for _ in services.jobs.watch(run_id):
             pass
-        assert (await services.history("companies", limit=1))[0].actor == "ann"
+        assert (await services.store.log.changes("companies", limit=1))[0].actor == "ann"
 
 
 async def test_a_page_that_says_something_else_flags_exactly_the_cells_that_cite_it(tmp_path: Path) -> None:
@@ -152,10 +153,10 @@ async def test_offline_nothing_is_checked(tmp_path: Path) -> None:
 
 async def test_an_imported_table_is_rechecked_and_no_search_provider_is_needed(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, services):
-        await services.export_file("companies", tmp_path / "companies.json")
+        await export_file(services, "companies", tmp_path / "companies.json")
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
         async with Services.open(replace(web.settings(tmp_path / "elsewhere"), search="brave")) as other:
-            await other.import_file(tmp_path / "companies.json")
+            await import_file(other, tmp_path / "companies.json")
             done = await recheck(other)
             assert [cell.verdict for cell in done.cells] == ["supported", "changed", "supported"]
             assert "not kept here" in done.cells[1].note

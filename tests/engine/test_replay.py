@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.files import import_file
 from tablewright.sample.server import SampleWeb
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -30,7 +31,7 @@ async def run(settings: Settings, table: str, strategy: str, **params: str) -> d
     file = settings.home_folder / "companies.csv"
     file.write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await services.import_file(file)
+        imported = await import_file(services, file)
         fields = [parse_field(text) for text in FIELDS]
         fill = await services.plan_enrich(imported.table.id, fields, strategy, params=params)
         return await services.enrich_report(await fill.run())

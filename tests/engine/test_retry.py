@@ -16,6 +16,8 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
 from tablewright.engine.retry import Retry, merged
 from tablewright.errors import NotFound
+from tablewright.operations.files import import_file
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import FIRST, Feedback, Tell
@@ -257,7 +259,7 @@ async def test_a_stronger_model_reads_everything_again_on_the_last_attempt(
 async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     async with Services.open(web.settings(tmp_path)) as services:
-        table = (await services.import_file(tmp_path / "t.csv")).table
+        table = (await import_file(services, tmp_path / "t.csv")).table
         run = await services.plan_enrich(table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
         filled = await run.run()
         report = await services.enrich_report(filled)
@@ -268,7 +270,7 @@ async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path:
         assert (second["columns"], second["urls"]) == (["CEO"], [web.url("/people")])
         assert second["results"] == {"CEO": "Ann Lee"}
         assert set(first["patterns"]).isdisjoint(second["patterns"])
-        await services.remove_table(table.id)
+        await remove_table(services, RemoveTable(table=table.id))
         with pytest.raises(NotFound):
             await services.attempts(filled.run_id)
 

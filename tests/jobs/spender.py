@@ -12,6 +12,7 @@ import sys
 from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.fill import Fill
 from tablewright.errors import OverQuota
+from tablewright.operations.files import import_rows
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -30,7 +31,7 @@ def paying(url: str, home: str, database_url: str = "", **values: str) -> dict[s
 async def planned(app: Services, name: str, rows: int) -> Fill:
     """A run over a table of its own: no row is like another, so that each is bought."""
     notes = [{"Note": f"{name} {number}"} for number in range(rows)]
-    table = (await app.import_rows(notes)).table
+    table = (await import_rows(app, notes)).table
     return await app.plan_enrich(table.id, [parse_field(KIND)], "transform", params={"rows_a_call": "1"})
 
 

@@ -16,6 +16,7 @@ from tablewright.jobs import background, queue
 from tablewright.jobs.kinds import RunContext
 from tablewright.jobs.schedules import Schedule
 from tablewright.operations import work
+from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
@@ -38,7 +39,7 @@ async def services(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
         rows = tmp_path / "prices.csv"
         rows.write_text("Name,Price\nKettle,12\n", encoding="utf-8")
         ann = await named(opened, "ann")
-        table = (await ann.import_file(rows)).table
+        table = (await import_file(ann, rows)).table
         await ann.share("table", table.id, ["bob"])
         filled = await (await ann.plan_enrich(table.id, [DOUBLE], "computation")).run()
         await ann.changes.apply(filled.proposal_id)
@@ -103,7 +104,7 @@ async def test_a_schedule_pauses_once_its_author_may_not_and_another_editor_take
         assert (shown.author, shown.paused) == ("bob", "")
         double, runs = await refreshed(services, again, 60)
         assert (double, runs[0].status) == (120, "done")
-        assert (await services.history(schedule.table_id, 1))[0].actor == "bob"
+        assert (await services.store.log.changes(schedule.table_id, 1))[0].actor == "bob"
 
 
 async def test_a_schedule_goes_on_once_its_author_may_again(services: Services) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import DiskFull
+from tablewright.operations.files import import_file
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings
@@ -55,7 +57,7 @@ def settings(small_world: World, tmp_path: Path) -> Settings:
 
 
 async def bring(services: Services) -> str:
-    return (await services.import_file(Path(services.settings.home) / "companies.csv")).table.id
+    return (await import_file(services, Path(services.settings.home) / "companies.csv")).table.id
 
 
 async def fill(services: Services, table_id: str) -> str:
@@ -85,7 +87,7 @@ async def undisturbed(postgres_url: str, settings: Settings, small_world: World)
 
 
 async def forget(services: Services, table_id: str) -> None:
-    await services.remove_table(table_id)
+    await remove_table(services, RemoveTable(table=table_id))
     for kind in ("model", "search"):
         await services.store.cache.clear(kind)
 

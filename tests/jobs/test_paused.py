@@ -10,6 +10,7 @@ import pytest
 
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.files import import_file
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.sources.search import provider
@@ -23,7 +24,7 @@ ROWS = len(YEARS)
 async def begun(settings: Settings, folder: Path) -> Filled:
     (folder / "works.csv").write_text(TABLE, encoding="utf-8")
     async with Services.open(settings) as services:
-        table = (await services.import_file(folder / "works.csv")).table
+        table = (await import_file(services, folder / "works.csv")).table
         fill = await services.plan_enrich(table.id, [parse_field(FOUNDED)], "lookup")
         return await (await services.durable(fill)).run()
 

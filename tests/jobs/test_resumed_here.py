@@ -15,6 +15,8 @@ from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import RunError
 from tablewright.jobs import queue
+from tablewright.operations.files import import_file
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
@@ -32,7 +34,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
     unknown = [f"Nowhere Holdings {number}" for number in range(MORE)]
     table.write_text("\n".join([*known, *unknown]), encoding="utf-8")
     async with Services.open(Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")) as opened:
-        await opened.import_file(table)
+        await import_file(opened, table)
         yield opened
 
 
@@ -151,7 +153,7 @@ async def test_a_run_whose_table_is_removed_says_so(services: Services) -> None:
 
     def watch(progress: Progress) -> None:
         if progress.stage == "row_done" and not removing:
-            removing.append(asyncio.ensure_future(services.remove_table("companies")))
+            removing.append(asyncio.ensure_future(remove_table(services, RemoveTable(table="companies"))))
 
     run = await services.durable(await services.plan_enrich("companies", [FIELD], "pipeline"), watch)
     with pytest.raises(RunError, match="its table was removed"):
@@ -164,7 +166,7 @@ async def test_what_goes_on_in_the_background_when_a_program_ends_can_be_gone_on
     table.write_text("Company\n" + "".join(f"Nowhere Holdings {number}\n" for number in range(MORE)), encoding="utf-8")
     settings = Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")
     async with Services.open(settings) as services:
-        await services.import_file(table)
+        await import_file(services, table)
         run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
         async for event in services.jobs.watch(run_id):
             if event.progress.stage == "row_done":

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.edits import SetCell
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Cell, Evidence, Field
 from tablewright.errors import BadField, BadFile, RunError
-from tablewright.journeys.files import FileOptions, export_file, import_file
+from tablewright.journeys.files import export_file, import_file
 from tablewright.store.store import Store
 
 FOUND = Cell(
@@ -85,7 +86,7 @@ async def test_whoever_exports_stale_or_flagged_values_is_told(store: Store, tmp
     doubted, old = Cell(value="a", status="FLAGGED"), Cell(value="b", status="ENRICHED", stale=True)
     table = await store.tables.create("t", [Field(name="Name")], [(doubted,), (old,), (old,)])
     written = await export_file(store, table.id, tmp_path / "out.csv")
-    assert (written.rows, written.stale, written.flagged) == (3, 2, 1)
+    assert (written.row_count, written.stale, written.flagged) == (3, 2, 1)
     assert written.warnings == [
         "2 exported values are stale: the inputs have changed.",
         "1 exported value is flagged as doubtful.",

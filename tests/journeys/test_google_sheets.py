@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.cli.main import app
 from tablewright.errors import BadSetting, RunError, UsageError
+from tablewright.operations.files import import_file, write_to_sheets
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tests.google import ACCOUNT, LINK, SHARED, FakeGoogle, running_google
@@ -31,10 +32,10 @@ async def send(google: FakeGoogle, home: Path, to: str, key: str | None = None) 
     path = home.parent / "prices.csv"
     path.write_text(ROWS, encoding="utf-8")
     async with Services.open(settings, actor="test") as services:
-        table = (await services.import_file(path, FileOptions(name="Tea's prices"))).table
+        table = (await import_file(services, path, FileOptions(name="Tea's prices"))).table
         fill = await services.plan_enrich(table.id, [parse_field("Double:number={Price} * 2")])
         await services.changes.apply((await fill.run()).proposal_id)
-        return (await services.send_to_sheets(table.id, to)).link
+        return (await write_to_sheets(services, table.id, to)).link
 
 
 async def test_values_then_evidence_go_raw_to_new_sheets_of_a_spreadsheet(google: FakeGoogle, tmp_path: Path) -> None:

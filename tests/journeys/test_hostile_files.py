@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.files import FileOptions
 from tablewright.errors import BadFile
 from tablewright.journeys import files
-from tablewright.journeys.files import FileOptions, import_file
+from tablewright.journeys.files import import_file
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.store.store import Store
 from tests.hostile import MB, endless_parquet, swelling_parquet, swelling_workbook, unharmed, written

@@ -15,6 +15,8 @@ from tablewright.domain.access import Person
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
+from tablewright.operations.files import import_rows
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, begin_find, find_rows
@@ -140,7 +142,7 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
     """195 KB of rows and a formula that repeats each value: 10 MB of new values, of which 5 MB may be stored."""
     async with limited(tmp_path, {"disk": 5}) as (ann, person):
         rows = [{"Note": "x" * 950} for _ in range(200)]
-        table = (await ann.import_rows(rows)).table
+        table = (await import_rows(ann, rows)).table
         question = "Long=" + " & ".join(["{Note}"] * 50)
         fill = await ann.plan_enrich(table.id, [parse_field(question)], "computation")
         run_id = await ann.jobs.start(fill)
@@ -160,5 +162,5 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
         await ann.jobs.go_on(run_id)
         again = await ann.proposal(proposal.id)
         assert ((await ann.jobs.get(run_id)).status, again.counts["with_value"]) == ("done", 200)
-        await ann.remove_table(table.id)
+        await remove_table(ann, RemoveTable(table=table.id))
         assert next(each.used for each in await ann.quotas(person) if each.what == "disk") == 0

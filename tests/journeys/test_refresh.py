@@ -15,6 +15,7 @@ from tablewright.engine.fill import FillPlan
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
+from tablewright.operations.files import import_file
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
@@ -33,7 +34,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
     """With a table of sales, whose Total and Tax are computed."""
     (tmp_path / "sales.csv").write_text("Name,Price,Quantity\nTea,2,3\nMilk,,4\nBread,5,1\n")
     async with Services.open(Settings(home=str(tmp_path / "home"))) as opened:
-        await opened.import_file(tmp_path / "sales.csv")
+        await import_file(opened, tmp_path / "sales.csv")
         run = await opened.plan_enrich("sales", [TOTAL, TAX], "")
         await opened.changes.apply((await run.run()).proposal_id)
         yield opened
@@ -147,7 +148,7 @@ async def test_a_corrected_name_is_looked_up_again_by_the_same_strategy(tmp_path
     (tmp_path / "companies.csv").write_text("Company\nQuillon Robotics\nHalden Foods\n")
     field = parse_field("Founded:number=What year was {Company} founded?")
     async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as opened:
-        await opened.import_file(tmp_path / "companies.csv")
+        await import_file(opened, tmp_path / "companies.csv")
         run = await opened.plan_enrich("companies", [field], "research", params={"thoroughness": "comprehensive"})
         await opened.changes.apply((await run.run()).proposal_id)
         before = await cells(opened, "Founded", "companies")
@@ -225,7 +226,7 @@ async def renamed_company(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Setti
     async with small_web(pages) as web:
         settings = replace(web.settings(tmp_path / "home"), attempts="1")
         async with Services.open(settings) as opened:
-            await opened.import_file(tmp_path / "companies.csv")
+            await import_file(opened, tmp_path / "companies.csv")
             run = await opened.plan_enrich("companies", [FOUNDED], "lookup")
             await opened.changes.apply((await run.run()).proposal_id)
             await opened.changes.set_value("companies", 1, "Company", "Kestrelworks")
@@ -268,7 +269,7 @@ async def test_a_row_that_is_not_there_is_refused_and_a_run_without_work_leaves_
     with pytest.raises(NotFound, match="no row"):
         await services.changes.set_value("sales", HUGE, "Price", "1")
     with pytest.raises(NotFound, match="no row"):
-        await services.cell_history("sales", HUGE, "Price")
+        await services.store.log.cell_history("sales", HUGE, "Price")
     run = await services.plan_enrich("sales", [TOTAL, TAX], "", row_ids=[1])
     filled = await run.run()
     assert filled.skipped == 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tablewright.operations.files import import_file
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -12,8 +14,8 @@ async def test_a_removed_table_leaves_no_schedule(tmp_path: Path) -> None:
     file = tmp_path / "towns.csv"
     file.write_text("Town\nLima\n")
     async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
-        kept, gone = [(await services.import_file(file)).table.id for _ in range(2)]
+        kept, gone = [(await import_file(services, file)).table.id for _ in range(2)]
         for table_id in (kept, gone):
             await services.schedule(table_id, "recheck", "day")
-        await services.remove_table(gone)
+        await remove_table(services, RemoveTable(table=gone))
         assert [each.table_id for each in await services.jobs.schedules()] == [kept]

@@ -33,6 +33,7 @@ from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.explore import Explored, ProductExploration
 from tablewright.journeys.shortlist.shortlist import Shortlist
 from tablewright.journeys.shortlist.wording import step_text
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.policies import shortlist_limits
 from tablewright.settings import Settings
 
@@ -356,7 +357,7 @@ async def test_another_product_starts_over_and_the_table_is_kept(advised: Chat) 
 
 
 async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(advised: Chat) -> None:
-    await advised.app.remove_table(advised.state.table_id)
+    await remove_table(advised.app, RemoveTable(table=advised.state.table_id))
     state = await advised.app.begin_shortlist()
     gone = msgspec.structs.replace(advised.state, id=state.id)
     await advised.app.store.shortlists.save(gone)

@@ -12,6 +12,7 @@ import pytest
 from tablewright.application import notifying
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import Unreachable
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.sources.webhook import post_signed
@@ -60,7 +61,7 @@ async def test_a_run_that_ends_is_reported_until_somebody_takes_it_and_then_no_m
             watching = asyncio.create_task(services.notify(stop))
             path = tmp_path / "rows.csv"
             path.write_text("Name,Price\nTea,2\n", encoding="utf-8")
-            table = (await services.import_file(path, FileOptions(name="Teas"))).table
+            table = (await import_file(services, path, FileOptions(name="Teas"))).table
             await (await services.plan_enrich(table.id, [parse_field("Double={Price} * 2")])).run()
             async with asyncio.timeout(PATIENCE):
                 await taken.wait()

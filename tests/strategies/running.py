@@ -7,6 +7,7 @@ from typing import Any
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.operations.files import import_file
 from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 
@@ -17,7 +18,7 @@ async def fill(
     """The cells of the first row by field, the operations of all rows, the usage. What could not be asked has none."""
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await services.import_file(folder / "table.csv")
+        imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
         filled = await run.run()

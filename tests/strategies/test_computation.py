@@ -13,6 +13,7 @@ from tablewright.domain.model import Field, Money, Row, Table, given
 from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import Unevaluable
+from tablewright.operations.files import import_file
 from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
@@ -45,7 +46,7 @@ def with_model(folder: Path, endpoint: Endpoint, **values: str) -> Settings:
 async def compute(settings: Settings, folder: Path, table: str, *fields: str) -> tuple[list[Operation], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await services.import_file(folder / "table.csv")
+        imported = await import_file(services, folder / "table.csv")
         run = await services.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "computation")
         filled = await run.run()
         assert filled.status in ("done", "over_budget")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.files import import_file
 from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
@@ -90,7 +91,7 @@ async def fill(
         if contract:
             (folder / "contract.txt").write_text(contract, encoding="utf-8")
             await add_documents(services, [folder / "contract.txt"], workers=1, kind="contract")
-        imported = await services.import_file(folder / "table.csv")
+        imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         filled = await (await services.plan_enrich(imported.table.id, asked, strategy, params=params)).run()
         return await services.operations(filled.proposal_id)
@@ -186,7 +187,7 @@ async def test_what_was_found_in_a_document_is_no_word_of_later_queries(
     (tmp_path / "table.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
     async with Services.open(settings) as services:
         await add_documents(services, [tmp_path / "contract.txt"], workers=1, kind="contract")
-        table = (await services.import_file(tmp_path / "table.csv")).table
+        table = (await import_file(services, tmp_path / "table.csv")).table
         partner = parse_field("Partner=Who is the partner of {Company}?")
         filled = await (await services.plan_enrich(table.id, [partner], "documents")).run()
         await services.changes.apply(filled.proposal_id)

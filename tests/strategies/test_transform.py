@@ -12,6 +12,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Row, Table, given
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
+from tablewright.operations.files import import_file
 from tablewright.services import Operation, Services
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
@@ -49,7 +50,7 @@ async def transform(
 ) -> tuple[list[Operation], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await services.import_file(folder / "table.csv")
+        imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         run = await services.plan_enrich(imported.table.id, asked, "transform", params=params)
         filled = await run.run()
@@ -137,7 +138,7 @@ async def test_what_a_person_said_of_a_value_is_told(endpoint: Endpoint, tmp_pat
     endpoint.otherwise = cells(English=("Kettle", "Name"))
     async with Services.open(with_model(tmp_path, endpoint)) as services:
         (tmp_path / "t.csv").write_text("Name\nWasserkocher\n", encoding="utf-8")
-        table = (await services.import_file(tmp_path / "t.csv")).table
+        table = (await import_file(services, tmp_path / "t.csv")).table
         run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
         await services.changes.apply((await run.run()).proposal_id)
         await services.changes.flag(table.id, 1, "English", "say electric kettle")
@@ -248,7 +249,7 @@ async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
     endpoint.otherwise = translated
     (tmp_path / "table.csv").write_text("Name\nLampe\n", encoding="utf-8")
     async with Services.open(with_model(tmp_path, endpoint, search="nowhere")) as services:
-        table = (await services.import_file(tmp_path / "table.csv")).table
+        table = (await import_file(services, tmp_path / "table.csv")).table
         run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform", params={"rows_a_call": "2"})
         await services.changes.apply((await run.run()).proposal_id)
         await services.changes.write_values(table.id, {}, [{"Name": "Kanne"}])

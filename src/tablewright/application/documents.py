@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import AnyPath, Application
+from tablewright.domain.files import Imported
 from tablewright.domain.form import Form
 from tablewright.domain.model import Step
 from tablewright.domain.text import count_noun
 from tablewright.domain.wording import within_bounds
-from tablewright.journeys.files import Imported
 from tablewright.policies import terms_of
 from tablewright.store.conversations import Conversation
 

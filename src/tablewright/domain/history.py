@@ -8,8 +8,8 @@ from tablewright.domain.model import Cell, Noun, RowId
 class TableSummary(Noun, frozen=True):
     id: str
     name: str
-    rows: int
-    fields: int
+    row_count: int
+    field_count: int
     created_at: str
     changed_at: str
     tags: tuple[str, ...] = ()

@@ -17,12 +17,13 @@ from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
 from tablewright.decisions.summarise_text import Summarise, SummariseText
 from tablewright.domain.corpus import Annotation, Document, Property
+from tablewright.domain.files import Imported
 from tablewright.domain.model import Field, Row, Table, column_key, given
 from tablewright.domain.retrieved import concerning
 from tablewright.errors import NotFound, UsageError
 from tablewright.formats.tables import Incoming, open_writer, target_format
 from tablewright.formats.tables.incoming import free_name
-from tablewright.journeys.files import Imported, import_from_memory, replacing
+from tablewright.journeys.files import import_from_memory, replacing
 from tablewright.store.conversations import ResultSet
 from tablewright.store.store import Store
 from tablewright.values.typed import typed

@@ -20,9 +20,10 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from msgspec import structs
 
 from tablewright.domain.edits import AddRow, Edit, SetCell
+from tablewright.domain.files import Exported, FileOptions, Imported
 from tablewright.domain.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.domain.rowkey import row_key
-from tablewright.domain.text import cell_text, count_noun, plural
+from tablewright.domain.text import cell_text, count_noun
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.formats.tables import Incoming, open_writer, read_table, target_format
@@ -36,31 +37,6 @@ from tablewright.temporary import PART, remove_abandoned_files, temporary_folder
 from tablewright.values.coerce import coerce
 
 IMPORT_LIMITS = SandboxLimits(seconds=600)
-
-
-class Imported(Noun, frozen=True):
-    """`row_ids` are the rows that the data became, in its order; None for all rows of the table."""
-
-    table: Table
-    rows: int
-    warnings: tuple[str, ...] = ()
-    row_ids: tuple[RowId, ...] | None = None
-
-
-class FileOptions(Noun, frozen=True):
-    """What the user says about a file; everything else is found out.
-
-    `origin` tells an uploaded file when it comes again: its path is only for as long as it is read. `fields` are its
-    columns with the names and types that the user wants, in the order of the file; empty: as they were found out."""
-
-    name: str = ""
-    origin: str = ""
-    key_field: str = ""
-    header: bool = True
-    sheet: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    fields: tuple[Field, ...] = ()
 
 
 class Preview(Noun, frozen=True):
@@ -440,31 +416,6 @@ def first_text(fields: Sequence[Field]) -> str:
     return (texts or [field.name for field in fields] or [""])[0]
 
 
-class Exported(Noun, frozen=True):
-    """What was written. `stale` and `flagged` are the cells that are not to be relied on as they are."""
-
-    rows: int
-    stale: int = 0
-    flagged: int = 0
-
-    @property
-    def warnings(self) -> list[str]:
-        said = ((self.stale, "stale: the inputs have changed"), (self.flagged, "flagged as doubtful"))
-        return [f"{count:,} exported {plural('value', count)} {be(count)} {what}." for count, what in said if count]
-
-
-class SentToSheets(Noun, frozen=True):
-    """What was written to a Google spreadsheet: `sheets` are its new sheets, that of the values first."""
-
-    rows: int
-    link: str
-    sheets: tuple[str, ...]
-
-
-def be(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
 async def export_file(
     store: Store,
     table_id: str,
@@ -498,7 +449,7 @@ async def export_file(
             async for rows in store.tables.windows_of(table_id, row_ids):
                 await asyncio.to_thread(take, rows)
         await asyncio.to_thread(writer.close)
-    return Exported(rows=count, stale=stale, flagged=flagged)
+    return Exported(row_count=count, stale=stale, flagged=flagged)
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tablewright.domain.files import SentToSheets
 from tablewright.domain.model import RowId, Table
 from tablewright.domain.text import count_noun
 from tablewright.errors import RunError, UsageError
 from tablewright.formats.tables.sheet import SheetLines
-from tablewright.journeys.files import SentToSheets
 from tablewright.sources.google_sheets import (
     LINK,
     MOST_CELLS,
@@ -53,7 +53,7 @@ async def send_to_sheets(
             id = await google.create(table.name, sheets, target.email)
         await write_all(google, id, sheets, progress)
     names = tuple(title for title, _ in sheets)
-    return SentToSheets(rows=len(collected.values) - 1, link=LINK.format(id=id), sheets=names)
+    return SentToSheets(row_count=len(collected.values) - 1, link=LINK.format(id=id), sheets=names)
 
 
 async def collect(store: Store, table: Table, row_ids: Sequence[RowId] | None) -> SheetLines:

@@ -300,7 +300,7 @@ async def get_cell_history(services: Services, request: CellRequest) -> CellHist
     """Every value the cell has had."""
     table = await services.table(request.table)
     name = table.require_field(request.field).name
-    versions = await services.cell_history(table.id, request.row_id, name)
+    versions = await services.store.log.cell_history(table.id, request.row_id, name)
     return CellHistory(table_id=table.id, row_id=request.row_id, field=name, versions=tuple(versions))
 
 

@@ -1,11 +1,14 @@
-"""Tables and their history: list, create, show, rename, remove, undo."""
+"""Tables and their history: list, create, import, export, show, rename, tag, remove, undo."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
 from tablewright.domain.history import Change, Rollback, TableSummary
 from tablewright.domain.model import Field, Noun
 from tablewright.domain.naming import check_name
@@ -24,10 +27,10 @@ from tablewright.operations.operation import (
 from tablewright.operations.paging import oldest_first
 
 if TYPE_CHECKING:
-    from tablewright.journeys.files import Imported
     from tablewright.services import Services
 
 KeyField = Annotated[Name, msgspec.Meta(description="The column that names a row; default: the first text column.")]
+MOST_TAGS, LONGEST_TAG = 12, 40
 Scalar = str | int | float | bool | None
 
 
@@ -41,7 +44,7 @@ class TableShown(Noun, frozen=True):
     table_id: str
     name: str
     key_field: str
-    rows: int
+    row_count: int
     cost_usd: float
     fields: tuple[Field, ...]
 
@@ -52,7 +55,7 @@ class TableImported(Noun, frozen=True):
     table_id: str
     name: str
     key_field: str
-    rows: int
+    row_count: int
     fields: tuple[Field, ...]
     warnings: tuple[str, ...]
 
@@ -84,20 +87,52 @@ class CreateTable(Request, frozen=True):
             min_length=1, max_length=100_000, examples=[[{"Company": "Northwind Kettles"}, {"Company": "Aldermoor"}]]
         ),
     ]
-    key_field: Annotated[
-        Name, msgspec.Meta(description="The column that names a row; default: the first text column.")
-    ] = ""
+    key_field: KeyField = ""
 
 
 @operation("write")
 async def create_table(services: Services, request: CreateTable) -> TableImported:
     """Creates a table from the rows in the request."""
-    from tablewright.journeys.files import FileOptions
+    from tablewright.operations.files import import_rows
 
     check_name(request.name, "a table")
     await services.charge_upload(len(msgspec.json.encode(request.rows)))
     options = FileOptions(name=request.name.strip() or "table", key_field=request.key_field)
-    return describe_import(await services.import_rows(request.rows, options))
+    return describe_import(await import_rows(services, request.rows, options))
+
+
+class ImportTable(Request, frozen=True):
+    path: Annotated[
+        str,
+        msgspec.Meta(min_length=1, max_length=4_000, description="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet."),
+    ]
+    name: Annotated[str, msgspec.Meta(max_length=300, description="Name of the table; default: the file's name.")] = ""
+    key_field: KeyField = ""
+    header: Annotated[bool, msgspec.Meta(description="The first row has the names of the columns.")] = True
+    sheet: Annotated[Name, msgspec.Meta(description="The sheet of a workbook; default: the first with data.")] = ""
+    delimiter: Annotated[Name, msgspec.Meta(description="The column separator; default: detected.")] = ""
+    encoding: Annotated[Name, msgspec.Meta(description="The text encoding; default: detected.")] = ""
+
+    def to_options(self) -> FileOptions:
+        check_name(self.name, "a table")
+        return FileOptions(
+            name=self.name.strip(),
+            key_field=self.key_field,
+            header=self.header,
+            sheet=self.sheet or None,
+            delimiter=self.delimiter or None,
+            encoding=self.encoding or None,
+        )
+
+
+@operation("write")
+async def import_table(
+    services: Services, request: ImportTable, *, progress: Callable[[int, int], None] | None = None
+) -> TableImported:
+    """Creates a table from a file."""
+    from tablewright.operations.files import import_file
+
+    return describe_import(await import_file(services, request.path, request.to_options(), progress))
 
 
 def describe_import(imported: Imported) -> TableImported:
@@ -106,10 +141,79 @@ def describe_import(imported: Imported) -> TableImported:
         table_id=table.id,
         name=table.name,
         key_field=table.key_field,
-        rows=imported.rows,
+        row_count=imported.rows,
         fields=table.fields,
         warnings=tuple(imported.warnings),
     )
+
+
+class TableExported(Noun, frozen=True):
+    """`stale` and `flagged` are the cells that are not to be relied on as they are."""
+
+    file: str
+    row_count: int
+    stale: int
+    flagged: int
+
+    @property
+    def warnings(self) -> list[str]:
+        return Exported(row_count=self.row_count, stale=self.stale, flagged=self.flagged).warnings
+
+
+class ExportTable(Request, frozen=True):
+    table: TableRef
+    path: Annotated[
+        str,
+        msgspec.Meta(description="The file to write: .csv, .tsv, .xlsx, .json, .jsonl, .md or .parquet."),
+    ]
+    evidence: Annotated[
+        bool, msgspec.Meta(description="Add source, quote, confidence, basis, status, reason and stale.")
+    ] = False
+    cost: Annotated[bool, msgspec.Meta(description="Add the cost of the cells of each filled column.")] = False
+    force: Annotated[bool, msgspec.Meta(description="Overwrite a file that a table was imported from.")] = False
+
+
+@operation("read")
+async def export_table(
+    services: Services, request: ExportTable, *, progress: Callable[[int], None] | None = None
+) -> TableExported:
+    """Writes the whole table to a file. Texts that a spreadsheet would take for a formula are escaped."""
+    from tablewright.operations.files import export_file, is_source
+
+    path = Path(request.path)
+    table = await services.table(request.table)
+    if not request.force and path.exists() and await is_source(services, path):
+        raise UsageError(
+            f"A table was imported from {path}.",
+            kept="Nothing was written.",
+            advice="Write to another file, or use --force.",
+        )
+    done = await export_file(services, table.id, path, evidence=request.evidence, cost=request.cost, progress=progress)
+    return TableExported(file=request.path, row_count=done.row_count, stale=done.stale, flagged=done.flagged)
+
+
+class SendToSheets(Request, frozen=True):
+    table: TableRef
+    to: Annotated[
+        str,
+        msgspec.Meta(
+            max_length=2_000,
+            description="A Google spreadsheet: its link or id, or your Google address for a new one.",
+        ),
+    ]
+
+
+@operation("read")
+async def send_to_sheets(
+    services: Services, request: SendToSheets, *, progress: Callable[[int], None] | None = None
+) -> SentToSheets:
+    """Writes the whole table to new sheets of a Google spreadsheet."""
+    from tablewright.operations.files import write_to_sheets
+
+    return await write_to_sheets(services, request.table, request.to, progress=progress)
+
+
+# ── one table ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class GetTable(Request, frozen=True):
@@ -124,7 +228,7 @@ async def get_table(services: Services, request: GetTable) -> TableShown:
         table_id=table.id,
         name=table.name,
         key_field=table.key_field,
-        rows=await services.count(table.id),
+        row_count=await services.count(table.id),
         cost_usd=await services.cost(table.id),
         fields=table.fields,
     )
@@ -140,8 +244,31 @@ async def rename_table(services: Services, request: RenameTable) -> TableShown:
     """Renames a table; its id stays the same."""
     check_name(request.name, "a table")
     table = await services.table(request.table)
-    await services.rename_table(table.id, request.name)
+    await services.store.tables.rename(table.id, request.name)
     return await get_table(services, GetTable(table=table.id))
+
+
+class TagTable(Request, frozen=True):
+    table: TableRef
+    tags: Annotated[
+        tuple[Annotated[str, msgspec.Meta(max_length=300)], ...],
+        msgspec.Meta(max_length=100, description="Words to find it by, in place of those it has."),
+    ] = ()
+
+
+class TableTags(Noun, frozen=True):
+    tags: tuple[str, ...]
+
+
+@operation("write")
+async def tag_table(services: Services, request: TagTable) -> TableTags:
+    """Sets the tags of a table: words to find it by."""
+    kept = dict.fromkeys(" ".join(tag.split()) for tag in request.tags)
+    tags = tuple(tag for tag in kept if tag)
+    if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
+        raise UsageError(f"A table has at most {MOST_TAGS} tags of {LONGEST_TAG} characters.")
+    await services.store.tables.set_tags((await services.table(request.table)).id, tags)
+    return TableTags(tags=tags)
 
 
 class RemoveTable(Request, frozen=True):
@@ -152,8 +279,17 @@ class RemoveTable(Request, frozen=True):
 async def remove_table(services: Services, request: RemoveTable) -> Removed:
     """Deletes a table with its history, runs and proposals, permanently."""
     table = await services.table(request.table)
-    await services.remove_table(table.id)
+    await delete_table(services, table.id)
     return Removed(removed=table.id)
+
+
+async def delete_table(services: Services, table_id: str) -> None:
+    """Delete a table with its runs, its schedules, and the researches and shortlists that are about it."""
+    if await services.store.tables.remove(table_id):
+        await services.jobs.unschedule(table_id)
+
+
+# ── history ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class ChangePage(Noun, frozen=True):
@@ -175,10 +311,11 @@ class ListChanges(Request, frozen=True):
 async def list_changes(services: Services, request: ListChanges) -> ChangePage:
     """The changes of a table, newest first."""
     table = await services.table(request.table)
-    newest = await services.history(table.id, 1)
+    log = services.store.log
+    newest = await log.changes(table.id, 1)
     first = newest[0].number if newest else 0
     skipped = max(0, first - request.before + 1) if request.before is not None else 0
-    found = (await services.history(table.id, skipped + request.limit))[skipped:]
+    found = (await log.changes(table.id, skipped + request.limit))[skipped:]
     more = bool(found) and found[-1].number > 1
     return ChangePage(changes=tuple(found), next=found[-1].number if more else None)
 

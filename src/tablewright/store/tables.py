@@ -72,7 +72,9 @@ NEWEST = 20
 """Runs and proposals that tell whether something has happened."""
 
 
-table_summary_records = RecordMapper(TableSummary, tables, rows="rows", fields="fields", changed_at="changed_at")
+table_summary_records = RecordMapper(
+    TableSummary, tables, row_count="rows", field_count="fields", changed_at="changed_at"
+)
 
 
 class TableHead(Noun, frozen=True):

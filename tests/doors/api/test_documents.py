@@ -174,7 +174,7 @@ def test_research_is_started_watched_and_written_down(api: Api) -> None:
     assert [each["research_id"] for each in ann.get("/research")["researches"]] == [started["research_id"]]
     answered = ann.post(f"/research/{started['research_id']}/questions", {"question": "Who founded it?"})
     assert answered["question"] == "Who founded it?"
-    assert ann.get(f"/tables/{started['table_id']}")["rows"] > 0
+    assert ann.get(f"/tables/{started['table_id']}")["row_count"] > 0
 
 
 def test_the_list_of_researches_does_not_read_their_reports(api: Api) -> None:

@@ -27,7 +27,7 @@ def values(api: Api, table_id: str, field: str) -> list[Any]:
 def test_a_file_becomes_a_table_that_can_be_read_page_by_page(api: Api) -> None:
     table_id = api.bring_in("Name,Price\n" + "".join(f"Thing {number},{number}\n" for number in range(1, 8)))
     head = api.get(f"/tables/{table_id}")
-    assert (head["rows"], head["key_field"]) == (7, "Name")
+    assert (head["row_count"], head["key_field"]) == (7, "Name")
     assert [(field["name"], field["type"]) for field in head["fields"]] == [("Name", "text"), ("Price", "number")]
     seen: list[list[int]] = []
     after: int | None = 0
@@ -69,7 +69,7 @@ def test_a_page_of_a_wide_table_has_all_rows_that_fit(api: Api, monkeypatch: pyt
 def test_rows_of_a_request_become_a_table(api: Api) -> None:
     rows = [{"Name": "Ann", "Age": 31}, {"Name": "Bo", "Age": None, "Likes": ["tea", "rain"]}]
     made = api.post("/tables", {"name": "people", "rows": rows}, 201)
-    assert (made["rows"], made["key_field"]) == (2, "Name")
+    assert (made["row_count"], made["key_field"]) == (2, "Name")
     assert values(api, made["table_id"], "Age") == [31, None]
 
 

@@ -169,7 +169,7 @@ async def test_a_doubted_cell_is_flagged_and_cited_pages_are_checked_again(tmp_p
         page = await talk("show_table", table="firms")
         assert (page["rows"], page["notes"]["1.Founded"][:7]) == ([[1, "Sable & Finch", 1973]], "FLAGGED")
     async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
-        assert {change.actor for change in await services.history("firms")} == {"assistant"}
+        assert {change.actor for change in await services.store.log.changes("firms")} == {"assistant"}
 
 
 async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tablewright.domain.access import OWNER, Person, Role
 from tablewright.doors.server.context import Visit
 from tablewright.errors import Forbidden, NotFound
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
@@ -17,8 +18,8 @@ async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesake
     file = tmp_path / "towns.csv"
     file.write_text("Town\nLima\n")
     async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
-        one, other = [(await services.import_file(file, FileOptions(name="Towns"))).table.id for _ in range(2)]
-        hidden = (await services.import_file(file, FileOptions(name="Hidden"))).table.id
+        one, other = [(await import_file(services, file, FileOptions(name="Towns"))).table.id for _ in range(2)]
+        hidden = (await import_file(services, file, FileOptions(name="Hidden"))).table.id
         person, _ = await services.users.add("ann", "editor")
         await services.share("table", one, ["ann"])
         (person,) = await services.users.all()

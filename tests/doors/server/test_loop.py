@@ -14,6 +14,7 @@ from tablewright.domain.model import Field, Table
 from tablewright.doors.web.table_grid import grid_columns
 from tablewright.journeys import files
 from tablewright.journeys.ask import members, where
+from tablewright.operations.files import preview_file
 from tests.doors.server.serving import served
 from tests.growth import grows_in_proportion
 
@@ -55,7 +56,7 @@ def test_rows_documents_and_questions_are_worked_on_in_other_threads(
         http.post("/api/v1/documents", files={"files": ("parts.md", table.encode())}).raise_for_status()
         http.post("/api/v1/ask", json={"question": "What does a bolt cost?"}).raise_for_status()
         (tmp_path / "rows.csv").write_text("A\nx\n")
-        server.do(lambda services: services.preview_file(tmp_path / "rows.csv"))
+        server.do(lambda services: preview_file(services, tmp_path / "rows.csv"))
     assert all(threads.values()), threads
     assert not any(of_loop in used for used in threads.values()), threads
 

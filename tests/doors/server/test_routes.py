@@ -16,6 +16,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from tablewright.domain.model import Field
+from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.patience import PATIENCE
@@ -147,7 +148,7 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     async def make(services: Services) -> dict[str, str]:
         from tablewright.services import FileOptions
 
-        table = (await services.import_file(file, FileOptions(name=SECRET))).table
+        table = (await import_file(services, file, FileOptions(name=SECRET))).table
         fill = await services.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
         result = await fill.run()
         proposals = await services.proposals(table.id)

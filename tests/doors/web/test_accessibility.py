@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.files import import_file
 from tablewright.sample.documents import files
 from tablewright.services import FileOptions, Services
 from tests.operating import add_documents, begin_find, find_rows
@@ -43,11 +44,11 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
         path = folder / "companies.csv"
         path.write_text("Company\n" + "\n".join(NAMES) + "\n", encoding="utf-8")
         fields = [parse_field("Founded:number=What year was {Company} founded?")]
-        accepted = (await services.import_file(path, FileOptions(name="Accepted"))).table.id
+        accepted = (await import_file(services, path, FileOptions(name="Accepted"))).table.id
         filled = await (await services.plan_enrich(accepted, fields, "pipeline")).run()
         await services.changes.apply(filled.proposal_id)
         await services.changes.flag(accepted, 1, "Founded", "another company")
-        waiting = (await services.import_file(path, FileOptions(name="Waiting"))).table.id
+        waiting = (await import_file(services, path, FileOptions(name="Waiting"))).table.id
         proposed = await (await services.plan_enrich(waiting, fields, "pipeline")).run()
         return {
             "tables": "/",

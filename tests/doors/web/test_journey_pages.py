@@ -12,6 +12,7 @@ import pytest
 
 from tablewright.domain.model import Field
 from tablewright.errors import NotFound
+from tablewright.operations.files import import_file
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
 from tablewright.services import FileOptions, Services
@@ -324,7 +325,7 @@ async def companies(services: Services, name: str, *, rows: int) -> str:
     path = services.settings.home_folder.parent / f"companies-{rows}.csv"
     names = [f"Kestrelworks {number}" for number in range(rows)]
     path.write_text("Company\n" + "\n".join(names), encoding="utf-8")
-    return (await services.import_file(path, FileOptions(name=name))).table.id
+    return (await import_file(services, path, FileOptions(name=name))).table.id
 
 
 async def no_work(run: object, doing: object) -> None:

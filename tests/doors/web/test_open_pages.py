@@ -15,6 +15,7 @@ from tablewright.domain.access import Person, Role
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame
 from tablewright.errors import RunError
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.operating import add_documents
@@ -44,7 +45,7 @@ async def new_table(services: Services, name: str, *persons: str) -> str:
     """That these see; its id."""
     path = services.settings.home_folder / "rows.csv"
     path.write_text("Name\nAnn\n", encoding="utf-8")
-    table_id = (await services.import_file(path, FileOptions(name=name))).table.id
+    table_id = (await import_file(services, path, FileOptions(name=name))).table.id
     for person in persons:
         await services.share("table", table_id, [person])
     return table_id

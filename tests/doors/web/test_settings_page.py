@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tablewright.models.pull import CatalogModel, Hub
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings
@@ -202,7 +203,7 @@ def test_only_an_admin_sees_the_settings(server: Served) -> None:
 async def companies(services: Services) -> str:
     path = services.settings.home_folder / "rows.csv"
     path.write_text("Company\nKestrelworks\n", encoding="utf-8")
-    return (await services.import_file(path, FileOptions(name="Companies"))).table.id
+    return (await import_file(services, path, FileOptions(name="Companies"))).table.id
 
 
 async def ask(page: playwright.Page, name: str, question: str) -> None:

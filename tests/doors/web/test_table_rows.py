@@ -14,6 +14,7 @@ from tablewright.domain.model import Cell
 from tablewright.doors.web import grid_rows, table_cells
 from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
 from tablewright.errors import UsageError
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
@@ -37,7 +38,7 @@ async def half_doubled(services: Services, folder: Path) -> tuple[str, str]:
     """A table of prices, and a proposal: the double of the first is in the table, those of the others are proposed."""
     path = folder / "rows.csv"
     path.write_text("Name,Price\nAnn,11\nBob,12\nCid,13\nDot,none\n")
-    table_id = (await services.import_file(path, FileOptions(name="Prices"))).table.id
+    table_id = (await import_file(services, path, FileOptions(name="Prices"))).table.id
     fields = [parse_field(DOUBLE)]
     first = await (await services.plan_enrich(table_id, fields, "computation", row_ids=[1])).run()
     await services.changes.apply(first.proposal_id)
@@ -122,7 +123,7 @@ async def test_a_block_of_long_rows_ends_early_and_the_rest_follows(
     monkeypatch.setattr(grid_rows, "MOST_CELLS", 4)
     path = tmp_path / "long.csv"
     path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
-    table = (await services.import_file(path)).table
+    table = (await import_file(services, path)).table
     wanted, sizes, seen = list(range(1, 11)), [], []
     while wanted:
         found = await block(services, table, [], wanted)
@@ -138,7 +139,7 @@ async def test_a_text_for_the_clipboard_is_bounded_by_its_length(
 ) -> None:
     path = tmp_path / "long.csv"
     path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
-    table = (await services.import_file(path)).table
+    table = (await import_file(services, path)).table
     texts = await table_cells.shown_texts(services, table, [], [3, 1], ["Name"])
     assert texts == [["Thing 2"], ["Thing 0"]]
     monkeypatch.setattr(table_cells, "MOST_COPIED_CHARACTERS", 10_000)
@@ -174,7 +175,7 @@ async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(serv
 async def test_a_value_of_a_column_that_is_only_proposed_is_found(services: Services, tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("Name,Price\nAnn,11\nBob,12\n")
-    table_id = (await services.import_file(path, FileOptions(name="Prices"))).table.id
+    table_id = (await import_file(services, path, FileOptions(name="Prices"))).table.id
     run = await services.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
     proposal_id = (await run.run()).proposal_id
     wanted = RowQuery(table_id=table_id, proposals=(proposal_id,), find="24")

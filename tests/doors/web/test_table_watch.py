@@ -9,6 +9,8 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame, table_page
+from tablewright.operations.files import import_file, import_rows
+from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 
@@ -31,7 +33,7 @@ async def propose(services: Services, name: str) -> tuple[str, str]:
     """A table, and what is proposed for it."""
     path = services.settings.home_folder / "rows.csv"
     path.write_text("Name,Price\nAnn,1\nBob,2\n", encoding="utf-8")
-    table_id = (await services.import_file(path, FileOptions(name=name))).table.id
+    table_id = (await import_file(services, path, FileOptions(name=name))).table.id
     plan = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")], "computation")
     return table_id, (await plan.run()).proposal_id
 
@@ -45,7 +47,7 @@ async def test_a_proposal_and_a_table_that_end_elsewhere_end_here(server: Served
         await expect(page.locator(".tw-waiting")).to_be_hidden()
         await expect(cell(page, 1, "Double")).to_have_count(0)
 
-        server.do(lambda services: services.remove_table(table_id))
+        server.do(lambda services: remove_table(services, RemoveTable(table=table_id)))
         await expect(page.get_by_role("heading", name="There is no table")).to_be_visible()
         await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)
@@ -56,7 +58,7 @@ async def test_the_columns_of_a_run_that_was_stopped_at_once_wait_for_a_decision
     server: Served, browser: NewPage, act: str
 ) -> None:
     async def stop_at_once(services: Services) -> str:
-        table = await services.import_rows([{"Name": "Ann", "Price": 1}], FileOptions(name=f"Stopped: {act}"))
+        table = await import_rows(services, [{"Name": "Ann", "Price": 1}], FileOptions(name=f"Stopped: {act}"))
         field = parse_field("Double:number={Price} * 2")
         plan = await services.plan_enrich(table.table.id, [field], "computation")
         plan.cancel()

@@ -10,6 +10,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.doors.web.grid_rows import shown
+from tablewright.operations.files import import_file
 from tablewright.services import FileOptions
 
 from ..judging import judged_table
@@ -26,7 +27,7 @@ async def new_table(site: Site, folder: Path, content: str, name: str) -> str:
     path = folder / "rows.csv"
     path.write_text(content)
     async with site.open() as services:
-        return (await services.import_file(path, FileOptions(name=name))).table.id
+        return (await import_file(services, path, FileOptions(name=name))).table.id
 
 
 async def filled_table(site: Site, folder: Path, name: str, *, apply: bool) -> tuple[str, str]:

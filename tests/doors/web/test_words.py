@@ -12,6 +12,7 @@ import pytest
 import tablewright.doors.web as web
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import words
+from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tests.stage import Stage
 
@@ -92,7 +93,7 @@ async def test_a_trace_is_told_in_the_language_of_the_page(tmp_path: Path, monke
     stage = Stage("", tmp_path)
     (tmp_path / "table.csv").write_text("Company\nMarlow Instruments\nZwaluwmolen Papier\n", encoding="utf-8")
     async with Services.open(stage.settings(model="", model_base_url="", fetch_delay="0")) as services:
-        table = (await services.import_file(tmp_path / "table.csv")).table
+        table = (await import_file(services, tmp_path / "table.csv")).table
         run = await services.plan_enrich(table.id, [parse_field("Staff:number=How many people work at {Company}?")])
         filled = await run.run()
         steps = [step for each in await services.operations(filled.proposal_id) for step in each.steps]

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, File, Form, Path, Query, UploadFile
+from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi import Path as InPath
 from fastapi.responses import Response
 
 from tablewright.doors.api.answers import Json, in_pieces
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.schemas import default_of, described, entry_type, input_model, input_type
-from tablewright.doors.api.uploads import folder_of, keep_files
+from tablewright.doors.api.uploads import folder_of, keep_files, save_upload
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.doors.wording import REST, in_words_of
 from tablewright.operations.operation import Operation, check_permission
+from tablewright.temporary import temporary_folder
 
 IN_A_THREAD = 50
 """A reply with a longer list is encoded in a thread: a thousand rows with their sources take a second, in which the
@@ -32,30 +36,36 @@ def add_operation(
     status: int = 200,
     once: bool = False,
     files: str = "",
+    file: str = "",
 ) -> None:
     """`route` is a method and a path, such as "GET /tables/{table}". What the path does not name comes from the query
     of a GET and the JSON body of others. With `once` a client may send an idempotency key. `files` is the field of the
-    request that has the paths of the uploaded files; the others then come with the form."""
+    request that has the paths of the uploaded files, which are kept; `file` that of one that is read and not kept. The
+    others then come with the form."""
     method, _, path = route.partition(" ")
     request_type: Any = operation.request
     fields = {field.name: field for field in msgspec.structs.fields(request_type)}
     in_path = re.findall(r"{(\w+)", path)
     one_of = {f"{name}s": name for name in in_path if name not in fields}  # `{document}`: one of `documents`
-    others = [name for name in fields if name not in (*in_path, *one_of, files)]
+    others = [name for name in fields if name not in (*in_path, *one_of, files, file)]
+    is_form = bool(files or file)
     parameters = [parameter("visit", Visiting)]
     for name in in_path:
         kind, limits = input_type(fields[name].type if name in fields else entry_type(fields[f"{name}s"].type))
-        parameters.append(parameter(name, Annotated[kind, Path(pattern=pattern_of(name, kind, path), **limits)]))
-    if others and method != "GET" and not files:
+        parameters.append(parameter(name, Annotated[kind, InPath(pattern=pattern_of(name, kind, path), **limits)]))
+    if others and method != "GET" and not is_form:
         parameters.append(parameter("body", input_model(request_type, tuple(others))))
     elif others:
         for name in others:
             kind, limits = input_type(fields[name].type)
-            source = (Form if files else Query)(**limits)
+            source = (Form if is_form else Query)(**limits)
             parameters.append(parameter(name, Annotated[kind, source], default=default_of(fields[name])))
     if files:
         limits = input_type(fields[files].type)[1]
         parameters.append(parameter("files", Annotated[list[UploadFile], File(**limits)]))
+    if file:
+        said = input_type(fields[file].type)[1]["description"]
+        parameters.append(parameter("file", Annotated[UploadFile, File(description=said)]))
     if once:
         parameters.append(parameter("once", OnlyOnce))
 
@@ -65,16 +75,19 @@ def add_operation(
             values |= body.model_dump(exclude_unset=True)
         for several, one in one_of.items():
             values[several] = [values.pop(one)]
+        if is_form and visit.services.person is not None:
+            check_permission(visit.services.person, operation.effect)  # before anything is kept
         if files:
-            if visit.services.person is not None:
-                check_permission(visit.services.person, operation.effect)  # before anything is kept
             values[files] = await keep_files(values.pop("files"), folder_of(visit))
-        request = msgspec.convert(values, request_type)
+        with temporary_folder() if file else nullcontext() as folder:
+            if file:
+                values[file] = await save_upload(values.pop("file"), Path(str(folder)))
+            request = msgspec.convert(values, request_type)
 
-        async def answer() -> Json:
-            return await encode_reply(await operation(visit.services, request), status)
+            async def answer() -> Json:
+                return await encode_reply(await operation(visit.services, request), status)
 
-        return await (answer() if idempotency is None else idempotency.answer(answer))
+            return await (answer() if idempotency is None else idempotency.answer(answer))
 
     endpoint.__name__ = operation.name
     endpoint.__doc__ = operation.__doc__

@@ -42,9 +42,12 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
         "GET /tables": tables.list_tables,
         "POST /tables": tables.create_table,
+        "POST /tables/import": tables.import_table,
         f"GET {TABLE}": tables.get_table,
         f"PATCH {TABLE}": tables.rename_table,
         f"DELETE {TABLE}": tables.remove_table,
+        f"PUT {TABLE}/tags": tables.tag_table,
+        f"POST {TABLE}/sheets": tables.send_to_sheets,
     },
     "fields": {
         f"POST {TABLE}/fields": rows.add_field,
@@ -86,12 +89,23 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"GET {TABLE}/found/estimate": find.estimate_find,
     },
 }
-CREATES = frozenset({"create_table", "add_field", "add_rows", "add_documents", "create_document_table", "plan_find"})
+CREATES = frozenset(
+    {
+        "create_table",
+        "import_table",
+        "add_field",
+        "add_rows",
+        "add_documents",
+        "create_document_table",
+        "plan_find",
+    }
+)
 """Operations that are answered with status 201."""
 STARTS = frozenset({"start_find", "find_more"})
 """Operations that start a run, and are answered with status 202 before it has ended."""
 FILES = {"add_documents": "paths"}
-"""Of operations that take uploaded files, the field of the request that has their paths."""
+FILE = {"import_table": "path"}
+"""The field of a request that has the paths of uploaded files, or of one."""
 
 router = APIRouter(responses=ERRORS)
 router.include_router(health.open_to_all)
@@ -123,5 +137,6 @@ for tag, routes in OPERATIONS.items():
             status=201 if operation.name in CREATES else 202 if operation.name in STARTS else 200,
             once=operation.effect == "run",
             files=FILES.get(operation.name, ""),
+            file=FILE.get(operation.name, ""),
         )
     router.include_router(served, dependencies=[Depends(TOKEN)])

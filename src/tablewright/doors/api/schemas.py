@@ -14,6 +14,7 @@ from pydantic import Field as Value
 from tablewright.domain.model import Cell, Evidence, Field, Label
 from tablewright.errors import UsageError
 from tablewright.operations.operation import UNWRITABLE
+from tablewright.operations.tables import TableImported
 from tablewright.services import Applied, Change
 
 COMPANY = {
@@ -77,7 +78,23 @@ APPLIED = {
     "kept": 0,
 }
 
-EXAMPLES: dict[type, Any] = {Field: COMPANY, Evidence: QUOTED, Cell: FILLED, Change: CHANGE, Applied: APPLIED}
+IMPORTED = {
+    "table_id": "companies-3fkq9",
+    "name": "companies",
+    "key_field": "Company",
+    "row_count": 2,
+    "fields": [COMPANY],
+    "warnings": [],
+}
+
+EXAMPLES: dict[type, Any] = {
+    TableImported: IMPORTED,
+    Field: COMPANY,
+    Evidence: QUOTED,
+    Cell: FILLED,
+    Change: CHANGE,
+    Applied: APPLIED,
+}
 
 
 @cache

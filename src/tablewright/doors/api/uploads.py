@@ -74,6 +74,13 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+async def save_upload(file: UploadFile, folder: Path) -> str:
+    """Save a file in a folder under its own name; return its path."""
+    path = folder / safe_name(file.filename, "table.csv")
+    await save(file, path)
+    return str(path)
+
+
 async def save(upload: UploadFile, path: Path) -> None:
     def copy() -> None:
         with path.open("wb") as stream:

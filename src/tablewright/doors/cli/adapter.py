@@ -51,6 +51,7 @@ class Declaration:
     function: Callable[..., None]
     arguments: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    metavars: Mapping[str, str] = field(default_factory=dict)
     helps: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -147,7 +148,7 @@ class OfferedField:
         """The option as people write it: `key_field` is `--key-field`, `row_ids` is `--row`."""
         name = (self.name.removesuffix("s") if self.is_list else self.name).removesuffix("_id")
         if self.is_argument:
-            return name.upper().replace("_", " ") + ("…" if self.is_list else "")
+            return self._command.metavars.get(self.name) or name.upper() + ("…" if self.is_list else "")
         usual = "no-" + name if self.type is bool and self.default is True else name
         if self.type is bool and self.is_optional:
             usual = f"{name}/--no-{name}"

@@ -39,6 +39,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
     from importlib.resources import as_file, files
 
     from tablewright.domain.fieldspec import parse_field
+    from tablewright.operations.files import import_file
     from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
     from tablewright.services import Services
@@ -50,7 +51,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
 
     async with Services.open(Settings(home=str(folder), search="sample")) as services:
         with as_file(files("tablewright.sample") / "companies.csv") as path:
-            imported = await services.import_file(path)
+            imported = await import_file(services, path)
         table_id = imported.table.id
         headline("1. A list of companies comes in. Four columns are asked for")
         if not quiet:
@@ -88,7 +89,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
             views.print_cell(title, cell)
         async with Services.open(Settings(home=str(folder), search="sample")) as services:
             headline("7. The history knows who did what; a run is undone with one command")
-            views.print_history(await services.table(table_id), await services.history(table_id))
+            views.print_history((await services.table(table_id)).name, await services.store.log.changes(table_id, 50))
         output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=QUESTION'")
     return report
 
@@ -98,6 +99,7 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
     from importlib.resources import as_file, files
 
     from tablewright.domain.fieldspec import parse_field
+    from tablewright.operations.files import import_file
     from tablewright.sample.model import NAME
     from tablewright.services import Services
     from tablewright.settings import Settings
@@ -114,7 +116,7 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
     )
     async with Services.open(settings) as services:
         with as_file(files("tablewright.sample") / "companies.csv") as path:
-            table = await services.load((await services.import_file(path)).table.id)
+            table = await services.load((await import_file(services, path)).table.id)
         names = {row.id: cell_text(row.cell(table.key_field)) for row in table.rows}
         rows = [row_id for row_id, name in names.items() if name in SHOWN]
         fields = [parse_field(text) for text in JUDGED]

@@ -257,6 +257,6 @@ def table(
     output.print_result(
         json,
         made,
-        f"Table {made.table_id}: {count_noun(made.rows, 'row')}. Fill it: `tablewright enrich {made.table_id} "
+        f"Table {made.table_id}: {count_noun(made.row_count, 'row')}. Fill it: `tablewright enrich {made.table_id} "
         f'--strategy documents --field "Total:money"`.',
     )

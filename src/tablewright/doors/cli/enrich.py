@@ -11,9 +11,20 @@ import typer
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
-from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting, refuse_two_outputs, spoken
+from tablewright.doors.cli.pipes import (
+    PIPE,
+    Delimiter,
+    Encoding,
+    Key,
+    NoHeader,
+    Sheet,
+    incoming,
+    outgoing,
+    refuse_overwriting,
+    refuse_two_outputs,
+    spoken,
+)
 from tablewright.doors.cli.root import Json, Model, Search, app, with_app
-from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
 
@@ -211,10 +222,12 @@ def enrich(
             applied = await offer(services, head, decide_now=not review)
         unwritten: TablewrightError | None = None
         if out is not None and applied:
+            from tablewright.operations.files import export_file
+
             try:
                 with outgoing(out) as path:
-                    written = await services.export_file(table_id, path, evidence=with_evidence, cost=cost)
-                output.say(f"Wrote {count_noun(written.rows, 'row')} to {spoken(out)}.")
+                    written = await export_file(services, table_id, path, evidence=with_evidence, cost=cost)
+                output.say(f"Wrote {count_noun(written.row_count, 'row')} to {spoken(out)}.")
                 output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error
@@ -328,6 +341,8 @@ async def fill(
     services: Services, target: str, options: FileOptions, plan: Plan, *, new: bool = False
 ) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
+    from tablewright.operations.tables import delete_table
+
     table_id, imported = await bring_in(services, target, options, new=new)
     with output.Bar("Filling") as bar:
         try:
@@ -336,7 +351,7 @@ async def fill(
                 output.say(f"{views.in_one_line(await run.estimate())}.")
         except BaseException:
             if imported:
-                await services.remove_table(table_id)
+                await delete_table(services, table_id)
             raise
         doing = await services.durable(run, bar.follow_fill)
         with on_interrupt(doing.cancel):
@@ -348,15 +363,17 @@ async def bring_in(
 ) -> tuple[str, Imported | None]:
     """The table's id, and what was imported if it is a file. One that was imported before goes on with its table,
     unless `new`; with `only_look` no row is added to it."""
+    from tablewright.operations.files import import_file, recognise_file
+
     if not Path(target).is_file():
         if Path(target).suffix or "/" in target:
             raise BadFile(f"There is no file {target}.")
         return (await services.table(target)).id, None
-    known = None if new else await services.recognise_file(Path(target), options)
+    known = None if new else await recognise_file(services, Path(target), options)
     if known is not None and not (only_look and known.changed) and await goes_on(services, target, known):
         return known.table.id, None
     with output.Bar(f"Importing {Path(target).name}") as bar:
-        imported = await services.import_file(Path(target), options, bar.count)
+        imported = await import_file(services, Path(target), options, bar.count)
     output.warn(imported.warnings)
     return imported.table.id, imported
 
@@ -374,8 +391,10 @@ async def goes_on(services: Services, target: str, known: KnownFile) -> bool:
     )
     if output.ask_which(question, "an") == "n":
         return False
+    from tablewright.operations.files import add_new_rows
+
     output.warn(known.warnings)
-    await services.add_new_rows(known)
+    await add_new_rows(services, known)
     output.say(
         f"{target} has changed since it became table {table_id}: {rows} added, the others stay as they are in the "
         "table; --new makes a new table."
@@ -385,13 +404,15 @@ async def goes_on(services: Services, target: str, known: KnownFile) -> bool:
 
 async def print_estimate(services: Services, target: str, options: FileOptions, plan: Plan, *, json: bool) -> None:
     """What a run would take. A file is a table only for as long as that needs."""
+    from tablewright.operations.tables import delete_table
+
     table_id, imported = await bring_in(services, target, options, only_look=True)
     try:
         run = await plan(services, table_id, lambda news: None)
         likely = await run.estimate()
     finally:
         if imported:
-            await services.remove_table(table_id)
+            await delete_table(services, table_id)
     if json:
         output.print_json(likely)
     else:

@@ -105,7 +105,9 @@ def find(
             found = await watched(services, request_more, quiet=json)
             output.warn(services.warnings)
         if out is not None:
-            output.warn((await services.export_file(found.table_id, out, evidence=True)).warnings)
+            from tablewright.operations.files import export_file
+
+            output.warn((await export_file(services, found.table_id, out, evidence=True)).warnings)
         if json:
             output.print_json(found)
         else:

@@ -7,10 +7,19 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from tablewright.errors import UsageError
 
 PIPE = "-"
+
+Key = Annotated[str, typer.Option("--key-field", help="The column that names a row; default: the first text column.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first row is data; name the columns Column 1, …")]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook; default: the first with data.")]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", help="The column separator; default: detected.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="The text encoding; default: detected.")]
 
 
 @contextmanager

@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Model = Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")]
 Search = Annotated[str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")]
 Budget = Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")]

@@ -5,70 +5,62 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
+from tablewright.domain.document import document
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
-from tablewright.doors.cli.adapter import command
+from tablewright.doors.cli.adapter import command, run_operation
 from tablewright.doors.cli.pipes import incoming, outgoing, refuse_two_outputs, spoken
-from tablewright.doors.cli.root import Json, TableName, app, with_app
+from tablewright.doors.cli.root import Json, TableName, Yes, app, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
+    from tablewright.domain.files import SentToSheets
     from tablewright.domain.history import Rollback
     from tablewright.operations.rows import Changed
-    from tablewright.operations.tables import TablePage
-    from tablewright.services import Exported, SentToSheets, Services
+    from tablewright.operations.tables import (
+        ExportTable,
+        ImportTable,
+        ListChanges,
+        RemoveTable,
+        TableExported,
+        TablePage,
+        TableShown,
+        TableTags,
+    )
+    from tablewright.services import Services
 
 commands = typer.Typer(help="Import, show, edit, update and export tables.", no_args_is_help=True)
 app.add_typer(commands, name="tables")
 app.add_typer(commands, name="table", hidden=True)  # its old name
 
-Name = Annotated[str, typer.Option("--name", help="What to call the table (default: the file's name).")]
-Key = Annotated[str, typer.Option("--key", help="The column that names a row (default: the first text column).")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first row is data; name the columns Column 1, …")]
-Sheet = Annotated[str | None, typer.Option("--sheet", help="Which sheet of a workbook (default: the first with data).")]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", help="The column separator (default: detected).")]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="The text encoding (default: detected).")]
-RowOption = Annotated[int | None, typer.Option("--row", help="A row's number.")]
-FieldOption = Annotated[str | None, typer.Option("--field", help="A column's name.")]
+RowOption = Annotated[int | None, typer.Option("--row", metavar="N", min=1, help="The row's number.")]
+FieldOption = Annotated[str | None, typer.Option("--field", help="The column's name.")]
 
 
-@commands.command("import")
-def import_(
-    file: Annotated[str, typer.Argument(help="CSV, TSV, XLSX, JSON, JSONL or Parquet; - for standard input.")],
-    name: Name = "",
-    key: Key = "",
-    no_header: NoHeader = False,
-    sheet: Sheet = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    json: Json = False,
-) -> None:
+@command(
+    commands,
+    "tables.import_table",
+    name="import",
+    arguments=("path",),
+    metavars={"path": "FILE"},
+    helps={"path": "CSV, TSV, XLSX, JSON, JSONL or Parquet; - for standard input."},
+)
+def import_(request: ImportTable, json: Json = False) -> None:
     """Import a file as a new table."""
-    from tablewright.services import FileOptions
+    from tablewright.operations.tables import import_table
 
-    options = FileOptions(
-        name=name, key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding
-    )
-    with incoming(file) as path, output.Bar(f"Importing {path.name}") as bar:
-        imported = with_app(lambda services: services.import_file(path, options, bar.count))
-    table = imported.table
+    with incoming(request.path) as path, output.Bar(f"Importing {path.name}") as bar:
+        request = msgspec.structs.replace(request, path=str(path))
+        reply = with_app(lambda services: import_table(services, request, progress=bar.count))
     if json:
-        output.print_json(
-            {
-                "table_id": table.id,
-                "name": table.name,
-                "rows": imported.rows,
-                "key_field": table.key_field,
-                "fields": [{"name": field.name, "type": field.type} for field in table.fields],
-                "warnings": list(imported.warnings),
-            }
-        )
+        output.print_json(reply)
         return
-    output.warn(imported.warnings)
-    columns = ", ".join(f"{field.name} ({field.type})" for field in table.fields)
-    output.say(f"Imported {count_noun(imported.rows, 'row')} as table {table.id}: {columns}.")
+    output.warn(reply.warnings)
+    columns = ", ".join(f"{field.name} ({field.type})" for field in reply.fields)
+    output.say(f"Imported {count_noun(reply.row_count, 'row')} as table {reply.table_id}: {columns}.")
 
 
 @command(commands, "tables.list_tables", name="list")
@@ -76,7 +68,7 @@ def list_(reply: TablePage) -> None:
     """List the tables."""
     empty = "No tables yet. Bring one in with `tablewright tables import FILE`."
     lines = [
-        [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)]
+        [table.id, table.name, f"{table.row_count:,}", str(table.field_count), output.when(table.changed_at)]
         for table in reply.tables
     ]
     output.print_lines(empty, ["Table", "Name", "Rows", "Columns", "Last change"], lines)
@@ -92,65 +84,56 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a table, or with --row and --field one cell and where it came from."""
-    from tablewright.values.row_names import current_row_key
+    from tablewright.operations import rows as of_rows
+    from tablewright.operations.tables import GetTable, get_table
+
+    if field is not None and row is None:
+        raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
 
     async def work(services: Services) -> None:
         head = await services.table(table)
-        count = await services.count(head.id)
+        if row is not None and field is not None:
+            shown_cell = await of_rows.get_cell(services, of_rows.CellRequest(table=head.id, row_id=row, field=field))
+            if json:
+                output.print_json(shown_cell)
+            else:
+                title = f"{head.name}, row {row}, {shown_cell.field}"
+                views.print_cell(title, shown_cell.cell, cost=cost)
+            return
+        about = await get_table(services, GetTable(table=head.id))
         if row is not None:
             shown = [await services.row(head.id, row)]
         else:
-            if field is not None:
-                raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
             shown = list(await services.page(head.id, limit=rows)) if rows else []
-        if row is not None and field is not None:
-            chosen = head.require_field(field)
-            cell = shown[0].cell(chosen.name)
-            if json:
-                output.print_json({"row_id": row, "field": chosen.name, "cell": cell})
-            else:
-                views.print_cell(f"{head.name}, row {row}, {chosen.name}", cell, cost=cost)
-            return
         if json:
-            output.print_json(
-                {
-                    "table_id": head.id,
-                    "name": head.name,
-                    "key_field": head.key_field,
-                    "row_count": count,
-                    "cost_usd": await services.cost(head.id),
-                    "fields": head.fields,
-                    "rows": [
-                        {
-                            "row_id": each.id,
-                            "key": current_row_key(each, head.key_field),
-                            "cells": {field.name: each.cell(field.name) for field in head.fields},
-                        }
-                        for each in shown
-                    ],
-                }
-            )
+            output.print_json(document(about) | {"rows": [of_rows.show_row(head, each) for each in shown]})
             return
-        output.print_rows(f"{head.name} ({count_noun(count, 'row')})", head, shown, cost=cost)
-        if row is None and count > len(shown):
-            output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `tables export` writes all.")
-        views.say_stale(head.id, len(await services.stale(head.id)))
-        spent = await services.cost(head.id)
-        if spent or cost:
-            output.say(f"All runs of this table cost {output.dollars(spent)}.")
+        output.print_rows(f"{head.name} ({count_noun(about.row_count, 'row')})", head, shown, cost=cost)
+        if row is None and about.row_count > len(shown):
+            more = about.row_count - len(shown)
+            output.say(f"… {more:,} more rows; --rows N shows more, `tables export` writes all.")
+        stale = of_rows.ListStaleCells(table=head.id, limit=1)
+        views.say_stale(head.id, (await of_rows.list_stale_cells(services, stale)).total)
+        if about.cost_usd or cost:
+            output.say(f"All runs of this table cost {output.dollars(about.cost_usd)}.")
 
     with_app(work)
 
 
-@commands.command()
+@command(
+    commands,
+    "tables.export_table",
+    name="export",
+    arguments=("table", "path"),
+    metavars={"path": "FILE"},
+    helps={
+        "path": "The file to write: .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet, or - for standard output. "
+        "Leave it out with --to-sheets.",
+    },
+    defaults={"path": ""},
+)
 def export(
-    table: TableName,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help="The file to write: .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet, or - for standard output."
-        ),
-    ] = None,
+    request: ExportTable,
     to_sheets: Annotated[
         str,
         typer.Option(
@@ -158,56 +141,41 @@ def export(
             help="Instead of a file, a Google spreadsheet: its link or id, or your Google address for a new one.",
         ),
     ] = "",
-    evidence: Annotated[
-        bool,
-        typer.Option(
-            "--evidence", help="Add source, quote, confidence, basis, status, reason and stale for each filled column."
-        ),
-    ] = False,
-    cost: Annotated[bool, typer.Option("--cost", help="Add what each cell of the filled columns cost.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that a table was imported from.")] = False,
     json: Json = False,
 ) -> None:
     """Write a table to a file, as CSV to standard output (-), or to Google Sheets."""
-    if (file is None) != bool(to_sheets):
+    if bool(request.path) == bool(to_sheets):
         raise UsageError("Say where to: a file, or --to-sheets with a link.", kept="Nothing was written.")
-    refuse_two_outputs(file, json=json)
-    if file is None:
-        export_to_sheets(table, to_sheets, json=json)
+    if to_sheets:
+        export_to_sheets(request.table, to_sheets, json=json)
         return
+    from tablewright.operations.tables import export_table
 
-    async def work(services: Services) -> Exported:
-        head = await services.table(table)
-        if not force and file.exists() and await services.is_source(file):
-            raise UsageError(
-                f"A table was imported from {file}.",
-                kept="Nothing was written.",
-                advice="Write to another file, or use --force.",
-            )
-        with outgoing(file) as path, output.Bar(f"Writing {file.name}", await services.count(head.id)) as bar:
-            return await services.export_file(head.id, path, evidence=evidence, cost=cost, progress=bar.count)
+    file = Path(request.path)
+    refuse_two_outputs(file, json=json)
+
+    async def work(services: Services) -> TableExported:
+        count = await services.count((await services.table(request.table)).id)
+        with outgoing(file) as path, output.Bar(f"Writing {file.name}", count) as bar:
+            return await export_table(services, msgspec.structs.replace(request, path=str(path)), progress=bar.count)
 
     written = with_app(work)
     output.warn(written.warnings)
-    output.print_result(
-        json,
-        {"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged},
-        f"Wrote {count_noun(written.rows, 'row')} to {spoken(file)}.",
-    )
+    shown = msgspec.structs.replace(written, file=str(file))
+    output.print_result(json, shown, f"Wrote {count_noun(written.row_count, 'row')} to {spoken(file)}.")
 
 
 def export_to_sheets(table: str, to: str, *, json: bool) -> None:
+    from tablewright.operations.tables import SendToSheets, send_to_sheets
+
     async def work(services: Services) -> SentToSheets:
         head = await services.table(table)
         with output.Bar("Writing to Google Sheets", await services.count(head.id)) as bar:
-            return await services.send_to_sheets(head.id, to, progress=bar.count)
+            return await send_to_sheets(services, SendToSheets(table=head.id, to=to), progress=bar.count)
 
     sent = with_app(work)
-    output.print_result(
-        json,
-        {"link": sent.link, "sheets": list(sent.sheets), "rows": sent.rows},
-        f"Wrote {count_noun(sent.rows, 'row')} to “{sent.sheets[0]}” in {sent.link}.",
-    )
+    count = count_noun(sent.row_count, "row")
+    output.print_result(json, sent, f"Wrote {count} to “{sent.sheets[0]}” in {sent.link}.")
 
 
 @command(commands, "rows.flag_cell", arguments=("table",))
@@ -216,34 +184,36 @@ def flag(reply: Changed) -> None:
         output.say(f"{reply.change.note.capitalize()} (change {reply.change.number}).")
 
 
-@commands.command()
-def history(
-    table: TableName,
-    row: RowOption = None,
-    field: FieldOption = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The number of changes to show.")] = 20,
-    json: Json = False,
-) -> None:
+@command(commands, "tables.list_changes", name="history", arguments=("table",), defaults={"limit": 20})
+def history(request: ListChanges, row: RowOption = None, field: FieldOption = None, json: Json = False) -> None:
     """The changes of a table, or with --row and --field every value a cell has had."""
-    if (row is None) != (field is None):
-        raise UsageError("--row and --field go together.", advice="Say which cell: --row 3 --field Price.")
+    from tablewright.operations.rows import CellRequest, get_cell_history
+    from tablewright.operations.tables import list_changes
 
-    async def work(services: Services) -> None:
-        head = await services.table(table)
-        if row is not None and field is not None:
-            versions = await services.cell_history(head.id, row, field)
-            if json:
-                output.print_json({"table_id": head.id, "row_id": row, "field": field, "versions": versions})
-            else:
-                views.print_cell_history(f"{head.name}, row {row}, {field}", versions)
-            return
-        changes = await services.history(head.id, limit)
+    if row is None and field is None:
+        changes = run_operation(list_changes, request)
         if json:
-            output.print_json({"table_id": head.id, "changes": changes})
+            output.print_json(changes)
         else:
-            views.print_history(head, changes)
+            views.print_history(request.table, changes.changes)
+    elif row is None or field is None:
+        raise UsageError("--row and --field go together.", advice="Say which cell: --row 3 --field Price.")
+    else:
+        found = run_operation(get_cell_history, CellRequest(table=request.table, row_id=row, field=field))
+        if json:
+            output.print_json(found)
+        else:
+            views.print_cell_history(f"{request.table}, row {row}, {found.field}", found.versions)
 
-    with_app(work)
+
+@command(commands, "tables.rename_table", name="rename", arguments=("table", "name"))
+def rename(reply: TableShown) -> None:
+    output.say(f"Table {reply.table_id} is called {reply.name}.")
+
+
+@command(commands, "tables.tag_table", name="tag", arguments=("table", "tags"))
+def tag(reply: TableTags) -> None:
+    output.say(f"Tags: {', '.join(reply.tags)}." if reply.tags else "The table has no tags.")
 
 
 @command(commands, "tables.undo", name="rollback", arguments=("table",))
@@ -259,23 +229,18 @@ def undo(reply: Rollback) -> None:
         output.say(f"Column {name} was kept: it holds cells that were changed since.")
 
 
-@commands.command()
-def remove(
-    table: TableName,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    json: Json = False,
-) -> None:
-    """Delete a table with its history, runs and proposals, permanently."""
+@command(commands, "tables.remove_table", name="remove", arguments=("table",))
+def remove(request: RemoveTable, yes: Yes = False, json: Json = False) -> None:
+    from tablewright.operations.tables import remove_table
 
     async def work(services: Services) -> str:
-        head = await services.table(table)
+        head = await services.table(request.table)
         if not yes:
             count = await services.count(head.id)
             question = f"Delete table {head.id} with {count:,} rows and its whole history? This cannot be undone."
             if not output.ask(question):
                 raise UsageError("Nothing was deleted.", advice="Pass --yes to delete without a question.")
-        await services.remove_table(head.id)
-        return head.id
+        return (await remove_table(services, request)).removed
 
     removed = with_app(work)
     output.print_result(json, {"removed": removed}, f"Deleted table {removed}.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tablewright.domain.model import Cell, Row, Table
+from tablewright.domain.model import Cell, Row
 from tablewright.domain.text import basis_text, cell_text, count_noun, sureness
 from tablewright.doors.cli.output import STYLES, dollars, grid, plain, say, shown, stderr, stdout, when
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tablewright.services import Applied, CellVersion, Change, Estimate, Operation, ProposalHead, Services
 
 
-def print_history(table: Table, changes: Sequence[Change]) -> None:
+def print_history(title: str, changes: Sequence[Change]) -> None:
     lines = [[str(change.number), when(change.at), change.actor, described_change(change)] for change in changes]
-    stdout().print(grid(table.name, ["Change", "When", "Who", "What"], lines))
+    stdout().print(grid(title, ["Change", "When", "Who", "What"], lines))
 
 
 def described_change(change: Change) -> str:

@@ -107,7 +107,7 @@ class TableResult:
         target.write_bytes(content.getvalue())
         cells = [cell for row in self.table.rows for cell in row.cells.values()]
         flagged = sum(cell.status == "FLAGGED" for cell in cells)
-        for note in Exported(rows=len(self), stale=sum(cell.stale for cell in cells), flagged=flagged).warnings:
+        for note in Exported(row_count=len(self), stale=sum(cell.stale for cell in cells), flagged=flagged).warnings:
             warnings.warn(note, stacklevel=2)
 
     def instances(self, model: type[M]) -> list[Instance[M]]:

@@ -20,6 +20,7 @@ from tablewright.doors.library.progress import CallProgress, Progress, is_watche
 from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
+from tablewright.operations.files import copy_table, import_file, import_rows
 from tablewright.services import FileOptions, Imported, Services
 from tablewright.settings import DECLARED, Settings
 from tablewright.settings_sources import load_settings
@@ -97,11 +98,11 @@ class Session:
         """Make a table of a file or of data in memory, or find one of the home by its name."""
         options = FileOptions(key_field=key)
         if isinstance(data, TableResult):
-            imported = await self.services.import_table(data.table, update=self.keeps)
+            imported = await copy_table(self.services, data.table, update=self.keeps)
         elif not isinstance(data, str | os.PathLike):
-            imported = await self.services.import_rows(rows_of(data), options, update=self.keeps)
+            imported = await import_rows(self.services, rows_of(data), options, update=self.keeps)
         elif Path(data).is_file():
-            imported = await self.services.import_file(data, options, update=self.keeps)
+            imported = await import_file(self.services, data, options, update=self.keeps)
         elif Path(data).suffix or os.sep in str(data) or Path(data).is_dir():
             raise BadFile(f"There is no file {data}.")
         else:

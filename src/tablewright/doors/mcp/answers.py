@@ -9,7 +9,7 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, getdoc, signature
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 from mcp.server.mcpserver import MCPServer
@@ -164,11 +164,16 @@ def add_operation(
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     annotations = hints(reads=operation.effect == "read", destroys=destroys, again=again, outside=outside)
     add_tool(server, context, call, annotations)
-    OPERATIONS[call.__name__] = operation
+    TOOLS[call.__name__] = OperationTool(operation, tuple(each.name for each in fields))
 
 
-OPERATIONS: dict[str, Operation[Any, Any]] = {}
-"""The operations of tools, by the tool's name."""
+class OperationTool(NamedTuple):
+    operation: Operation[Any, Any]
+    fields: tuple[str, ...]
+
+
+TOOLS: dict[str, OperationTool] = {}
+"""The tools that were made of operations, by their names."""
 
 
 def tool_parameter(field: msgspec.structs.FieldInfo) -> Parameter:

@@ -19,6 +19,7 @@ from tablewright.doors.mcp.context import ToolContext
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.formats.reports import render
 from tablewright.operations.documents import DocumentRequest, get_document_text
+from tablewright.operations.files import export_file
 
 P = ParamSpec("P")
 
@@ -96,7 +97,7 @@ class Resources:
             raise UsageError(f"The table has {count:,} rows, too many for one resource. show_table has them by pages.")
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
             file = Path(folder) / name
-            await self._tablewright.export_file(head.id, file, evidence=evidence)
+            await export_file(self._tablewright, head.id, file, evidence=evidence)
             return file.read_text(encoding="utf-8-sig")
 
 

@@ -18,6 +18,8 @@ from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations import tables
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
+from tablewright.operations.files import import_file
+from tablewright.operations.tables import delete_table
 from tablewright.services import FileOptions, Operation, ProposalHead
 from tablewright.temporary import temporary_folder
 
@@ -136,7 +138,7 @@ class TableTools:
             file = self._context.folders.find(path) if path else Path(folder) / "table.csv"
             if csv:
                 file.write_text(csv, encoding="utf-8")
-            imported = await self._tablewright.import_file(file, options)
+            imported = await import_file(self._tablewright, file, options)
         if not table:
             return {
                 "table_id": imported.table.id,
@@ -148,7 +150,7 @@ class TableTools:
         try:
             new = (await self._tablewright.load(imported.table.id)).rows
         finally:
-            await self._tablewright.remove_table(imported.table.id)
+            await delete_table(self._tablewright, imported.table.id)
         texts = [{column: cell_text(cell) for column, cell in row.cells.items()} for row in new]
         change = await self._tablewright.changes.write_values(head.id, {}, texts)
         return {

@@ -24,6 +24,7 @@ from tablewright.doors.web.frame import heading, visit, visit_now
 from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
 from tablewright.doors.web.words import reason_text, t
+from tablewright.operations.files import export_file
 
 MOST_ROWS = 60
 LOOKS = ("tw-high", "tw-medium", "tw-low", "tw-failed", "tw-flagged")
@@ -156,7 +157,7 @@ class LivingTable:
 async def save(table_id: str) -> None:
     now = await visit_now()
     table = await now.table(table_id)
-    await download(lambda path: now.services.export_file(table.id, path), "shortlist.csv")
+    await download(lambda path: export_file(now.services, table.id, path), "shortlist.csv")
 
 
 def text_of(cell: Cell) -> str:

@@ -17,6 +17,7 @@ from tablewright.doors.web.grid_rows import RowOrders, RowQuery, block, wanted_o
 from tablewright.doors.web.table_cells import Picked, markdown_of, text_of
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations.documents import find_document
+from tablewright.operations.files import export_file
 from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
 router = APIRouter(prefix="/page-data", include_in_schema=False)
@@ -76,7 +77,7 @@ async def file(
     folder, handle = make_temporary_folder()
     path = folder / f"{table.id}.{format}"
     try:
-        await visit.services.export_file(table.id, path, evidence=evidence, row_ids=row_ids)
+        await export_file(visit.services, table.id, path, evidence=evidence, row_ids=row_ids)
     except BaseException:
         remove_temporary_folder(folder, handle)
         raise

@@ -16,6 +16,7 @@ from tablewright.doors.web.model_downloads import ModelDownloads
 from tablewright.doors.web.words import language, t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import LANGUAGES, PageText
+from tablewright.operations.files import test_google_sheets
 from tablewright.services import find_local_servers, list_models, try_settings
 from tablewright.settings import Settings
 from tablewright.settings_sources import set_elsewhere, with_changes
@@ -441,7 +442,7 @@ class SheetsPart(SettingsCard):
         return {"google_sheets_key": key} if key else {}
 
     async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
-        account = await visit.server.test_google_sheets(settings)
+        account = await test_google_sheets(settings)
         return True, t("Google accepted the key of {account}.", account=account), ""
 
     def saved(self, settings: Settings) -> None:

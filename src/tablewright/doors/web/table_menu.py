@@ -19,6 +19,8 @@ from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import all_rows, many, t
 from tablewright.errors import TablewrightError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.files import sheets_account, write_to_sheets
+from tablewright.operations.tables import ListChanges, list_changes
 from tablewright.services import Change, Rollback
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ LONGEST = 500
 
 async def ask_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
     """`rows` says which, `waiting` what is not among them."""
-    account = (await visit_to_write(table_id)).services.sheets_account()
+    account = sheets_account((await visit_to_write(table_id)).services.settings)
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
         paragraph(t("Export to Google Sheets"), "tw-h2")
         paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
@@ -123,7 +125,7 @@ async def ask_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, w
             sending.disable()
             try:
                 visit = await visit_to_write(table_id)
-                sent = await visit.services.send_to_sheets(table_id, to.value or "", row_ids=row_ids)
+                sent = await write_to_sheets(visit.services, table_id, to.value or "", row_ids=row_ids)
             except TablewrightError as error:
                 tell(error)
                 return
@@ -132,7 +134,7 @@ async def ask_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, w
                 sending.enable()
             result.clear()
             with result:
-                paragraph(t("Wrote {rows} to “{sheet}”.", rows=many(sent.rows, "row"), sheet=sent.sheets[0]))
+                paragraph(t("Wrote {rows} to “{sheet}”.", rows=many(sent.row_count, "row"), sheet=sent.sheets[0]))
                 outside(t("Open the spreadsheet"), sent.link)
 
         with ui.element("div").classes("tw-row tw-end"):
@@ -185,7 +187,8 @@ class Undo:
 async def show_history(table: Table, *, may_change: bool) -> bool:
     """Whether something was undone."""
     visit = await visit_now()
-    changes = await visit.services.history((await visit.table(table.id)).id, limit=NEWEST)
+    table_id = (await visit.table(table.id)).id
+    changes = (await list_changes(visit.services, ListChanges(table=table_id, limit=NEWEST))).changes
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
         ui.label(t("History")).classes("tw-h2")
         ui.label(t("Undoing is a change too, so it can be undone itself. Later changes are kept.")).classes(

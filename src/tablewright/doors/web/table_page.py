@@ -27,6 +27,7 @@ from tablewright.doors.web.table_menu import ExportMenu, Undo
 from tablewright.doors.web.table_run import NEWEST, ProposalPanel, RunBar
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, remove_table, rename_table, tag_table
 from tablewright.services import Applied, ProposalHead, Run, TableActivity, WrittenValue
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
@@ -332,8 +333,8 @@ class OpenTable:
         known = next(each for each in await visit.services.tables() if each.id == self.table.id)
         if named := await ask_name_and_tags(known.name, known.tags):
             name, tags = named
-            await visit.services.rename_table(self.table.id, name)
-            await visit.services.tag_table(self.table.id, tags)
+            await rename_table(visit.services, RenameTable(table=self.table.id, name=name))
+            await tag_table(visit.services, TagTable(table=self.table.id, tags=tuple(tags)))
             self._title.set_text(name)
             ui.page_title(f"{name} · Tablewright")
 
@@ -344,7 +345,7 @@ class OpenTable:
         if await sure(question, t("Delete")):
             visit = await visit_to_write(self.table.id)
             self._looking.cancel()
-            await visit.services.remove_table(self.table.id)
+            await remove_table(visit.services, RemoveTable(table=self.table.id))
             ui.navigate.to("/")
 
     # ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────────

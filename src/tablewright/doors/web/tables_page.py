@@ -24,6 +24,14 @@ from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.files import (
+    add_new_rows,
+    add_sample,
+    create_empty_table,
+    import_file,
+    preview_file,
+    recognise_file,
+)
 from tablewright.services import FileOptions, KnownFile, Preview, TableSummary
 from tablewright.temporary import temporary_folder
 
@@ -120,8 +128,8 @@ def show_tables(tables: list[TableSummary]) -> None:
 def show_table(table: TableSummary) -> None:
     with ui.element("li").classes("tw-plain"), ui.link(target=f"/tables/{table.id}").classes("tw-card tw-table"):
         paragraph(table.name, "tw-h2")
-        rows = t("{count} row|{count} rows", count=table.rows)
-        paragraph(f"{rows} · {t('{count} column|{count} columns', count=table.fields)}", "tw-muted")
+        rows = t("{count} row|{count} rows", count=table.row_count)
+        paragraph(f"{rows} · {t('{count} column|{count} columns', count=table.field_count)}", "tw-muted")
         paragraph(t("changed {when}", when=when(table.changed_at)), "tw-muted tw-small")
         if table.tags:
             with ui.element("div").classes("tw-chips"):
@@ -148,7 +156,9 @@ def sample_button(*, first: bool = False) -> ui.button:
         button.props("loading")
         try:
             visit = await visit_to_change()
-            table = await visit.services.add_sample()
+            table = await add_sample(
+                visit.services,
+            )
         finally:
             button.props(remove="loading")
         ui.navigate.to(f"/tables/{table.id}")
@@ -184,11 +194,11 @@ async def import_upload(file: FileUpload) -> None:
         path = Path(folder) / safe_name(file.name, "table")
         await file.save(path)
         options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
-        known = await visit.services.recognise_file(path, options)
+        known = await recognise_file(visit.services, path, options)
         if known is not None:
             choice = await ask_which_table(path.name, known)
             if choice == "known" and known.changed:
-                await visit.services.add_new_rows(known)
+                await add_new_rows(visit.services, known)
             if choice == "known":
                 ui.navigate.to(f"/tables/{known.table.id}")
             if choice != "new":
@@ -200,7 +210,7 @@ async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> No
     """Shows what the file would become, as often as the person changes something; imports it when they say so."""
     chosen = await Previewed(visit, path, options).ask()
     if chosen is not None:
-        imported = await visit.services.import_file(path, chosen)
+        imported = await import_file(visit.services, path, chosen)
         ui.navigate.to(f"/tables/{imported.table.id}")
 
 
@@ -213,7 +223,7 @@ class Previewed:
         self._options = options
 
     async def ask(self) -> FileOptions | None:
-        self._shown = await self._visit.services.preview_file(self._path, self._options)
+        self._shown = await preview_file(self._visit.services, self._path, self._options)
         with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
             heading(t("Import a table"))
             self._name = ui.input(t("Table name"), value=self._shown.name).props("outlined dense maxlength=200")
@@ -302,7 +312,7 @@ class Previewed:
     async def _read_anew(self) -> None:
         self._options = replace(self._options, header=bool(self._header.value), key_field="", fields=())
         try:
-            self._shown = await self._visit.services.preview_file(self._path, self._options)
+            self._shown = await preview_file(self._visit.services, self._path, self._options)
         except TablewrightError as error:
             tell(error)
             return
@@ -311,14 +321,14 @@ class Previewed:
     async def _look_again(self) -> None:
         """After a type was changed: which values would not fit it."""
         try:
-            self._show_problems(await self._visit.services.preview_file(self._path, self._wanted()))
+            self._show_problems(await preview_file(self._visit.services, self._path, self._wanted()))
         except TablewrightError as error:
             tell(error)
 
     async def _import(self) -> None:
         try:
             wanted = self._wanted()
-            await self._visit.services.preview_file(self._path, wanted)
+            await preview_file(self._visit.services, self._path, wanted)
         except TablewrightError as error:
             tell(error)
             return
@@ -379,7 +389,7 @@ async def ask_blank() -> None:
         async def create() -> None:
             visit = await visit_to_change()
             fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
-            window.submit(await visit.services.create_table(name.value or "", fields))
+            window.submit(await create_empty_table(visit.services, name.value or "", fields))
 
         dialog_buttons(window, t("Create"), create)
     await open_made(window)

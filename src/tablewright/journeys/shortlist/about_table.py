@@ -141,7 +141,7 @@ class ComparisonAnswers:
             return reply_of((), self._say("Nothing was written: {why} Which other file shall it be?", why=error))
         told = self._say(
             "The only candidate with all columns is in {file}.|All {count} candidates with all columns are in {file}.",
-            count=written.rows,
+            count=written.row_count,
             file=path if folder is None else path.name,
         )
         return ChatReply(said=lines(told), file=str(path))
