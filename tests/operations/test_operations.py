@@ -15,7 +15,10 @@ from tablewright.operations.tables import CreateTable, ListTables, create_table,
 from tablewright.services import Services
 from tablewright.settings import Settings
 
-WITHOUT_ROUTE: dict[str, str] = {"annotate_documents": "asks a model for minutes, and is no run yet"}
+WITHOUT_ROUTE: dict[str, str] = {
+    "annotate_documents": "asks a model for minutes, and is no run yet",
+    "export_table": "a download, whose route sends a file instead of a reply",
+}
 """Operations that the REST API lacks, each with the reason."""
 
 

@@ -53,7 +53,7 @@ class Declaration:
     names: Mapping[str, str] = field(default_factory=dict)
     metavars: Mapping[str, str] = field(default_factory=dict)
     helps: Mapping[str, str] = field(default_factory=dict)
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     parse: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
@@ -100,7 +100,8 @@ class Declaration:
         return call
 
     def build_request(self, values: Mapping[str, Any]) -> msgspec.Struct:
-        said = {name: value for name, field in self.offered.items() if (value := field.read(values[name])) is not None}
+        given = {name: field.read(values[name]) for name, field in self.offered.items()}
+        said = self.defaults | {name: value for name, value in given.items() if value is not None}
         try:
             request: msgspec.Struct = msgspec.convert(said, self.operation.request, strict=False)
         except msgspec.ValidationError as wrong:
