@@ -35,10 +35,11 @@ from msgspec import convert
 from models import add_model_options, column, model_settings
 from tablewright.domain.document import document
 from tablewright.domain.model import Field
+from tablewright.domain.proposal import Operation
 from tablewright.domain.usage import Usage
 from tablewright.sample.site import read_topic
 from tablewright.sample.world import RegisterEntry
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from web import ROOT, Case, companies, judge, planned, records, tablefill, write
 from webs import served
@@ -187,7 +188,7 @@ async def fill(cases: list[Case], address: str, args: argparse.Namespace) -> tup
                     write(path := Path(folder) / f"{number}.csv", case)
                     run = await planned(services, path, case, case.fields, args)
                     filled = await run.run()
-                    operations = await services.operations(filled.proposal_id)
+                    operations = await services.store.proposals.operations(filled.proposal_id)
                     print(f"{case.name}: {filled.usage.llm_calls} calls", file=sys.stderr, flush=True)
                     return [seen(case, operation) for operation in operations], filled.usage
 

@@ -29,9 +29,10 @@ from urllib.parse import urlsplit
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.proposal import Operation
 from tablewright.domain.text import show
 from tablewright.operations.files import import_file
-from tablewright.services import FileOptions, Operation, Services
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.values.measures import read_measures
 
@@ -105,7 +106,7 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
             params = {"thoroughness": args.thoroughness} if args.strategy == "research" else {}
             run = await services.plan_enrich(imported.table.id, list(fields.values()), args.strategy, params=params)
             filled = await run.run()
-            operations = await services.operations(filled.proposal_id)
+            operations = await services.store.proposals.operations(filled.proposal_id)
     for operation in operations:
         gold_name = next(name for name, field in fields.items() if field.name == operation.field)
         gold = entities[operation.row_id - 1]["gold"].get(gold_name)

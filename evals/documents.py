@@ -43,9 +43,10 @@ from typing import Any, TypeAlias
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.model import Field, Value
+from tablewright.domain.proposal import Operation
 from tablewright.domain.reply import Citation, Reply
 from tablewright.operations.documents import AddDocuments, add_documents
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.values.dates import read_date
@@ -158,7 +159,7 @@ class Library:
         fill = await self.services.plan_enrich(table.id, fields, "documents")
         filled = await fill.run()
         rows = {row.id: Path(str(row.cell("File").value)).stem for row in (await self.services.load(table.id)).rows}
-        operations = await self.services.operations(filled.proposal_id, limit=100_000)
+        operations = await self.services.store.proposals.operations(filled.proposal_id, limit=100_000)
         return {(rows[each.row_id], each.field): each for each in operations}
 
 

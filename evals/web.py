@@ -29,9 +29,10 @@ from urllib.parse import urlsplit
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.model import Field
+from tablewright.domain.proposal import Operation
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.operations.files import import_file
-from tablewright.services import FileOptions, Operation, Services
+from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.values.dates import read_date
 
@@ -181,7 +182,7 @@ async def run(
                     estimates.append(await run.estimate())
                 filled = await run.run()
                 usage = filled.usage if usage is None else usage + filled.usage
-                for operation in await services.operations(filled.proposal_id):
+                for operation in await services.store.proposals.operations(filled.proposal_id):
                     gold = case.gold[operation.row_id - 1]
                     if operation.field in gold:
                         verdict = judge(operation.cell.value, gold[operation.field])

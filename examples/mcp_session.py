@@ -19,8 +19,10 @@ async def main() -> None:
         asked = ["Founded:number=What year was {Company} founded?"]
         found = await call("enrich", table="firms", columns=asked)
         print(found["rows"], found["notes"])
-        print((await call("show_table", table="firms", evidence=True, proposal_id=found["proposal_id"]))["sources"])
-        print((await call("decide_proposal", proposal_id=found["proposal_id"], decision="apply"))["cells"])
+        print((await call("show_table", table="firms", evidence=True, proposal_id=found["proposal"]["id"]))["sources"])
+        print(
+            (await call("decide_proposal", proposal_id=found["proposal"]["id"], decision="apply"))["applied"]["cells"]
+        )
         await call("set_cell", table="firms", row_id=2, column="Founded", value="2010")
         await call("undo", table="firms")
         print((await call("show_table", table="firms"))["rows"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tablewright.domain.model import Cell, Field, Reason
+from tablewright.domain.proposal import CellAt, Operation
 from tablewright.domain.usage import Usage
-from tablewright.store.proposal import CellAt, Operation
 from tablewright.store.records import now
 from tablewright.store.store import Store
 

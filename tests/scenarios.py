@@ -266,7 +266,7 @@ async def first_table(stage: Stage) -> Any:
         asked = await services.plan_columns(table_id, WANTED)
         run = await services.plan_enrich(table_id, asked)
         filled = await run.run()
-        cells = [shown(operation.cell) for operation in await services.operations(filled.proposal_id)]
+        cells = [shown(operation.cell) for operation in await services.store.proposals.operations(filled.proposal_id)]
     return {"test": trial.right, "columns": [document(field) for field in asked], "cells": cells}
 
 

@@ -78,7 +78,7 @@ class Stage:
             rows = [row async for row in services.rows(imported.table.id)]
             names = {row.id: str(next(iter(row.cells.values())).value) for row in rows}
             found: dict[str, Any] = {}
-            for operation in await services.operations(filled.proposal_id):
+            for operation in await services.store.proposals.operations(filled.proposal_id):
                 cells = found.setdefault(names[operation.row_id], {})
                 cells[operation.field] = shown(operation.cell)
         return found

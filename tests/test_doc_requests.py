@@ -19,7 +19,7 @@ from tests.test_doc_commands import PAGES, SHELLS, blocks
 
 SERVER = "http://127.0.0.1:8000"
 """As the pages write it."""
-IDS = {"RUN": r'"run_id": ?"(\w+)"', "PROPOSAL": r'"proposal_id": ?"(\w+)"'}
+IDS = {"RUN": r'"run_id": ?"(\w+)"', "PROPOSAL": r'"(?:proposal_id": ?"|proposal": ?\{"id": ?")(\w+)"'}
 """By placeholder: where an answer says what stands for it."""
 
 

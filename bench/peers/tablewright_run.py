@@ -91,7 +91,7 @@ async def main(job: Job) -> None:
             gc.freeze()  # as the command line does
             with measured.timed():
                 filled = await fill.run()
-        operations = await services.operations(filled.proposal_id, limit=job.rows + 1)
+        operations = await services.store.proposals.operations(filled.proposal_id, limit=job.rows + 1)
         names = {row.id: cell_text(row.cell("Company")) for row in await services.page(table.id, limit=job.rows)}
     measured.report(job, {names[one.row_id]: one.cell.value for one in operations if one.cell.evidence})
 

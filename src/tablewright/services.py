@@ -21,7 +21,6 @@ from tablewright.application.documents import DocumentVerbs
 from tablewright.application.filling import EnrichVerbs
 from tablewright.application.notifying import WebhookVerbs
 from tablewright.application.researching import ResearchVerbs
-from tablewright.application.reviewing import ReviewVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.feed import Progress
@@ -44,8 +43,6 @@ from tablewright.settings_sources import load_settings, with_changes, write_save
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
-from tablewright.store.proposal import EVERYTHING, CellAt, Operation, ProposalHead, Selection
-from tablewright.store.proposals import Applied, Review
 from tablewright.store.runs import ACTOR, Run
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
@@ -77,13 +74,10 @@ if TYPE_CHECKING:
 # those imports are in the functions that need them.
 
 __all__ = [
-    "EVERYTHING",
     "Action",
     "Aggregated",
-    "Applied",
     "AuditEntry",
     "CatalogModel",
-    "CellAt",
     "CellVersion",
     "Change",
     "Check",
@@ -102,17 +96,14 @@ __all__ = [
     "KnownFile",
     "LocalServer",
     "ModelTrial",
-    "Operation",
     "Parameter",
     "Parser",
     "Preview",
     "Progress",
-    "ProposalHead",
     "Quota",
     "Rechecked",
     "RefreshRound",
     "RetryPolicy",
-    "Review",
     "Rollback",
     "RowFunction",
     "Run",
@@ -120,7 +111,6 @@ __all__ = [
     "SearchFunction",
     "SearchHits",
     "SearchProvider",
-    "Selection",
     "SentToSheets",
     "Services",
     "StaleCell",
@@ -144,7 +134,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs, EnrichVerbs, ReviewVerbs, DocumentVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs):
+class Services(TableVerbs, EnrichVerbs, DocumentVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack

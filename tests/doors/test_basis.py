@@ -35,7 +35,7 @@ async def test_a_judged_value_is_marked_in_the_grid_the_cell_and_the_proposal(sh
     assert "Judged by the model from these quotes" in cell
     assert "Given by a person" in shell("table", "show", table_id, "--row", "1", "--field", "Company").stdout
     assert "B2B (judged)" in shell("proposal", "show", proposal_id).stdout
-    assert shell.json("proposal", "show", proposal_id)["research_log"][0]["basis"] == "judged"
+    assert shell.json("proposal", "show", proposal_id)["operations"][0]["cell"]["basis"] == "judged"
 
 
 async def test_json_names_the_basis_also_where_it_is_not_stored(shell: Shell) -> None:
@@ -79,7 +79,7 @@ async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_expor
     assert "Danish" in cell
     assert (
         f"Denmark (by {RULE})"
-        in shell.json("proposal", "show", run.proposal_id)["research_log"][0]["steps"][-1]["detail"]
+        in shell.json("proposal", "show", run.proposal_id)["operations"][0]["steps"][-1]["detail"]
     )
     shell("table", "export", table_id, str(shell.folder / "firms.md"), "--evidence")
     assert f"converted: {RULE}" in (shell.folder / "firms.md").read_text()

@@ -13,7 +13,7 @@ import pytest
 
 from tablewright.domain.edits import SetCell
 from tablewright.domain.model import Cell, Conflict, Evidence, Field, Step, given
-from tablewright.store.proposal import Operation, Selection
+from tablewright.domain.proposal import Operation, Selection
 from tablewright.store.store import Store
 from tests.doors.conftest import TABLEWRIGHT, Shell
 from tests.patience import PATIENCE
@@ -229,13 +229,15 @@ def test_the_outcome_is_one_json_document_and_the_questions_are_elsewhere(shell:
     proposal = proposed(shell)
     done = shell("proposal", "review", proposal, "--json", stdin=lines("a", "r", "e", "2003", "s", "q"))
     outcome = json.loads(done.stdout)
-    counts = {name: outcome[name] for name in ("accepted", "refused", "edited", "left_open", "conflicts", "status")}
-    assert counts == {"accepted": 1, "refused": 1, "edited": 1, "left_open": 1, "conflicts": 0, "status": "open"}
-    assert outcome["change"]["number"] == 2
-    assert outcome["undo"] == f"tablewright tables rollback firms --run {outcome['run_id']}"
+    applied, head = outcome["applied"], outcome["proposal"]
+    counts = {name: applied[name] for name in ("cells", "refused", "edited", "conflicts")}
+    assert counts == {"cells": 2, "refused": 1, "edited": 1, "conflicts": 0}
+    assert applied["change"]["number"] == 2
+    assert (head["status"], head["counts"]["open"]) == ("open", 1)
     assert "[a]ccept" in done.stderr
     nothing = json.loads(shell("proposal", "review", proposal, "--json", stdin=lines("x")).stdout)
-    assert (nothing["accepted"], nothing["left_open"], nothing["change"], nothing["undo"]) == (0, 1, None, None)
+    assert (nothing["applied"]["cells"], nothing["applied"]["change"]) == (0, None)
+    assert nothing["proposal"]["counts"]["open"] == 1
     ended = json.loads(shell("proposal", "review", proposal, "--json", stdin="", code=1).stdout)
     assert "Nothing was applied" in ended["error"]["kept"]
 
@@ -270,7 +272,8 @@ def test_one_cell_is_edited_without_a_dialogue(shell: Shell) -> None:
     assert "says nothing about row 9" in shell(*edit[:4], "9", "--field", "Size", "small", code=2).stderr
     assert values(shell) == [None] * 4
     outcome = json.loads(shell(*edit, "size", "Large", "--json").stdout)
-    assert (outcome["edited"], outcome["accepted"], outcome["left_open"]) == (1, 0, 3)
+    assert (outcome["applied"]["edited"], outcome["applied"]["cells"]) == (1, 1)
+    assert outcome["proposal"]["counts"]["open"] == 3
     assert "1 edited" in shell(*edit, "Founded", "--", "-44").stderr
     assert values(shell) == [-44, "large", None, None]
     assert "is already edited" in shell(*edit, "Size", "small", code=2).stderr
@@ -301,6 +304,6 @@ def test_a_value_stays_where_nothing_was_found_unless_the_person_clears_it(any_s
     shown = shell("proposals", "show", single).stdout
     assert "not found; the present value stays" in " ".join(shown.split())
     done = shell("proposals", "review", single, "--json", stdin=lines("s", "c", "q"))
-    assert json.loads(done.stdout)["accepted"] == 1
+    assert json.loads(done.stdout)["applied"]["cells"] == 1
     rows = kept(shell, lambda store: store.tables.load("firms")).rows
     assert [row.cell("Founded").value for row in rows] == [1998, None]

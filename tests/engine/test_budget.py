@@ -9,8 +9,9 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.domain.proposal import Operation
 from tablewright.operations.files import import_file
-from tablewright.services import Filled, Operation, Services
+from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 
 from ..answering import columns, row_texts
@@ -34,7 +35,7 @@ async def fill(
     async with Services.open(settings) as services:
         run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], strategy)
         filled = await run.run()
-        operations = await services.operations(filled.proposal_id)
+        operations = await services.store.proposals.operations(filled.proposal_id)
         if apply:
             await services.changes.apply(filled.proposal_id)
         return filled, operations
@@ -56,8 +57,8 @@ async def test_a_cap_that_is_reached_in_the_middle_stops_there_and_keeps_what_wa
     async with Services.open(settings) as services:
         run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], strategy, params=params)
         filled = await run.run()
-        operations = await services.operations(filled.proposal_id)
-        stored = await services.proposal(filled.proposal_id)
+        operations = await services.store.proposals.operations(filled.proposal_id)
+        stored = await services.store.proposals.get(filled.proposal_id)
     left = never_begun(operations)
     assert filled.status == "over_budget"
     assert len(operations) == 30, "every row is there"

@@ -10,11 +10,11 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, given
+from tablewright.domain.proposal import Operation
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outbox import MOST_CHARACTERS
 from tablewright.formulas.formula import Formula
 from tablewright.sandbox.limits import MB, SandboxLimits
-from tablewright.store.proposal import Operation
 from tablewright.store.store import Store
 from tablewright.strategies import compute
 from tablewright.strategies.computation import ComputationStrategy

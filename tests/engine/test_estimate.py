@@ -64,7 +64,7 @@ async def desk(services: Services, folder: Path, table: str = TABLE) -> Desk:
 async def test_an_estimate_asks_nobody_and_leaves_no_run(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
     async with Services.open(thinking(web.settings(tmp_path), model)) as services:
         likely = await (await desk(services, tmp_path)).estimate(FOUNDED, SEAT)
-        assert await services.proposals() == []
+        assert await services.store.proposals.all() == []
     assert (likely.rows, likely.cells, likely.model) == (30, 60, "openai:gpt-4o-mini")
     assert likely.calls.low < likely.calls.likely < likely.calls.high
     assert likely.cost_usd is not None

@@ -327,7 +327,7 @@ async def filled_once(services: Services, folder: Path, strategy: str, **how: An
         await import_file(services, folder / "firms.csv")
     fax = [parse_field("Fax=What is the fax number of {Company}?")]
     run = await services.plan_enrich("firms", fax, strategy, retry=ONCE, **how)
-    return (await services.attempts((await run.run()).run_id))[1]
+    return (await services.store.attempts.of_run((await run.run()).run_id))[1]
 
 
 ACME = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors.</p>")}

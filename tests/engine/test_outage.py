@@ -12,13 +12,15 @@ from pydantic import BaseModel
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.proposal import Operation
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.engine.breaker import CircuitBreaker, row_failures
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
 from tablewright.operations.files import import_file
-from tablewright.services import Filled, Operation, Services
+from tablewright.operations.fill import report_fill
+from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.sources.search import provider
 from tablewright.sources.source import Query, Searched
@@ -62,7 +64,7 @@ async def filled(
     async with Services.open(settings) as services:
         run = await services.plan_enrich(table_id, [parse_field(field)], strategy)
         done = await run.run()
-        operations = await services.operations(done.proposal_id)
+        operations = await services.store.proposals.operations(done.proposal_id)
         await services.changes.apply(done.proposal_id)
         return done, operations
 
@@ -283,8 +285,8 @@ async def test_answers_that_came_without_the_model_are_counted_and_said(
     async with Services.open(settings) as services:
         run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], "lookup")
         done = await run.run()
-        reasoning = (await services.proposal(done.proposal_id)).reasoning
-        report = await services.enrich_report(done)
+        reasoning = (await services.store.proposals.get(done.proposal_id)).reasoning
+        report = await report_fill(services, done)
         shown = await services.jobs.report(await services.jobs.get(done.run_id))
     assert done.degraded >= 30
     said = f"{done.degraded} answers came without the model (degraded)"
@@ -304,7 +306,7 @@ async def test_a_row_is_skipped_only_if_what_the_question_needs_is_empty_and_it_
         field = parse_field("Founded:number=What year was {Trade name} founded?")
         run = await services.plan_enrich(table_id, [field], "lookup", watch=news.append)
         done = await run.run()
-        report = await services.enrich_report(done)
+        report = await report_fill(services, done)
     assert (done.found, done.incomplete) == (1, 2)
     assert [(each.row_id, each.why) for each in done.skipped_rows] == [
         (1, "Trade name is empty"),

@@ -14,6 +14,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import report_fill
 from tablewright.sample.server import SampleWeb
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -34,7 +35,7 @@ async def run(settings: Settings, table: str, strategy: str, **params: str) -> d
         imported = await import_file(services, file)
         fields = [parse_field(text) for text in FIELDS]
         fill = await services.plan_enrich(imported.table.id, fields, strategy, params=params)
-        return await services.enrich_report(await fill.run())
+        return await report_fill(services, await fill.run())
 
 
 def bought(report: dict[str, Any]) -> tuple[int, int, int]:

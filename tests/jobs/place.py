@@ -152,9 +152,9 @@ class Place:
 
     def outcome(self, run_id: str) -> Outcome:
         report = self.json("runs", "show", run_id)
-        log = self.json("proposal", "show", report["proposal_id"])["research_log"]
+        log = self.json("proposal", "show", report["proposal_id"])["operations"]
         return Outcome(
-            cells={(cell["row_id"], cell["field"]): plain(cell) for cell in log},
+            cells={(cell["row_id"], cell["field"]): plain(cell["cell"]) for cell in log},
             told=Counter(event["progress"]["row_id"] for event in self.events(run_id) if is_row(event)),
             report=report,
         )

@@ -112,7 +112,7 @@ async def test_a_run_without_a_cap_of_its_own_ends_over_budget_and_keeps_what_it
         assert filled.found == len(endpoint.asked) > 0
         assert filled.found + filled.left == 60
         assert filled.cap == "$0.01 a month"
-        proposal = await ann.proposal(filled.proposal_id)
+        proposal = await ann.store.proposals.get(filled.proposal_id)
         assert proposal.reasoning.endswith(f"stopped at the cap of $0.01 a month: {filled.left} cells left")
         assert proposal.counts["with_value"] == filled.found
 

@@ -67,7 +67,7 @@ async def fill(services: Services, table_id: str) -> str:
 
 async def outcome(services: Services, run_id: str, world: World) -> Came:
     result = await services.jobs.result(run_id)
-    operations = await services.operations(result.proposal_id)
+    operations = await services.store.proposals.operations(result.proposal_id)
     counts = world.counts()
     bought = {kind: sorted(len(times[1]) for times in getattr(counts, kind).values()) for kind in ("model", "search")}
     values = {(each.row_id, each.field): each.cell.value for each in operations}

@@ -11,9 +11,9 @@ import pytest
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, Field, given
+from tablewright.domain.proposal import Operation
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
-from tablewright.store.proposal import Operation
 from tablewright.store.runs import RunTally, Slice, Todo
 from tablewright.store.store import Store
 

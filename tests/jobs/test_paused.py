@@ -51,7 +51,7 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
         assert "The search failed 5 times in a row: SearXNG failed (500)" in first.problem
         async with Services.open(settings) as services:
             shown = await services.jobs.report(await services.jobs.get(first.run_id))
-            cells = await services.operations(first.proposal_id)
+            cells = await services.store.proposals.operations(first.proposal_id)
         assert (shown["status"], shown["error"]) == ("paused", first.problem)
         assert 0 < shown["found"] == first.found == len(cells) == shown["done"] < ROWS
         assert shown["fraction"] == pytest.approx(shown["done"] / ROWS)
@@ -64,7 +64,7 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
             await services.jobs.take(first.run_id)
             await services.jobs.go_on(first.run_id)
             done = await services.jobs.result(first.run_id)
-            cells = await services.operations(first.proposal_id)
+            cells = await services.store.proposals.operations(first.proposal_id)
             events = [document(event)["progress"] async for event in services.jobs.watch(first.run_id)]
         assert (done.status, done.found, done.problem) == ("done", ROWS, "")
         assert {each.cell.value for each in cells} == set(YEARS.values())

@@ -155,12 +155,12 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
         assert run.error.startswith("Your limit is 5 MB of documents and tables: ")
         assert "What was found before is kept. Remove something first" in run.error
         assert 3.5 < used <= 5.01
-        proposal = await ann.proposal((await ann.proposals(table.id))[0].id)
+        proposal = await ann.store.proposals.get((await ann.store.proposals.all(table.id))[0].id)
         assert (proposal.status, 0 < proposal.counts["with_value"] < 200) == ("open", True)
         await ann.limit_user("ann", {"disk": 50})
         await ann.jobs.take(run_id)
         await ann.jobs.go_on(run_id)
-        again = await ann.proposal(proposal.id)
+        again = await ann.store.proposals.get(proposal.id)
         assert ((await ann.jobs.get(run_id)).status, again.counts["with_value"]) == ("done", 200)
         await remove_table(ann, RemoveTable(table=table.id))
         assert next(each.used for each in await ann.quotas(person) if each.what == "disk") == 0

@@ -108,7 +108,7 @@ async def test_other_cells_that_need_work_in_the_same_row_are_left(services: Ser
     (each, _) = await services.stale_rounds("sales")
     assert each.fields == ("Total", "Double")
     filled = await refresh(services)
-    assert [operation.field for operation in await services.operations(filled[0].proposal_id)] == [
+    assert [operation.field for operation in await services.store.proposals.operations(filled[0].proposal_id)] == [
         "Double",
         "Total",
         "Total",
@@ -121,7 +121,7 @@ async def test_what_depends_on_a_stale_cell_waits_until_that_is_applied(services
     await services.changes.set_value("sales", 1, "Price", "10")
     assert await refresh(services, "tax") == []
     (filled,) = await refresh(services, apply=False)
-    (operation,) = await services.operations(filled.proposal_id)
+    (operation,) = await services.store.proposals.operations(filled.proposal_id)
     assert (operation.row_id, operation.field, operation.cell.value) == (1, "Total", 30)
     await services.changes.apply(filled.proposal_id)
     assert [(cell.row_id, cell.field) for cell in await services.stale("sales")] == [(1, "Tax")]
@@ -249,8 +249,8 @@ async def test_a_stale_cell_that_cannot_be_asked_for_keeps_its_value_and_its_mar
             left, unasked = {"paused": (0, 0), "done": (0, 1), "over_budget": (1, 0)}[status]
             assert (filled.status, filled.left, filled.unasked) == (status, left, unasked)
             assert (filled.found, filled.empty) == (0, 0)
-            assert await opened.operations(filled.proposal_id) == []
-            assert await opened.proposals(only_open=True) == []
+            assert await opened.store.proposals.operations(filled.proposal_id) == []
+            assert await opened.store.proposals.all(only_open=True) == []
             assert await cells(opened, "Founded", "companies") == before
             assert (before[0].value, before[0].stale) == (1987, True)
         web.search_status = 200
@@ -273,7 +273,7 @@ async def test_a_row_that_is_not_there_is_refused_and_a_run_without_work_leaves_
     run = await services.plan_enrich("sales", [TOTAL, TAX], "", row_ids=[1])
     filled = await run.run()
     assert filled.skipped == 1
-    assert await services.proposals(only_open=True) == []
+    assert await services.store.proposals.all(only_open=True) == []
     assert (await services.changes.apply(filled.proposal_id)).change is None
 
 
@@ -291,6 +291,6 @@ async def test_a_scheduled_refresh_that_finds_nothing_keeps_the_value(tmp_path: 
             spec = {"fields": [], "row_ids": None, "dry_run": False, "apply": True}
             await opened.jobs.perform("refresh", "companies", spec)
             (cell,) = await cells(opened, "Founded", "companies")
-            heads = await opened.proposals("companies")
+            heads = await opened.store.proposals.all("companies")
     assert (cell.value, cell.stale or cell.status == "FLAGGED") == (1987, True)
     assert [head.status for head in heads if head.counts.get("kept")] == ["applied"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from tablewright.domain.edits import RemoveRow, SetCell, flag
 from tablewright.domain.model import Cell, Evidence, Field, given
+from tablewright.domain.proposal import Operation, Review
 from tablewright.engine.changes import Changes
 from tablewright.store.learning import EXAMPLES, LONGEST, Remark
-from tablewright.store.proposal import Operation
-from tablewright.store.proposals import Review
 from tablewright.store.store import Store
 
 FIELDS = (Field(name="Name"), Field(name="From"))

@@ -16,14 +16,13 @@ from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.edits import AddRow, RemoveRow, SetCell
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Attempt, Cell, Field, given
+from tablewright.domain.proposal import Operation, Review
 from tablewright.domain.research import Brief
 from tablewright.domain.usage import Usage
 from tablewright.errors import OverQuota
 from tablewright.store import ledger
 from tablewright.store.conversations import Turn
 from tablewright.store.migrations import POSTGRESQL, SQLITE, stored_bytes
-from tablewright.store.proposal import Operation
-from tablewright.store.proposals import Review
 from tablewright.store.store import Store
 from tablewright.store.workers import LONG_SILENCE, Worker, is_lost, new_worker_id
 

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, inspect, text
 
 from tablewright.domain.access import Acting
 from tablewright.domain.model import Cell
+from tablewright.domain.proposal import Review
 from tablewright.errors import StoreError
 from tablewright.store import migrations, schema
-from tablewright.store.proposals import Review
 from tablewright.store.store import Store
 from tests.store.released import VERSIONS, load_release
 

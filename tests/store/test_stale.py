@@ -9,7 +9,7 @@ import msgspec
 from tablewright.domain.edits import FlagCell, SetCell
 from tablewright.domain.history import Rollback
 from tablewright.domain.model import Cell, Evidence, Field, Reason, Value, given
-from tablewright.store.proposal import Operation, Selection
+from tablewright.domain.proposal import Operation, Selection
 from tablewright.store.store import Store
 
 FIELDS = (

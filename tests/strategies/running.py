@@ -7,8 +7,9 @@ from typing import Any
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
+from tablewright.domain.proposal import Operation
 from tablewright.operations.files import import_file
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 
@@ -22,7 +23,7 @@ async def fill(
         asked = [parse_field(text) for text in fields]
         run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
         filled = await run.run()
-        operations = await services.operations(filled.proposal_id)
+        operations = await services.store.proposals.operations(filled.proposal_id)
         first = min((operation.row_id for operation in operations), default=0)
         return (
             {operation.field: operation.cell for operation in operations if operation.row_id == first},

@@ -10,11 +10,12 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Money, Row, Table, given
+from tablewright.domain.proposal import Operation
 from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import Unevaluable
 from tablewright.operations.files import import_file
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Task
@@ -50,7 +51,7 @@ async def compute(settings: Settings, folder: Path, table: str, *fields: str) ->
         run = await services.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "computation")
         filled = await run.run()
         assert filled.status in ("done", "over_budget")
-        return list(await services.operations(filled.proposal_id)), filled.usage
+        return list(await services.store.proposals.operations(filled.proposal_id)), filled.usage
 
 
 def translation(expression: str) -> Reply:

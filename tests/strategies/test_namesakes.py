@@ -46,7 +46,7 @@ async def filled(folder: Path, rows: Sequence[Mapping[str, str]]) -> list[dict[s
             table.write_text(f"{','.join(['Company', *row])}\n{','.join(['Marlow Instruments', *row.values()])}\n")
             imported = await import_file(services, table)
             run = await services.plan_enrich(imported.table.id, fields, "pipeline")
-            operations = await services.operations((await run.run()).proposal_id)
+            operations = await services.store.proposals.operations((await run.run()).proposal_id)
             cells.append({operation.field: operation.cell for operation in operations})
     return cells
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.proposal import Operation
 from tablewright.operations.files import import_file
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
 
@@ -94,7 +95,7 @@ async def fill(
         imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         filled = await (await services.plan_enrich(imported.table.id, asked, strategy, params=params)).run()
-        return await services.operations(filled.proposal_id)
+        return await services.store.proposals.operations(filled.proposal_id)
 
 
 def leaked(web: SmallWeb) -> list[str]:

@@ -10,10 +10,11 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Row, Table, given
+from tablewright.domain.proposal import Operation
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
 from tablewright.operations.files import import_file
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
 from tablewright.strategies.strategy import Task, announced
@@ -54,7 +55,7 @@ async def transform(
         asked = [parse_field(text) for text in fields]
         run = await services.plan_enrich(imported.table.id, asked, "transform", params=params)
         filled = await run.run()
-        return list(await services.operations(filled.proposal_id)), filled.usage
+        return list(await services.store.proposals.operations(filled.proposal_id)), filled.usage
 
 
 def cells(**values: tuple[str, str]) -> Reply:

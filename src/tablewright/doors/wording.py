@@ -15,7 +15,7 @@ REST = {
     "enrich": "POST /tables/{table}/runs",
     "models list": "GET /models",
     "proposals list": "GET /proposals",
-    "proposals show": "GET /proposals/{proposal}",
+    "proposals show": "GET /proposals/{proposal_id}",
     "research --list": "GET /research",
     "runs list": "GET /runs",
     "shortlist --list": "GET /shortlists",

@@ -11,11 +11,11 @@ import msgspec
 from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
 from tablewright.domain.history import Change, Rollback, WrittenValue
 from tablewright.domain.model import PENDING, Cell, Conflict, Field, Row, RowId
+from tablewright.domain.proposal import EVERYTHING, Applied, CellAt, Review, Selection
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, count_noun, shortened, show
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.proposal import EVERYTHING, CellAt, Selection
-from tablewright.store.proposals import Applied, ApplyKind, Review
+from tablewright.store.proposals import ApplyKind
 from tablewright.store.records import now, printable
 from tablewright.store.store import Store
 from tablewright.values.coerce import LONGEST_TYPED, Coerced, coerce

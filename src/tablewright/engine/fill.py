@@ -25,6 +25,7 @@ import msgspec
 
 from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
+from tablewright.domain.proposal import CellAt
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
@@ -42,7 +43,6 @@ from tablewright.models.budget import open_allowance
 from tablewright.observe import span, working_on
 from tablewright.secrets import masked
 from tablewright.sources.provenance import telling
-from tablewright.store.proposal import CellAt
 from tablewright.store.runs import RunStatus, RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process

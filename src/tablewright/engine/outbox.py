@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Attempt, Cell, RowId
+from tablewright.domain.proposal import Operation
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import OverQuota
-from tablewright.store.proposal import Operation
 from tablewright.store.records import now
 
 LARGEST = 2_000

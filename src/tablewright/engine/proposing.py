@@ -10,11 +10,11 @@ from typing import TypeAlias
 import msgspec
 
 from tablewright.domain.model import Cell, Field, Finding, Reason, Row, Step
+from tablewright.domain.proposal import Operation
 from tablewright.domain.usage import Usage
 from tablewright.engine.cells import answered, proposed_cell
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
-from tablewright.store.proposal import Operation
 from tablewright.store.runs import NAMED, RunTally, SkippedRow
 
 Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]

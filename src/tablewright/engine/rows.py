@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import msgspec
 
 from tablewright.domain.model import Row, RowId
+from tablewright.domain.proposal import CellAt
 from tablewright.domain.text import cell_text
 from tablewright.models.text_budget import batches
-from tablewright.store.proposal import CellAt
 from tablewright.store.runs import Todo
 from tablewright.store.store import Store
 from tablewright.store.tables import RowWindow

@@ -15,6 +15,7 @@ from tablewright.decisions.plan_columns import ColumnsToPlan, PlanColumns
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.model import Field, Row, RowId, Table, column_key
+from tablewright.domain.proposal import CellAt, Operation, ProposalHead
 from tablewright.domain.text import cell_text, shortened
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
@@ -26,7 +27,6 @@ from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
 from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
-from tablewright.store.proposal import CellAt, Operation, ProposalHead
 from tablewright.store.runs import Run, Todo
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Task, checked_params, find_strategy

@@ -14,12 +14,12 @@ import msgspec
 from tablewright.domain.edits import Draft
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Field, Noun, Table
+from tablewright.domain.proposal import CellAt
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools, no_tools
-from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
 
 

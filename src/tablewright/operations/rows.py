@@ -10,7 +10,8 @@ from tablewright.domain.edits import AddField, ChangeField, RemoveField, RemoveR
 from tablewright.domain.fieldspec import checked_name, parse_field
 from tablewright.domain.history import CellVersion, Change, StaleCell, WrittenValue
 from tablewright.domain.model import Cell, Evidence, Field, FieldType, Noun, Role, Row, RowId, Step, Table
-from tablewright.errors import BadField
+from tablewright.domain.proposal import Operation
+from tablewright.errors import BadField, NotFound
 from tablewright.operations.operation import (
     USUAL_LIMIT,
     After,
@@ -234,11 +235,23 @@ async def get_cell(services: Services, request: CellRequest) -> CellShown:
     name = table.require_field(request.field).name
     cell = (await services.row(table.id, request.row_id)).cell(name)
     sources = [SourceShown(evidence=each, excerpt=await cut_excerpt(services, each)) for each in cell.evidence]
-    found_by = await services.operation_behind(cell, request.row_id, name)
+    found_by = await find_origin(services, cell, request.row_id, name)
     steps = found_by.steps if found_by else ()
     return CellShown(
         table_id=table.id, row_id=request.row_id, field=name, cell=cell, sources=tuple(sources), steps=steps
     )
+
+
+async def find_origin(services: Services, cell: Cell, row_id: RowId, field: str) -> Operation | None:
+    """Return the operation of the run that wrote a cell; None if no run did, or it is no longer stored."""
+    if not cell.run_id:
+        return None
+    try:
+        await services.store.runs.get(cell.run_id)
+        proposal_id = await services.store.proposals.of_run(cell.run_id)
+        return await services.store.proposals.operation(proposal_id, row_id, field)
+    except NotFound:
+        return None
 
 
 async def cut_excerpt(services: Services, evidence: Evidence) -> Excerpt | None:

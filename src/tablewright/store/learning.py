@@ -12,11 +12,11 @@ from sqlalchemy import ColumnElement, Connection, or_, select
 
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Attempt, Cell, Noun, RowId, Value, given
+from tablewright.domain.proposal import CellAt
 from tablewright.domain.text import shortened, show
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.ledger import charge_run, octets
-from tablewright.store.proposal import CellAt
 from tablewright.store.records import decode_cell, decode_given, fetch_among, insert_many, to_text, upsert
 from tablewright.store.schema import attempts, cells, changes, edits, operations, proposals, rows, runs
 from tablewright.store.tables import (

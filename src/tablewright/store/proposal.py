@@ -4,11 +4,12 @@ them are meant."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, func, insert, select, update
 
-from tablewright.domain.model import Cell, Field, Noun, RowId, Step, column_key
+from tablewright.domain.model import Field, column_key
+from tablewright.domain.proposal import CellAt, Operation, ProposalHead, ProposalStatus, Selection
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.ledger import octet_length, octets
@@ -25,27 +26,6 @@ from tablewright.store.records import (
 from tablewright.store.schema import fields, operations, proposals, tables
 from tablewright.store.sharing import visible
 from tablewright.store.tables import without_impossible_ids
-
-Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
-"""Of a `kept` one nothing was found, and the value that the cell has stayed."""
-CellAt: TypeAlias = tuple[RowId, str]
-"""A row and the name of a field."""
-
-
-class Operation(Noun, frozen=True):
-    """One proposed cell. `as_of` is where the log stood when the row was read: a later edit of the cell wins.
-
-    `cell` stays what the run proposed, whatever was decided; `edited` is what a person wrote in its place.
-    """
-
-    row_id: RowId
-    field: str
-    cell: Cell
-    steps: tuple[Step, ...] = ()
-    as_of: int = 0
-    decision: Decision = "open"
-    edited: Cell | None = None
-
 
 operation_records = RecordMapper(Operation, operations)
 
@@ -111,35 +91,7 @@ def bytes_added(connection: Connection, proposal_id: str, records: Sequence[dict
     return grown
 
 
-ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
-
-
-class ProposalHead(Noun, frozen=True):
-    id: str
-    table_id: str
-    run_id: str
-    status: ProposalStatus
-    reasoning: str
-    fields: tuple[Field, ...]
-    created_at: str
-    counts: dict[str, int]
-    decided_at: str | None = None
-
-
 proposal_records = RecordMapper(ProposalHead, proposals, table_id="table_id")
-
-
-class Selection(Noun, frozen=True):
-    """Which operations of a proposal are meant; everything, unless narrowed. A bound on the confidence leaves out the
-    cells without a value; `below` itself is not below."""
-
-    rows: tuple[RowId, ...] = ()
-    fields: tuple[str, ...] = ()
-    min_confidence: float | None = None
-    below: float | None = None
-
-
-EVERYTHING = Selection()
 
 
 def choose_open(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:

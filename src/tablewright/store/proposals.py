@@ -3,7 +3,7 @@ accepted is written into the table as one change."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -24,18 +24,13 @@ from sqlalchemy import (
 )
 
 from tablewright.domain.edits import AddField, ChangeField, Edit
-from tablewright.domain.history import Change
-from tablewright.domain.model import Cell, Field, Noun, RowId
+from tablewright.domain.model import Field, RowId
+from tablewright.domain.proposal import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import charge_bytes, charge_table, octets
 from tablewright.store.log import EditWriter, append_entries, close_change, last_write
 from tablewright.store.proposal import (
-    EVERYTHING,
-    CellAt,
-    Operation,
-    ProposalHead,
-    Selection,
     add_operations,
     choose_open,
     close_proposal,
@@ -63,35 +58,6 @@ CHOSEN, EMPTIED = "chosen", "emptied"
 """What is being written, inside a transaction, and which of it empties a cell; no reader ever sees these."""
 KEPT_AT_ONCE = 500
 """Cells without a finding that are compared with their rows in one query."""
-
-
-class Review(Noun, frozen=True):
-    """A person's answers, cell by cell. What is not named stays open.
-
-    An accepted cell for which nothing was found keeps the value that it has; only `emptied` takes that value away."""
-
-    accepted: tuple[CellAt, ...] = ()
-    refused: tuple[CellAt, ...] = ()
-    edited: Mapping[CellAt, Cell] = {}
-    emptied: tuple[CellAt, ...] = ()
-
-
-class Applied(Noun, frozen=True):
-    """`conflicts` are cells that somebody changed since the run read them: kept as they are, still open here.
-
-    Of the `cells` that were written, `edited` hold a person's own value. `gone` are cells of rows that were removed
-    since, and `too_late` those that somebody else had decided in the meantime: their decision stands. For `kept` cells
-    nothing was found, so the value that they have stays.
-    """
-
-    change: Change | None
-    cells: int
-    conflicts: int
-    edited: int = 0
-    refused: int = 0
-    gone: int = 0
-    too_late: int = 0
-    kept: int = 0
 
 
 class Proposals(StorePart):

@@ -21,11 +21,12 @@ from sqlalchemy import Row as Record
 from tablewright.domain.access import Acting
 from tablewright.domain.feed import Event, Progress
 from tablewright.domain.model import Field, Noun, RowId
+from tablewright.domain.proposal import CellAt, Operation
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded, Superseded
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_spent, octets
-from tablewright.store.proposal import CellAt, Operation, add_operations, create_proposal
+from tablewright.store.proposal import add_operations, create_proposal
 from tablewright.store.records import RecordMapper, new_id, now, to_text
 from tablewright.store.schema import run_events, run_slices, runs, tables
 from tablewright.store.sharing import visible

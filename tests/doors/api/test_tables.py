@@ -13,9 +13,9 @@ import openpyxl
 import pytest
 
 from tablewright.domain.document import document
+from tablewright.domain.proposal import Operation
 from tablewright.doors.api import answers, row_pages
 from tablewright.operations.rows import RowShown
-from tablewright.services import Operation
 from tests.doors.api.using import COMPANIES, Api
 from tests.patience import PATIENCE
 

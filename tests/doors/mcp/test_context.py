@@ -77,7 +77,7 @@ async def test_a_recheck_that_is_broken_off_ends_as_stopped(
     async with connected(tmp_path) as talk:
         await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
         done = await talk("enrich", table="firms", columns=[FOUNDED])
-        await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"])
+        await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"])
         count, gate = SampleWeb.count, threading.Event()
 
         def hold(web: SampleWeb, kind: str, url: str = "") -> None:
@@ -107,7 +107,7 @@ async def test_a_formula_tells_its_progress_and_broken_off_keeps_what_it_had_com
         await broken_off(talk, "enrich", table="numbers", columns=[TWICE], done=1)
         run = await ended(talk, "enrich")
         assert run["status"] == "cancelled"
-        kept = await talk("show_table", table="numbers", proposal_id=run["proposal_id"], limit=1)
+        kept = await talk("show_table", table="numbers", proposal_id=run["proposal"]["id"], limit=1)
         assert kept["reasoning"].endswith("cancelled before the end")
         assert 0 < kept["counts"]["open"] < 40_000
 

@@ -49,7 +49,9 @@ async def test_a_recheck_counts_what_it_does_not_list_and_lists_first_what_chang
         async with within(tmp_path, **settings) as talk:
             await talk("add_rows", csv="Company\nAcme Turbines\nBolt Pumps\n", name="firms")
             done = await talk("enrich", table="firms", columns=[FOUNDED])
-            assert (await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"]))["cells"] == 2
+            assert (await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"]))["applied"][
+                "cells"
+            ] == 2
             web.pages["/acme"].status = 403
             web.pages["/bolt"].body = "<p>Bolt Pumps makes pumps.</p>"
             monkeypatch.setattr(tables, "MOST_ROWS", 1)

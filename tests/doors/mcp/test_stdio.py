@@ -44,8 +44,9 @@ async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Pa
 
         before = await talk("show_table", table=table)
         assert before["columns"] == ["row_id", "Company"]
-        applied = await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"])
-        assert (applied["cells"], applied["still_open"], applied["status"]) == (3, 0, "applied")
+        applied = await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"])
+        assert applied["applied"]["cells"] == 3
+        assert (applied["proposal"]["status"], applied["proposal"]["counts"].get("open", 0)) == ("applied", 0)
         evidence = await talk("show_table", table=table, row_id=2, column="founded")
         assert (evidence["value"], evidence["row"]) == (1973, "Sable & Finch")
         assert "1973" in evidence["sources"][0]["quote"]

@@ -65,9 +65,11 @@ async def test_an_estimate_spends_nothing_and_a_formula_is_computed_at_once(tmp_
         assert done["notes"]["1.Total"] == "high 1.00; computed"
         assert done["notes"]["2.Total"].startswith("FAILED not_applicable")
         assert [each["kind"] for each in (await talk("list_all", what="runs", table="parts"))["runs"]] == ["enrich"]
-        refused = await talk("decide_proposal", decision="reject", proposal_id=done["proposal_id"], row_ids=[2])
+        refused = await talk("decide_proposal", decision="reject", proposal_id=done["proposal"]["id"], rows=[2])
         assert refused["refused"] == 1
-        assert (await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"]))["cells"] == 1
+        assert (await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"]))["applied"][
+            "cells"
+        ] == 1
         assert (await talk("list_all", what="proposals"))["proposals"] == []
 
 
@@ -90,7 +92,7 @@ async def test_pages_of_rows_and_of_proposed_cells_go_on_where_the_last_ended(tm
             after = page["next_after"]
         assert seen == [[[1, 1], [2, 2]], [[3, 3], [4, 4]], [[5, 5]]]
         columns = ["A:number={N} * 2", "B:number={N} * 3"]
-        proposal = (await talk("enrich", table="numbers", columns=columns))["proposal_id"]
+        proposal = (await talk("enrich", table="numbers", columns=columns))["proposal"]["id"]
         first = await talk("show_table", table="numbers", proposal_id=proposal, limit=3)
         second = await talk("show_table", table="numbers", proposal_id=proposal, limit=3, after=first["next_after"])
         assert first["columns"] == ["row_id", "N", "A", "B"]
@@ -134,7 +136,7 @@ async def test_a_run_is_stopped_keeps_what_it_found_and_goes_on(tmp_path: Path) 
         resumed = await talk("control_run", action="resume", run_id=begun["run_id"])
         assert (resumed["status"], resumed["done"]) == ("done", 33)
         (seen,) = (await talk("list_all", what="runs", run_id=begun["run_id"]))["runs"]
-        assert seen["proposal_id"] == begun["proposal_id"]
+        assert seen["proposal_id"] == begun["proposal"]["id"]
         for action in ("resume", "cancel"):
             assert (await talk.refused("control_run", action=action, run_id=begun["run_id"]))["type"] == "RunEnded"
 
@@ -159,9 +161,11 @@ async def test_a_doubted_cell_is_flagged_and_cited_pages_are_checked_again(tmp_p
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
         done = await talk("enrich", table="firms", columns=[FOUNDED])
-        proposed = await talk("show_table", table="firms", row_id=1, column="Founded", proposal_id=done["proposal_id"])
+        proposed = await talk(
+            "show_table", table="firms", row_id=1, column="Founded", proposal_id=done["proposal"]["id"]
+        )
         assert proposed["value"] == 1973
-        await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"], min_confidence=0.5)
+        await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"], min_confidence=0.5)
         checked = await talk("recheck", table="firms", dry_run=True)
         assert (checked["supported"], checked["changed"], checked["change"]) == (1, 0, None)
         flagged = await talk("set_cell", table="firms", row_id=1, column="Founded", doubt="too young")
@@ -283,11 +287,8 @@ async def test_hostile_text_is_data_and_errors_say_what_was_kept_and_what_to_do(
         assert (await talk.refused("add_rows"))["what"] == "Give either `csv` or `path`."
         assert (await talk.refused("show_table", table=table["table_id"], row_id=9, column="Note"))["what"]
         assert (await talk.refused("ask", question="anything?"))["advice"]
-        wrong = await talk.refused("decide_proposal", proposal_id="any", decision="perhaps")
-        assert (
-            wrong["what"]
-            == "decide_proposal cannot use these arguments: decision: Input should be 'apply' or 'reject'."
-        )
+        wrong = await talk.refused("control_run", run_id="any", action="perhaps")
+        assert wrong["what"] == "control_run cannot use these arguments: action: Input should be 'cancel' or 'resume'."
         with pytest.raises(MCPError, match=r"^There is no table 'nowhere'\. list_all\(tables\) shows the tables\.$"):
             await talk.client.read_resource("tablewright://tables/nowhere")
         assert "secret" not in f"{page}{text}{whole}{missing}"

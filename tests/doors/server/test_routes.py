@@ -151,7 +151,7 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         table = (await import_file(services, file, FileOptions(name=SECRET))).table
         fill = await services.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
         result = await fill.run()
-        proposals = await services.proposals(table.id)
+        proposals = await services.store.proposals.all(table.id)
         research = await services.begin_research(f"Which towns are near {SECRET}?")
         return {
             "table_id": table.id,
@@ -205,7 +205,11 @@ def test_others_tables_are_not_there(server: Served, known: dict[str, str], role
 
     async def look(services: Services) -> tuple[str, int, str]:
         table = await services.table(known["table_id"])
-        return table.name, await services.count(table.id), (await services.proposal(known["proposal_id"])).status
+        return (
+            table.name,
+            await services.count(table.id),
+            (await services.store.proposals.get(known["proposal_id"])).status,
+        )
 
     assert server.do(look) == (SECRET, 1, "open")
 

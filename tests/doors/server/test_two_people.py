@@ -127,7 +127,7 @@ async def everything(services: Services) -> list[Any]:
     return [
         tables,
         [await ann.load(each.id) for each in tables],
-        await ann.proposals(),
+        await ann.store.proposals.all(),
         await ann.jobs.all(),
         await ann.store.documents.all(),
         [await ann.conversation(each.id) for each in await ann.conversations()],

@@ -148,5 +148,5 @@ async def test_what_a_person_typed_is_not_looked_for_anew(site: Site, tmp_path: 
         await services.changes.apply(first.proposal_id)
         await services.changes.set_value(table_id, 1, "Double", "100")
         again = await (await services.plan_enrich(table_id, [field], "", anew=True)).run()
-        cells = await services.operations(again.proposal_id)
+        cells = await services.store.proposals.operations(again.proposal_id)
     assert [operation.row_id for operation in cells] == [2, 3, 4, 5, 6, 7]

@@ -120,4 +120,4 @@ async def test_who_no_longer_sees_a_table_decides_nothing_in_it(
         server.do(lambda services: services.unshare("table", table_id, [name]))
         await page.get_by_role("button", name=act).click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no table")
-    assert server.do(lambda services: services.proposal(proposal_id)).status == "open"
+    assert server.do(lambda services: services.store.proposals.get(proposal_id)).status == "open"

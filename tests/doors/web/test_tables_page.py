@@ -312,7 +312,7 @@ async def test_a_proposal_is_decided_with_keys_alone(site: Site, browser: NewPag
     async with site.open() as services:
         rows = (await services.load(table_id)).rows
         assert [row.cell("Founded").value for row in rows] == [1987, 1963, None, None]
-        assert (await services.proposal(proposal_id)).counts["refused"] == 1
+        assert (await services.store.proposals.get(proposal_id)).counts["refused"] == 1
 
 
 async def test_what_is_sure_enough_is_accepted_together(site: Site, browser: NewPage, tmp_path: Path) -> None:

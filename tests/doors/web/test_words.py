@@ -96,7 +96,7 @@ async def test_a_trace_is_told_in_the_language_of_the_page(tmp_path: Path, monke
         table = (await import_file(services, tmp_path / "table.csv")).table
         run = await services.plan_enrich(table.id, [parse_field("Staff:number=How many people work at {Company}?")])
         filled = await run.run()
-        steps = [step for each in await services.operations(filled.proposal_id) for step in each.steps]
+        steps = [step for each in await services.store.proposals.operations(filled.proposal_id) for step in each.steps]
     told = {step.detail: words.trace_text(step.detail) for step in steps if step.type != "answer"}
     assert {"search", "fetch", "error", "thinking"} <= {step.type for step in steps}
     assert [english for english, german in told.items() if english == german] == []

@@ -16,7 +16,6 @@ from tablewright.doors.api import (
     events,
     files,
     health,
-    proposals,
     refresh,
     research,
     retrieval,
@@ -30,13 +29,13 @@ from tablewright.doors.api import (
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import documents, find, rows, tables
+from tablewright.operations import documents, find, review, rows, tables
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
 
 TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
-DOCUMENT = "/documents/{document}"
+DOCUMENT, PROPOSAL = "/documents/{document}", "/proposals/{proposal_id}"
 
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
@@ -69,6 +68,14 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "history": {
         f"GET {TABLE}/history": tables.list_changes,
         f"POST {TABLE}/rollback": tables.undo,
+    },
+    "proposals": {
+        "GET /proposals": review.list_proposals,
+        f"GET {PROPOSAL}": review.get_proposal,
+        f"GET {PROPOSAL}/operations": review.list_operations,
+        f"POST {PROPOSAL}/apply": review.apply_proposal,
+        f"POST {PROPOSAL}/reject": review.reject_proposal,
+        f"POST {PROPOSAL}/decide": review.decide_proposal,
     },
     "documents": {
         "GET /documents": documents.list_documents,
@@ -116,7 +123,6 @@ for module in (
     runs,
     events,
     refresh,
-    proposals,
     asking,
     retrieval,
     research,

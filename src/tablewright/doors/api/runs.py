@@ -281,7 +281,7 @@ async def list_attempts(
 ) -> Json:
     """What each attempt at a row tried and found; empty for rows that were tried only once."""
     await seen_run(visit, run_id)
-    tried = await visit.services.attempts(run_id)
+    tried = await visit.services.store.attempts.of_run(run_id)
     found = [
         RowAttempts(row_id=row_id, attempts=tuple(each)) for row_id, each in tried.items() if row in (None, row_id)
     ]

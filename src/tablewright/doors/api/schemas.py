@@ -12,10 +12,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 from pydantic import Field as Value
 
 from tablewright.domain.model import Cell, Evidence, Field, Label
+from tablewright.domain.proposal import Applied
 from tablewright.errors import UsageError
 from tablewright.operations.operation import UNWRITABLE
 from tablewright.operations.tables import TableImported
-from tablewright.services import Applied, Change
+from tablewright.services import Change
 
 COMPANY = {
     "name": "Company",

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from tablewright.domain.text import cell_text
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Json, app
+from tablewright.operations.fill import report_fill
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tablewright.domain.model import Cell
-    from tablewright.services import Operation, Services
+    from tablewright.domain.proposal import Operation
+    from tablewright.services import Services
 
 JUDGED = (
     "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?",
@@ -65,7 +67,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
                 watch=bar.follow_fill,
             )
             filled = await run.run()
-        report = await services.enrich_report(filled)
+        report = await report_fill(services, filled)
         await services.changes.apply_unseen(filled.proposal_id)
         if not quiet:
             await print_table(services, table_id)
@@ -74,7 +76,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
                 f"{used.searches} searches, {used.fetches} pages fetched, {used.cache_hits} taken from the store, "
                 f"{used.llm_calls} model calls, {used.seconds:.1f} s."
             )
-            operations = await services.operations(filled.proposal_id)
+            operations = await services.store.proposals.operations(filled.proposal_id)
             headline("3. Every value has its quote, found in a page that was fetched")
             await print_evidence(services, table_id, operations)
             headline("4. Two firms share a name: the row's other columns tell them apart")
@@ -122,9 +124,9 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
         fields = [parse_field(text) for text in JUDGED]
         run = await services.plan_enrich(table.id, fields, "pipeline", row_ids=rows, params={"rows_a_call": "1"})
         filled = await run.run()
-        operations = await services.operations(filled.proposal_id)
+        operations = await services.store.proposals.operations(filled.proposal_id)
         cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}
-        return await services.enrich_report(filled), cells
+        return await report_fill(services, filled), cells
 
 
 async def print_namesake(services: Services, table_id: str, operations: list[Operation]) -> None:

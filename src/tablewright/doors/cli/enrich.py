@@ -27,18 +27,11 @@ from tablewright.doors.cli.pipes import (
 from tablewright.doors.cli.root import Json, Model, Search, app, with_app
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
+from tablewright.operations.fill import report_fill
 
 if TYPE_CHECKING:
-    from tablewright.services import (
-        FileOptions,
-        Fill,
-        Filled,
-        Imported,
-        KnownFile,
-        ProposalHead,
-        Services,
-        Watch,
-    )
+    from tablewright.domain.proposal import ProposalHead
+    from tablewright.services import FileOptions, Fill, Filled, Imported, KnownFile, Services, Watch
 
 PREVIEW = 20
 
@@ -209,7 +202,7 @@ def enrich(
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
         table_id, filled = await fill(services, target, options, plan, new=new)
         output.warn([*services.warnings, *filled.notes])
-        head = await services.proposal(filled.proposal_id)
+        head = await services.store.proposals.get(filled.proposal_id)
         stopped = filled.status in ("cancelled", "paused")
         applied = False
         if not stopped and not json and not head.counts:
@@ -233,7 +226,7 @@ def enrich(
                 unwritten = error
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
-        still_open = (await services.proposal(head.id)).status == "open"
+        still_open = (await services.store.proposals.get(head.id)).status == "open"
         if not applied and not json and not stopped and still_open:
             output.say(
                 f"Nothing was applied. Decide with `tablewright proposals review {head.id}` (or apply, or reject)."
@@ -242,7 +235,7 @@ def enrich(
             say_where_it_stopped(table_id, filled, applied=applied, command=f"enrich {table_id}")
         if json:
             failed = {} if unwritten is None else {"export_error": str(unwritten)}
-            output.print_json(await services.enrich_report(filled) | failed)
+            output.print_json(await report_fill(services, filled) | failed)
         if unwritten is not None:
             raise typer.Exit(unwritten.exit_code) if json else unwritten
         if filled.status == "done" and filled.cause and not services.is_offline:
@@ -297,30 +290,31 @@ async def apply_all(services: Services, head: ProposalHead, *, show: bool) -> bo
         done = await services.changes.apply_unseen(head.id)
         if show:
             await print_result(services, head)
-            views.say_applied(done, await services.proposal(head.id))
+            views.say_applied(done, await services.store.proposals.get(head.id))
     return True
 
 
 async def offer(services: Services, head: ProposalHead, *, decide_now: bool) -> bool:
     """Shows what would change and asks what to do with it; whether anything was applied."""
     from tablewright.doors.cli.review import review_proposal
+    from tablewright.operations.review import ApplyProposal, apply_proposal
 
-    await views.print_proposal(services, head, await services.operations(head.id, limit=PREVIEW))
+    await views.print_proposal(services, head, await services.store.proposals.operations(head.id, limit=PREVIEW))
     found = head.counts.get("with_value", 0)
     if not decide_now or not found:
         return False
     question = f"Apply {count_noun(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
     said = output.ask_which(question, "nyr")
+    chosen = ApplyProposal(proposal_id=head.id)
     if said == "y":
-        views.say_applied(await services.changes.apply(head.id), await services.proposal(head.id))
+        done = await apply_proposal(services, chosen)
+        views.say_applied(done.applied, done.proposal)
         return True
     if said == "n":
         return False
-    reviewed = await review_proposal(services, head)
-    if reviewed is None:
-        return False
-    views.say_reviewed(reviewed, await services.proposal(head.id))
-    return reviewed.change is not None
+    reviewed = await review_proposal(services, chosen)
+    views.say_reviewed(reviewed.applied, reviewed.proposal)
+    return reviewed.applied.change is not None
 
 
 def parse_params(texts: list[str]) -> dict[str, str]:

@@ -2,134 +2,79 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
+from tablewright.doors.cli.adapter import NO_LIMIT, command
 from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.services import Selection, Services
+    from tablewright.operations.review import ApplyProposal, Decided, ListOperations, ProposalPage, Rejected
+    from tablewright.services import Services
 
 commands = typer.Typer(help="Review what runs propose: show, apply, reject, edit.", no_args_is_help=True)
 app.add_typer(commands, name="proposals")
 app.add_typer(commands, name="proposal", hidden=True)  # its old name
 
-ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal's id.")]
-Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]
-Fields = Annotated[list[str] | None, typer.Option("--field", help="Only this column; may be repeated.")]
-Above = Annotated[
-    float | None,
-    typer.Option("--min-confidence", metavar="N", min=0, max=1, help="Only values with at least this confidence."),
-]
 
-Force = Annotated[
-    bool, typer.Option("--force", help="Overwrite cells that were changed since, and apply unfinished runs too.")
-]
+@command(commands, "review.list_proposals", name="list")
+def list_(reply: ProposalPage) -> None:
+    """List the proposals that are waiting for a decision; with --all, also those that were decided."""
+    lines = [
+        [head.id, head.table_id, head.status, output.when(head.created_at), head.reasoning] for head in reply.proposals
+    ]
+    output.print_lines("No such proposals.", ["Proposal", "Table", "Status", "Made", "What"], lines)
 
 
-@commands.command("list")
-def list_(
-    table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Include decided proposals.")] = False,
-    json: Json = False,
-) -> None:
-    """List the proposals that are waiting for a decision."""
-    found = with_app(lambda services: services.proposals(table, only_open=not everything))
-    empty = "No proposals." if everything else "No open proposals; --all shows the decided ones too."
-    lines = [[head.id, head.table_id, head.status, output.when(head.created_at), head.reasoning] for head in found]
-    output.print_list(json, {"proposals": found}, empty, ["Proposal", "Table", "Status", "Made", "What"], lines)
-
-
-@commands.command()
+@command(
+    commands,
+    "review.list_operations",
+    arguments=("proposal_id",),
+    defaults={"limit": 40},
+    helps={"limit": "The number of cells to show; --json has all."},
+)
 def show(
-    proposal: ProposalId,
-    rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="The number of cells to show.")] = 40,
-    failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty, and why.")] = False,
+    request: ListOperations,
     steps: Annotated[bool, typer.Option("--steps", help="Show how each value was found.")] = False,
     json: Json = False,
 ) -> None:
     """Show what a proposal would change."""
+    from msgspec.structs import replace
+
+    from tablewright.operations.review import GetProposal, get_proposal, list_operations
 
     async def work(services: Services) -> None:
-        head = await services.proposal(proposal)
+        head = await get_proposal(services, GetProposal(proposal_id=request.proposal_id))
+        found = await list_operations(services, replace(request, limit=NO_LIMIT) if json else request)
         if json:
-            output.print_json(await services.proposal_report(proposal))
-            return
-        operations = await services.operations(proposal, limit=rows, failed=True if failed else None)
-        await views.print_proposal(services, head, operations, steps=steps)
+            output.print_json({"proposal": head, "operations": found.operations})
+        else:
+            await views.print_proposal(services, head, found.operations, steps=steps)
 
     with_app(work)
 
 
-@commands.command()
-def apply(
-    proposal: ProposalId,
-    row: Rows = None,
-    field: Fields = None,
-    min_confidence: Above = None,
-    force: Force = False,
-    json: Json = False,
-) -> None:
+@command(commands, "review.apply_proposal", arguments=("proposal_id",))
+def apply(reply: Decided) -> None:
     """Apply a proposal to its table: all of it, or only some cells."""
-
-    async def work(services: Services) -> Any:
-        done = await services.changes.apply(proposal, selection(row, field, min_confidence), force=force)
-        return done, await services.proposal(proposal)
-
-    done, head = with_app(work)
-    if json:
-        output.print_json(
-            {
-                "proposal_id": proposal,
-                "table_id": head.table_id,
-                "run_id": head.run_id,
-                "status": head.status,
-                "cells": done.cells,
-                "conflicts": done.conflicts,
-                "kept": done.kept,
-                "change": done.change,
-            }
-        )
-        return
-    views.say_applied(done, head)
+    views.say_applied(reply.applied, reply.proposal)
 
 
-@commands.command()
-def reject(
-    proposal: ProposalId,
-    row: Rows = None,
-    field: Fields = None,
-    json: Json = False,
-) -> None:
+@command(commands, "review.reject_proposal", arguments=("proposal_id",))
+def reject(reply: Rejected) -> None:
     """Reject a proposal: all of it, or only some cells. The table stays as it is."""
-
-    async def work(services: Services) -> Any:
-        refused = await services.changes.reject(proposal, selection(row, field))
-        return refused, await services.proposal(proposal)
-
-    refused, head = with_app(work)
-    output.print_result(
-        json,
-        {"proposal_id": proposal, "status": head.status, "refused": refused},
-        f"Refused {count_noun(refused, 'cell')}; {head.counts.get('open', 0):,} still open.",
-    )
+    still = reply.proposal.counts.get("open", 0)
+    output.say(f"Refused {count_noun(reply.refused, 'cell')}; {still:,} still open.")
 
 
-@commands.command()
+@command(commands, "review.apply_proposal", name="review", arguments=("proposal_id",))
 def review(
-    proposal: ProposalId,
-    row: Rows = None,
-    field: Fields = None,
-    below: Annotated[
-        float | None,
-        typer.Option("--below", metavar="N", min=0, max=1, help="Only values with a lower confidence than this."),
-    ] = None,
+    request: ApplyProposal,
     failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty.")] = False,
-    force: Force = False,
     json: Json = False,
 ) -> None:
     """Decide cell by cell: accept, reject, or type your own value.
@@ -137,55 +82,34 @@ def review(
     Nothing is written before you quit with q; then everything at once, in one change that can be undone. Without a
     terminal the answers are read from stdin, line by line; if they end before q or x, nothing is applied.
     """
-    from tablewright.doors.cli.review import report, review_proposal
+    from tablewright.doors.cli.review import review_proposal
 
-    if failed and below is not None:
-        raise UsageError("--failed and --below exclude each other.", advice="An empty cell has no confidence.")
-    chosen = selection(row, field, below=below)
-
-    async def work(services: Services) -> Any:
-        head = await services.proposal(proposal)
-        done = await review_proposal(services, head, chosen, failed=True if failed else None, force=force)
-        return done, await services.proposal(proposal)
-
-    done, head = with_app(work)
-    if json:
-        output.print_json(report(done, head))
-    else:
-        views.say_reviewed(done, head)
+    if failed and (request.below, request.min_confidence) != (None, None):
+        raise UsageError("--failed and a confidence exclude each other.", advice="An empty cell has no confidence.")
+    print_decided(with_app(lambda services: review_proposal(services, request, failed=True if failed else None)), json)
 
 
 @commands.command()
 def edit(
-    proposal: ProposalId,
+    proposal: Annotated[str, typer.Argument(metavar="PROPOSAL", help="The proposal's id.")],
     value: Annotated[
         str, typer.Argument(metavar="VALUE", help="Your value; put -- before a value that begins with -.")
     ],
     row: Annotated[int, typer.Option("--row", help="The row's number.")],
     field: Annotated[str, typer.Option("--field", help="The column's name.")],
-    force: Force = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a cell that was changed since.")] = False,
     json: Json = False,
 ) -> None:
     """Write your own value in place of a proposed one."""
-    from tablewright.doors.cli.review import report, write_own
+    from tablewright.doors.cli.review import write_own
+    from tablewright.operations.review import DecideProposal, OwnCell
 
-    async def work(services: Services) -> Any:
-        done = await write_own(services, await services.proposal(proposal), row, field, value, force=force)
-        return done, await services.proposal(proposal)
+    request = DecideProposal(proposal_id=proposal, edited=(OwnCell(row_id=row, field=field, value=value),), force=force)
+    print_decided(with_app(lambda services: write_own(services, request)), json)
 
-    done, head = with_app(work)
+
+def print_decided(done: Decided, json: bool) -> None:
     if json:
-        output.print_json(report(done, head))
+        output.print_json(done)
     else:
-        views.say_reviewed(done, head)
-
-
-def selection(
-    rows: list[int] | None,
-    fields: list[str] | None,
-    min_confidence: float | None = None,
-    below: float | None = None,
-) -> Selection:
-    from tablewright.services import Selection
-
-    return Selection(rows=tuple(rows or ()), fields=tuple(fields or ()), min_confidence=min_confidence, below=below)
+        views.say_reviewed(done.applied, done.proposal)

@@ -16,6 +16,7 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, TableName, w
 from tablewright.doors.cli.table import commands
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import UsageError
+from tablewright.operations.fill import report_fill
 
 if TYPE_CHECKING:
     from tablewright.services import Fill, Filled, RefreshRound, Services, Watch, WrittenValue
@@ -97,7 +98,7 @@ def refresh(
                 {
                     **price_report(head.id, rounds),
                     "still_stale": left,
-                    "runs": [await services.enrich_report(each) for each in done.runs],
+                    "runs": [await report_fill(services, each) for each in done.runs],
                     "refused": refused_report(done),
                 }
             )
@@ -133,7 +134,7 @@ async def fill_rounds(
         done.runs.append(filled)
         if filled.status in ("cancelled", "paused"):
             break
-        head = await services.proposal(filled.proposal_id)
+        head = await services.store.proposals.get(filled.proposal_id)
         applied = False
         if head.status == "open" and yes:
             applied = await apply_all(services, head, show=not json)

@@ -5,15 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from tablewright.domain.model import Cell, Field, RowId, Table
+from tablewright.domain.model import Cell, Field, Table
+from tablewright.domain.proposal import CellAt, Operation, ProposalHead
 from tablewright.domain.text import cell_text
 from tablewright.doors.cli import views
 from tablewright.doors.cli.output import plain, say, stderr
+from tablewright.doors.cli.views import NOTHING_APPLIED
 from tablewright.doors.interrupting import interruptible
 from tablewright.errors import Cancelled, EditConflict, NotFound, RunError, UsageError
-from tablewright.services import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection, Services
+from tablewright.operations.review import (
+    ApplyProposal,
+    CellPlace,
+    Decided,
+    DecideProposal,
+    GetProposal,
+    OwnCell,
+    decide_proposal,
+    get_proposal,
+    read_own_value,
+)
+from tablewright.services import Services
 
 Verdict: TypeAlias = Literal["accepted", "refused", "edited", "emptied", "skipped"]
 
@@ -44,67 +57,41 @@ MOST_EXPLAINED = 20
 """Inputs in a row that decide nothing."""
 
 
-async def review_proposal(
-    services: Services,
-    head: ProposalHead,
-    selection: Selection = EVERYTHING,
-    *,
-    failed: bool | None = None,
-    force: bool = False,
-) -> Applied | None:
-    """Asks about every open cell and does what was answered, in one transaction; None if nothing was to be done."""
-    cells = await services.open_cells(head.id, selection, failed=failed, even_unfinished=force)
+async def review_proposal(services: Services, request: ApplyProposal, *, failed: bool | None = None) -> Decided:
+    """Ask about every open cell that is chosen and do what was answered, in one transaction."""
+    head = await get_proposal(services, GetProposal(proposal_id=request.proposal_id))
+    cells = await services.store.proposals.open_cells(
+        head.id, request.selection(), failed=failed, even_unfinished=request.force
+    )
+    nothing = Decided(proposal=head, applied=NOTHING_APPLIED)
     if not cells:
         say(f"Proposal {head.id} has no such open cells.")
-        return None
+        return nothing
     table = await services.table(head.table_id)
     order = {field.name: position for position, field in enumerate(head.fields)}
     cells.sort(key=lambda at: (at[0], order.get(at[1], 0)))
-    review = as_review(await Dialogue(services, head, table, cells).hold())
-    if review == Review():
-        return None
-    return await services.changes.decide(head.id, review, force=force)
+    decision = decision_from(head.id, await Dialogue(services, head, table, cells).hold(), force=request.force)
+    if not (decision.accepted or decision.refused or decision.edited or decision.emptied):
+        return nothing
+    return await decide_proposal(services, decision)
 
 
-async def write_own(
-    services: Services, head: ProposalHead, row_id: RowId, name: str, text: str, *, force: bool = False
-) -> Applied:
-    """One cell, without a dialogue."""
-    operation = await services.operation(head.id, row_id, name)
-    where = f"Row {row_id}, {operation.field}"
+async def write_own(services: Services, request: DecideProposal) -> Decided:
+    """Write one cell, without a dialogue; raise EditConflict if that is not possible any more."""
+    (own,) = request.edited
+    operation = await services.store.proposals.operation(request.proposal_id, own.row_id, own.field)
+    where = f"Row {own.row_id}, {operation.field}"
     if operation.decision != "open":
         raise UsageError(f"{where} is already {operation.decision}.", kept="Nothing was changed.")
-    field = definition(head, await services.table(head.table_id), operation.field)
-    own = services.changes.own_value(text, field, run_id=head.run_id, attempt=operation.cell.attempt)
-    done = await services.changes.decide(head.id, Review(edited={(row_id, operation.field): own}), force=force)
-    if done.conflicts:
+    done = await decide_proposal(services, request)
+    if done.applied.conflicts:
         raise EditConflict(
             f"{where} was changed since the run read it.", kept="Its value was kept.", advice="--force overwrites it."
         )
-    if not done.cells:
-        why = "is gone" if done.gone else "was decided by somebody else in the meantime"
+    if not done.applied.cells:
+        why = "is gone" if done.applied.gone else "was decided by somebody else in the meantime"
         raise EditConflict(f"{where} {why}.", kept="Nothing was changed.")
     return done
-
-
-def report(done: Applied | None, head: ProposalHead) -> dict[str, Any]:
-    """The outcome as one JSON document; `head` is the proposal afterwards."""
-    return {
-        "proposal_id": head.id,
-        "table_id": head.table_id,
-        "run_id": head.run_id,
-        "status": head.status,
-        "accepted": done.cells - done.edited if done else 0,
-        "refused": done.refused if done else 0,
-        "edited": done.edited if done else 0,
-        "kept": done.kept if done else 0,
-        "left_open": head.counts.get("open", 0),
-        "conflicts": done.conflicts if done else 0,
-        "gone": done.gone if done else 0,
-        "too_late": done.too_late if done else 0,
-        "change": done.change if done else None,
-        "undo": views.undo_command(head) if done and done.change else None,
-    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,16 +100,24 @@ class ReviewAnswer:
 
     verdict: Verdict
     cells: tuple[CellAt, ...]
-    own: Cell | None = None
+    own: str = ""
     the_rest: bool = False
 
 
-def as_review(answers: Sequence[ReviewAnswer]) -> Review:
-    def cells(verdict: Verdict) -> tuple[CellAt, ...]:
-        return tuple(at for answer in answers if answer.verdict == verdict for at in answer.cells)
+def decision_from(proposal_id: str, answers: Sequence[ReviewAnswer], *, force: bool) -> DecideProposal:
+    def cells(verdict: Verdict) -> tuple[CellPlace, ...]:
+        chosen = [at for answer in answers if answer.verdict == verdict for at in answer.cells]
+        return tuple(CellPlace(row_id=row_id, field=field) for row_id, field in chosen)
 
-    edited = {answer.cells[0]: answer.own for answer in answers if answer.own is not None}
-    return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited, emptied=cells("emptied"))
+    edited = [(answer.cells[0], answer.own) for answer in answers if answer.verdict == "edited"]
+    return DecideProposal(
+        proposal_id=proposal_id,
+        accepted=cells("accepted"),
+        refused=cells("refused"),
+        edited=tuple(OwnCell(row_id=row_id, field=field, value=own) for (row_id, field), own in edited),
+        emptied=cells("emptied"),
+        force=force,
+    )
 
 
 class Dialogue:
@@ -169,7 +164,7 @@ class Dialogue:
     async def _ask_about_the_next(self) -> str:
         """Until there is an answer, or one of the keys that the caller knows."""
         at = self._cells[len(self._answers)]
-        operation = await self._tablewright.operation(self._head.id, *at)
+        operation = await self._tablewright.store.proposals.operation(self._head.id, *at)
         now = await self._show(operation)
         has_value = operation.cell.value is not None
         can_clear = not has_value and now.value is not None
@@ -194,8 +189,7 @@ class Dialogue:
                 case "s":
                     return self._answer(ReviewAnswer(verdict="skipped", cells=(at,)))
                 case "e":
-                    own = self._ask_for_value(operation)
-                    if own is not None:
+                    if own := await self._ask_for_value(operation):
                         return self._answer(ReviewAnswer(verdict="edited", cells=(at,), own=own))
                 case "A":
                     return self._answer(ReviewAnswer(verdict="accepted", cells=await self._rest(), the_rest=True))
@@ -225,26 +219,26 @@ class Dialogue:
     async def _rest(self) -> tuple[CellAt, ...]:
         """What was not asked yet and has a value; an empty cell is not accepted unseen."""
         try:
-            found = await self._tablewright.open_cells(self._head.id, failed=False, even_unfinished=True)
+            found = await self._tablewright.store.proposals.open_cells(
+                self._head.id, failed=False, even_unfinished=True
+            )
         except UsageError:  # somebody else has decided on all of it; what was answered here is then too late
             return ()
         return tuple(sorted({*self._cells[len(self._answers) :]} & {*found}))
 
-    def _ask_for_value(self, operation: Operation) -> Cell | None:
-        """The person's own value; None when they would rather not."""
+    async def _ask_for_value(self, operation: Operation) -> str:
+        """Return the person's own value, or "" if they would rather not."""
         field = definition(self._head, self._table, operation.field)
         while text := self._read(f"Your value for {field.name} ({kind(field)}; an empty line goes back):"):
             try:
-                own = self._tablewright.changes.own_value(
-                    text, field, run_id=self._head.run_id, attempt=operation.cell.attempt
-                )
+                own = await read_own_value(self._tablewright, self._head, operation, text)
             except UsageError as error:
                 self._explain(str(error))
                 continue
             if cell_text(own) != text:
                 say(f"Read as {cell_text(own)} ({own.error}).")
-            return own
-        return None
+            return text
+        return ""
 
     async def _show(self, operation: Operation) -> Cell:
         """Show what a decision needs: the row, the value now and then, where it stands, and how it was found. Return

@@ -10,11 +10,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.domain.model import Cell, Row
+from tablewright.domain.proposal import Applied, Operation, ProposalHead
 from tablewright.domain.text import basis_text, cell_text, count_noun, sureness
 from tablewright.doors.cli.output import STYLES, dollars, grid, plain, say, shown, stderr, stdout, when
 
 if TYPE_CHECKING:
-    from tablewright.services import Applied, CellVersion, Change, Estimate, Operation, ProposalHead, Services
+    from tablewright.services import CellVersion, Change, Estimate, Services
 
 
 def print_history(title: str, changes: Sequence[Change]) -> None:
@@ -236,9 +237,12 @@ def say_applied(done: Applied, head: ProposalHead) -> None:
         say(f"Still open in proposal {head.id}: {count_noun(head.counts['open'], 'cell')}.")
 
 
-def say_reviewed(done: Applied | None, head: ProposalHead) -> None:
-    """`head` is the proposal afterwards; None when the review came to nothing."""
-    if done is None:
+NOTHING_APPLIED = Applied(change=None, cells=0, conflicts=0)
+
+
+def say_reviewed(done: Applied, head: ProposalHead) -> None:
+    """`head` is the proposal afterwards."""
+    if done == NOTHING_APPLIED:
         say(f"Nothing was applied; proposal {head.id} is {head.status}.")
         return
     undo = f"; undo with `{undo_command(head)}`" if done.change else ""

@@ -28,6 +28,7 @@ from tablewright.doors.library.results import AskResult, ResearchResult, TableRe
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
 from tablewright.operations.documents import AddDocuments, add_documents
+from tablewright.operations.fill import report_fill
 from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
 from tablewright.operations.rows import spec_field
 from tablewright.services import Imported
@@ -223,13 +224,13 @@ async def fill(
         )
         filled = await run.run()
     await services.changes.apply_unseen(filled.proposal_id)
-    proposal = await services.proposal(filled.proposal_id)
+    proposal = await services.store.proposals.get(filled.proposal_id)
     result = await session.result(
         imported.table.id,
         imported.row_ids,
         asked=tuple(field.name for field in proposal.fields),
         status=filled.status,
-        report=await services.enrich_report(filled),
+        report=await report_fill(services, filled),
         source=data if isinstance(data, PandasFrame | PolarsFrame) else None,
     )
     told = (*services.warnings, *session.notes)

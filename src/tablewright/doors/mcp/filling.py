@@ -13,7 +13,7 @@ from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
 from tablewright.doors.mcp.tables import TableName, TableTools
 from tablewright.errors import Forbidden
-from tablewright.services import Selection
+from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
 
 FEW_ROWS = 20
 
@@ -93,31 +93,15 @@ class FillingTools:
             refuse_failed(await self._context.wait(call, run_id))
         return await self._enriched(run_id)
 
-    async def decide_proposal(
-        self,
-        proposal_id: str,
-        decision: Literal["apply", "reject"],
-        row_ids: list[int] | None = None,
-        columns: list[str] | None = None,
-        min_confidence: Annotated[float | None, Key(ge=0, le=1)] = None,
-    ) -> Answer:
+    async def decide_proposal(self, decision: Literal["apply", "reject"], request: ApplyProposal) -> Answer:
         """Write a proposal into its table, or reject it: all of it, or only some cells. Ask the user first. `cells`
         also counts those that only say why they are empty; cells that somebody changed meanwhile are left alone
         (`conflicts`), and so is a value for which nothing new was found (`kept`). undo takes back what was applied,
         not a rejection."""
-        chosen = Selection(rows=tuple(row_ids or ()), fields=tuple(columns or ()), min_confidence=min_confidence)
-        changes = self._tablewright.changes
-        if decision == "reject":
-            done: Answer = {"refused": await changes.reject(proposal_id, chosen)}
-        else:
-            applied = await changes.apply(proposal_id, chosen)
-            change = applied.change.number if applied.change else None
-            done = {"change": change, "cells": applied.cells, "conflicts": applied.conflicts}
-            if applied.kept:
-                done["kept"] = applied.kept
-        head = await self._tablewright.proposal(proposal_id)
-        still = head.counts.get("open", 0)
-        return {"table_id": head.table_id, "run_id": head.run_id, "status": head.status, **done, "still_open": still}
+        if decision == "apply":
+            return dict(document(await apply_proposal(self._tablewright, request)))
+        chosen = {name: getattr(request, name) for name in ChosenCells.__struct_fields__}
+        return dict(document(await reject_proposal(self._tablewright, ChosenCells(**chosen))))
 
     async def control_run(
         self, run_id: str, action: Literal["cancel", "resume"], call: Call, wait: Wait = True
@@ -139,9 +123,9 @@ class FillingTools:
     async def _enriched(self, run_id: str) -> Answer:
         run = await self._report(run_id)
         head = await self._tablewright.table(run["table_id"])
-        proposal = await self._tablewright.proposal(run["proposal_id"])
+        proposal = await self._tablewright.store.proposals.get(run["proposal_id"])
         ended = run["status"] not in ("running", "stopping")
-        found = await self._tables.proposed(head, proposal, 0, FEW_ROWS) if ended else {"proposal_id": proposal.id}
+        found = await self._tables.proposed(head, proposal, 0, FEW_ROWS) if ended else {"proposal": document(proposal)}
         return found | {"run_id": run_id, "status": run["status"], "usage": run["usage"]}
 
     async def _report(self, run_id: str) -> Answer:

@@ -11,6 +11,7 @@ from pydantic import Field as Key
 
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Field, Row, Table
+from tablewright.domain.proposal import Operation, ProposalHead
 from tablewright.domain.text import cell_text
 from tablewright.doors.mcp.answers import Answer, add_operation, add_tool, grid, hints, note_on, page_of, proof, shown
 from tablewright.doors.mcp.context import Call, ToolContext
@@ -19,8 +20,9 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.operations import tables
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 from tablewright.operations.files import import_file
+from tablewright.operations.rows import find_origin
 from tablewright.operations.tables import delete_table
-from tablewright.services import FileOptions, Operation, ProposalHead
+from tablewright.services import FileOptions
 from tablewright.temporary import temporary_folder
 
 MOST_ROWS = 200
@@ -65,7 +67,7 @@ class TableTools:
                 runs = [await self._tablewright.jobs.get(run_id)] if run_id else []
                 found = runs or await self._tablewright.jobs.all(table_id, limit=after + limit + 1)
             case "proposals":
-                found = [listed(head) for head in await self._tablewright.proposals(table_id, only_open=True)]
+                found = await self._tablewright.store.proposals.all(table_id, only_open=True)
             case "documents":
                 found = [
                     {"id": each.id, "name": each.name, "kind": each.kind, "kind_by": each.kind_by, "pages": each.pages}
@@ -225,7 +227,9 @@ class TableTools:
         """What a proposal would write, row by row."""
         names = [field.name for field in proposal.fields]
         most = limit * len(names)
-        operations = await self._tablewright.operations(proposal.id, after=(after + 1, ""), limit=most + 1)
+        operations = await self._tablewright.store.proposals.operations(
+            proposal.id, after=(after + 1, ""), limit=most + 1
+        )
         cells: dict[int, dict[str, Cell]] = {}
         for each in operations[:most]:
             cells.setdefault(each.row_id, {})[each.field] = each.cell
@@ -238,7 +242,7 @@ class TableTools:
             for row_id, some in cells.items()
         ]
         return {
-            **listed(proposal),
+            "proposal": document(proposal),
             **grid([*key, *names], rows, evidence=evidence),
             "next_after": next(reversed(cells)) if len(operations) > most else None,
         }
@@ -250,10 +254,12 @@ class TableTools:
         field, row = await self._find(head, row_id, column)
         cell = row.cell(field.name)
         if proposal is not None:
-            operation: Operation | None = await self._tablewright.operation(proposal.id, row_id, field.name)
+            operation: Operation | None = await self._tablewright.store.proposals.operation(
+                proposal.id, row_id, field.name
+            )
             cell = operation.cell if operation else cell
         else:
-            operation = await self._tablewright.operation_behind(cell, row_id, field.name)
+            operation = await find_origin(self._tablewright, cell, row_id, field.name)
         return {
             "row": cell_text(row.cell(head.key_field)) if head.key_field else "",
             "column": field.name,
@@ -272,21 +278,10 @@ class TableTools:
         }
 
     async def _proposal(self, head: Table, proposal_id: str) -> ProposalHead:
-        proposal = await self._tablewright.proposal(proposal_id)
+        proposal = await self._tablewright.store.proposals.get(proposal_id)
         if proposal.table_id != head.id:
             raise NotFound(f"Proposal {proposal_id} is not about table {head.id}.")
         return proposal
 
     async def _find(self, head: Table, row_id: int, column: str) -> tuple[Field, Row]:
         return head.require_field(column), await self._tablewright.row(head.id, row_id)
-
-
-def listed(head: ProposalHead) -> Answer:
-    return {
-        "proposal_id": head.id,
-        "table_id": head.table_id,
-        "run_id": head.run_id,
-        "status": head.status,
-        "reasoning": head.reasoning,
-        "counts": head.counts,
-    }

@@ -10,6 +10,7 @@ from nicegui import context, events, ui
 from tablewright.citations.quotes import locate_evidence
 from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Step
+from tablewright.domain.proposal import Operation, ProposalHead, Review
 from tablewright.domain.text import cell_text, shortened, show
 from tablewright.doors.web.elements import outside, paragraph
 from tablewright.doors.web.frame import heading, say, visit_now
@@ -18,7 +19,8 @@ from tablewright.doors.web.table_columns import ask_reason, visit_to_write
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.errors import NotFound, UsageError
 from tablewright.messages.catalogue import PageText
-from tablewright.services import Change, Operation, ProposalHead, Review, Services
+from tablewright.operations.rows import find_origin
+from tablewright.services import Change, Services
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable
@@ -361,7 +363,7 @@ class CellPanel:
         if operation is not None:
             before, cell = cell, operation.cell
         else:
-            operation = await visit.services.operation_behind(cell, row_id, name)
+            operation = await find_origin(visit.services, cell, row_id, name)
         passages = await read_passages(visit.services, cell)
         if self.at != (row_id, name):  # another cell was clicked meanwhile
             return
@@ -386,7 +388,7 @@ class CellPanel:
         services = (await visit_now()).services
         for head in self._page.proposals.heads:
             try:
-                found = await services.operation(head.id, row.id, name)
+                found = await services.store.proposals.operation(head.id, row.id, name)
             except NotFound:
                 continue
             if found.decision == "open" and is_over(found.cell.updated_at, row.cell(name).updated_at):

@@ -15,11 +15,12 @@ from tablewright.conditions.column_filter import filter_on, ordered
 from tablewright.conditions.evaluate import fields_by_key
 from tablewright.domain.condition import Condition
 from tablewright.domain.model import Cell, Field, Money, Noun, Row, RowId, Table, Value, column_key
+from tablewright.domain.proposal import Operation
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import UsageError
-from tablewright.services import Operation, Services
+from tablewright.services import Services
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
 ONLY: tuple[Only, ...] = get_args(Only)
@@ -306,7 +307,7 @@ async def keeper(services: Services, table: Table, wanted: RowQuery, unlike: Inc
 
 
 async def proposed_fields(services: Services, proposals: Sequence[str]) -> list[Field]:
-    return [field for each in proposals for field in (await services.proposal(each, counted=False)).fields]
+    return [field for each in proposals for field in (await services.store.proposals.get(each, counted=False)).fields]
 
 
 def laid_on(row: Row, proposed: Mapping[RowId, Mapping[str, Laid]]) -> dict[str, Laid]:
@@ -426,7 +427,9 @@ async def open_operations(
     for proposal_id in reversed(proposals):
         after = (0, "")
         while True:
-            page = await services.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field)
+            page = await services.store.proposals.operations(
+                proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field
+            )
             for operation in page:
                 if operation.decision == "open":
                     yield operation

@@ -98,7 +98,7 @@ async def document_page(visit: Visiting, document_id: str, number: int, quote: s
 async def checked(visit: Visiting, wanted: RowQuery) -> RowQuery:
     """Whoever may see one table learns nothing of another by naming its proposal."""
     for proposal_id in wanted.proposals:
-        if (await visit.services.proposal(proposal_id, counted=False)).table_id != wanted.table_id:
+        if (await visit.services.store.proposals.get(proposal_id, counted=False)).table_id != wanted.table_id:
             raise NotFound(f"There is no proposal {proposal_id!r}.")
     return wanted
 

@@ -11,6 +11,7 @@ import msgspec
 from nicegui import context, ui
 
 from tablewright.domain.model import PENDING, Cell, Field, Row, Table
+from tablewright.domain.proposal import CellAt, Operation, ProposalHead, Review, Selection
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import paragraph
@@ -31,7 +32,7 @@ from tablewright.doors.web.table_run import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
-from tablewright.services import CellAt, Operation, ProposalHead, Review, Selection, Services
+from tablewright.services import Services
 
 P = ParamSpec("P")
 
@@ -72,7 +73,7 @@ TO_DO: PageText[dict[str, str]] = {
 @or_missing
 async def review_page(proposal_id: str) -> None:
     visit = await visit_now()
-    head = await visit.services.proposal(proposal_id)
+    head = await visit.services.store.proposals.get(proposal_id)
     table = await visit.table(head.table_id)
     if head.status != "open" or not visit.person.may_change:
         with frame(t("Review"), here="/"), empty_state(t("This proposal is {status}", status=head.status), "rule"):
@@ -80,7 +81,7 @@ async def review_page(proposal_id: str) -> None:
             ui.label(said if visit.person.may_change else t("Only editors can decide on proposals."))
             ui.link(t("Back to the table"), f"/tables/{table.id}")
         return
-    cells = await visit.services.open_cells(head.id)
+    cells = await visit.services.store.proposals.open_cells(head.id)
     await ReviewPage(head, table, cells, verdicts_of(visit, head.id)).build()
 
 
@@ -394,13 +395,13 @@ class ReviewPage:
     async def _accept_sure(self) -> None:
         services = (await visit_to_change()).services
         least = Selection(min_confidence=float(self._bound.value))
-        self._mark(await services.open_cells(self._head.id, least, failed=False), "accepted")
+        self._mark(await services.store.proposals.open_cells(self._head.id, least, failed=False), "accepted")
 
     async def _column_all(self, word: str) -> None:
         """An empty cell is not accepted unseen."""
-        services = (await visit_to_change()).services
+        proposals = (await visit_to_change()).services.store.proposals
         of = Selection(fields=(str(self._column.value),))
-        cells = await services.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
+        cells = await proposals.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
         self._mark(cells, word)
 
     def _mark(self, cells: Iterable[CellAt], word: str) -> None:
@@ -438,11 +439,11 @@ class ReviewPage:
         if done.too_late:
             said.append(t("{count} decided by somebody else.", count=done.too_late))
         say(" ".join(said))
-        head = await visit.services.proposal(self._head.id)
+        head = await visit.services.store.proposals.get(self._head.id)
         if head.status != "open":
             ui.navigate.to(f"/tables/{self._table.id}")
             return
-        self._cells, self._cursor = sorted(await visit.services.open_cells(head.id)), 0
+        self._cells, self._cursor = sorted(await visit.services.store.proposals.open_cells(head.id)), 0
         await self._show_page()
 
     def _review(self) -> Review:
@@ -471,7 +472,7 @@ async def operations_of(services: Services, proposal_id: str, page: list[CellAt]
         return {}
     wanted, found = {*page}, dict[CellAt, Operation]()
     after: CellAt = (page[0][0] - 1, "\U0010ffff")
-    while operations := await services.operations(proposal_id, after=after, limit=4 * PAGE):
+    while operations := await services.store.proposals.operations(proposal_id, after=after, limit=4 * PAGE):
         found |= {at: each for each in operations if (at := (each.row_id, each.field)) in wanted}
         after = (operations[-1].row_id, operations[-1].field)
         if after >= page[-1]:

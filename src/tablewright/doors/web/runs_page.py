@@ -309,7 +309,10 @@ class OpenRun:
 
     async def awaits_review(self) -> bool:
         proposal_id = self.report["proposal_id"]
-        return bool(proposal_id) and (await self.seen.services.proposal(proposal_id, counted=False)).status == "open"
+        return (
+            bool(proposal_id)
+            and (await self.seen.services.store.proposals.get(proposal_id, counted=False)).status == "open"
+        )
 
     def show_head(self) -> None:
         """Apart from what changes all the time: nobody wants a button replaced under the finger."""

@@ -12,6 +12,7 @@ import msgspec
 from nicegui import context, events, ui
 
 from tablewright.domain.model import Field, RowId, Table
+from tablewright.domain.proposal import Applied, ProposalHead
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_menu
 from tablewright.doors.web.ask_column import RowScope
@@ -28,7 +29,7 @@ from tablewright.doors.web.table_run import NEWEST, ProposalPanel, RunBar
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, remove_table, rename_table, tag_table
-from tablewright.services import Applied, ProposalHead, Run, TableActivity, WrittenValue
+from tablewright.services import Run, TableActivity, WrittenValue
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
 """Seconds between two looks at whether somebody else has changed the table, and whether the process of a run ended."""
@@ -153,7 +154,7 @@ class OpenTable:
         self.table = await visit.table(self.table.id)
         self._activity = await visit.services.activity(self.table.id)
         self._runs = await visit.services.jobs.all(self.table.id, limit=NEWEST)
-        heads = await visit.services.proposals(self.table.id)
+        heads = await visit.services.store.proposals.all(self.table.id)
         return [head for head in heads if head.status in ("open", "building")]
 
     def extra(self) -> list[Field]:
@@ -418,7 +419,7 @@ class OpenTable:
         visit = await visit_to_write(self.table.id)
         visit.must_run()
         run = await visit.services.jobs.get(head.run_id)
-        done = {row_id for row_id, _ in await visit.services.open_cells(head.id)}
+        done = {row_id for row_id, _ in await visit.services.store.proposals.open_cells(head.id)}
         others = [row_id for row_id in await visit.services.row_ids(self.table.id) if row_id not in done]
         fill = await visit.services.plan_enrich(
             self.table.id, head.fields, run.spec["strategy"], params=run.spec["params"], row_ids=others

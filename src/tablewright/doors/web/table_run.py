@@ -10,6 +10,7 @@ from typing import Any
 from nicegui import context, ui
 
 from tablewright.domain.model import Cell, RowId
+from tablewright.domain.proposal import Applied, ProposalHead
 from tablewright.domain.text import shortened
 from tablewright.doors.web.elements import paragraph
 from tablewright.doors.web.frame import hidden, say, visit_now
@@ -19,7 +20,7 @@ from tablewright.doors.web.words import many, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
-from tablewright.services import Applied, Progress, ProposalHead, Run
+from tablewright.services import Progress, Run
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
@@ -237,7 +238,7 @@ class RunBanner:
         if not proposal_id:
             return True
         try:
-            head = await (await visit_now()).services.proposal(proposal_id)
+            head = await (await visit_now()).services.store.proposals.get(proposal_id)
         except NotFound:
             return False
         return head.status in ("open", "building") or not (

@@ -37,6 +37,7 @@ from tablewright.domain.listing import (
     SetAside,
 )
 from tablewright.domain.model import Cell, Evidence, Field, Row, Step, Table, column_key
+from tablewright.domain.proposal import CellAt
 from tablewright.domain.retrieved import is_document
 from tablewright.domain.text import count_noun, shortened
 from tablewright.domain.usage import Estimate, metered
@@ -49,7 +50,6 @@ from tablewright.journeys.find.gather import PAGES, ListGatherer
 from tablewright.journeys.find.things import ListedThing, cells_of, label_of, led_by, spelled, things_of
 from tablewright.models.text_budget import CHARACTERS_A_TOKEN
 from tablewright.sources.provenance import Provenance, telling
-from tablewright.store.proposal import CellAt
 from tablewright.store.records import now, printable
 from tablewright.store.store import Store
 from tablewright.strategies import estimates as assumed

@@ -12,6 +12,7 @@ from tablewright.decisions.take_notes import CitedStatement
 from tablewright.domain.feed import Progress
 from tablewright.domain.listing import FindEvent, FoundRows, Listing, ReadStatus
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
+from tablewright.domain.proposal import CellAt
 from tablewright.domain.research import (
     Brief,
     CatalogCandidate,
@@ -36,7 +37,6 @@ from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
 from tablewright.journeys.research.library import ResearchLimits, number_tasks
 from tablewright.journeys.research.notes import numbered
-from tablewright.store.proposal import CellAt
 from tablewright.store.store import Store
 from tablewright.strategies.pipeline import OwnPages
 from tablewright.strategies.tools import Tools

@@ -29,6 +29,7 @@ from tablewright.domain.model import (
     Table,
     column_key,
 )
+from tablewright.domain.proposal import CellAt
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import (
     FOUND_AT,
@@ -55,7 +56,6 @@ from tablewright.engine.quality import as_cell
 from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.fetch.guard import registrable_domain
-from tablewright.store.proposal import CellAt
 from tablewright.store.records import now
 from tablewright.strategies.pipeline import OwnPages
 from tablewright.values.money import Rates
