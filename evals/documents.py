@@ -45,7 +45,8 @@ from models import add_model_options, column, model_settings
 from tablewright.domain.model import Field, Value
 from tablewright.domain.proposal import Operation
 from tablewright.domain.reply import Citation, Reply
-from tablewright.operations.documents import AddDocuments, add_documents
+from tablewright.operations.ask import AskDocuments, ExportResult, ask_documents, export_result
+from tablewright.operations.documents import AddDocuments, add_documents, make_document_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
@@ -108,7 +109,7 @@ class Library:
     names: Mapping[str, str]
 
     async def ask(self, question: str) -> Reply:
-        reply = await self.services.ask(question, agreed=True)
+        reply = await ask_documents(self.services, AskDocuments(question=question, agreed=True))
         await self._check(reply)
         return reply
 
@@ -131,7 +132,7 @@ class Library:
         if not reply.result_id:
             return set()
         path = self.settings.home_folder / "result.csv"
-        await self.services.export_result(reply.result_id, path)
+        await export_result(self.services, ExportResult(result=reply.result_id), path=path)
         with path.open(newline="", encoding="utf-8-sig") as file:
             return {self.names[row["id"]] for row in csv.DictReader(file)}
 
@@ -155,7 +156,7 @@ class Library:
 
     async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:
         """A table of the documents, filled: the proposed cells by name of the document and field."""
-        table = (await self.services.table_of_documents("documents")).table
+        table = (await make_document_table(self.services, "documents")).table
         fill = await self.services.plan_enrich(table.id, fields, "documents")
         filled = await fill.run()
         rows = {row.id: Path(str(row.cell("File").value)).stem for row in (await self.services.load(table.id)).rows}

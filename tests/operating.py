@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tablewright.domain.form import Form
 from tablewright.domain.listing import FoundRows
 from tablewright.domain.model import Field
+from tablewright.domain.reply import Reply
+from tablewright.operations import ask as ask_verbs
 from tablewright.operations import documents as verbs
 from tablewright.operations import find as find_verbs
 from tablewright.operations.find import FindPlanned
@@ -52,3 +55,30 @@ async def start_find(services: Services, table_id: str) -> str:
 
 async def found_rows(services: Services, table_id: str) -> FoundRows:
     return await find_verbs.get_found(services, find_verbs.FoundRef(table=table_id))
+
+
+async def ask(services: Services, question: str, conversation: str = "", *, agreed: bool = False) -> Reply:
+    request = ask_verbs.AskDocuments(question=question, conversation=conversation, agreed=agreed)
+    return await ask_verbs.ask_documents(services, request)
+
+
+async def look_up(services: Services, form: Form, conversation: str = "") -> Reply:
+    return await ask_verbs.query_documents(services, form, conversation)
+
+
+async def more_rows(services: Services, conversation: str) -> Reply:
+    return await ask_verbs.ask_documents(services, ask_verbs.AskDocuments(rest=True, conversation=conversation))
+
+
+async def export_result(services: Services, result: str, path: Path) -> int:
+    return (await ask_verbs.export_result(services, ask_verbs.ExportResult(result=result), path=path)).rows
+
+
+async def list_conversations(services: Services) -> list[str]:
+    """Return the ids."""
+    found = await ask_verbs.list_conversations(services, ask_verbs.ListConversations())
+    return [each.conversation for each in found.conversations]
+
+
+async def get_conversation(services: Services, conversation: str) -> ask_verbs.ConversationShown:
+    return await ask_verbs.get_conversation(services, ask_verbs.ConversationRequest(conversation=conversation))

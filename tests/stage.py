@@ -16,6 +16,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
+from tablewright.operations.ask import open_asker
 from tablewright.operations.files import import_file
 from tablewright.operations.find import open_finder
 from tablewright.sample import files
@@ -88,8 +89,8 @@ class Stage:
         replies = []
         async with Services.open(self.settings()) as services:
             await add_documents(services, self._written(papers), workers=1)
-            asker = await services.open_asker()
-            object.__setattr__(asker._context, "today", lambda: date(2026, 11, 17))
+            asker = await open_asker(services)
+            object.__setattr__(asker.context, "today", lambda: date(2026, 11, 17))
             conversation = ""
             for question in questions:
                 reply = await asker.ask(question, conversation)

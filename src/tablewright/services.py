@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tablewright.application.advising import ShortlistVerbs
-from tablewright.application.documents import DocumentVerbs
 from tablewright.application.filling import EnrichVerbs
 from tablewright.application.notifying import WebhookVerbs
 from tablewright.application.researching import ResearchVerbs
@@ -40,7 +39,6 @@ from tablewright.models.pull import CATALOG, CatalogModel, pull
 from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings, with_changes, write_saved
-from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
 from tablewright.store.runs import ACTOR, Run
@@ -55,10 +53,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.assembly import ProvidedObjects, Toolbox
-    from tablewright.corpus.aggregate import Aggregated
     from tablewright.corpus.parse.parser import Parser
-    from tablewright.corpus.results import FoundItem, FoundItems
-    from tablewright.corpus.search import CorpusHit, SearchHits
     from tablewright.domain.usage import Estimate
     from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
@@ -75,22 +70,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
-    "Aggregated",
     "AuditEntry",
     "CatalogModel",
     "CellVersion",
     "Change",
     "Check",
-    "Conversation",
-    "CorpusHit",
     "DurableFill",
     "Estimate",
     "Exported",
     "FileOptions",
     "Fill",
     "Filled",
-    "FoundItem",
-    "FoundItems",
     "Imported",
     "Kind",
     "KnownFile",
@@ -109,7 +99,6 @@ __all__ = [
     "Run",
     "Schedule",
     "SearchFunction",
-    "SearchHits",
     "SearchProvider",
     "SentToSheets",
     "Services",
@@ -134,7 +123,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs, EnrichVerbs, DocumentVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs):
+class Services(TableVerbs, EnrichVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack

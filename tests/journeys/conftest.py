@@ -20,7 +20,7 @@ from tablewright.messages.catalogue import CATALOGUES, LANGUAGES
 from tablewright.sample.documents import files
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents
+from tests.operating import add_documents, ask
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import SmallWeb, small_web
@@ -87,7 +87,7 @@ class Library:
 
 
 async def asked_of(services: Services, text: str, conversation: str = "") -> Reply:
-    reply = await services.ask(text, conversation=conversation)
+    reply = await ask(services, text, conversation)
     await check(services, reply)
     return reply
 

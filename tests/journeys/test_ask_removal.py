@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.errors import NotFound
-from tests.operating import add_documents, remove_documents
+from tests.operating import add_documents, ask, export_result, remove_documents
 
 from ..models.endpoint import Endpoint
 from .asking import (
@@ -41,7 +41,7 @@ async def test_a_removed_document_is_in_no_later_answer_result_or_conversation(l
         assert (await asked_of(services, CAPTAIN_OF)).citations == ()
         assert (await asked_of(services, RECEIPTS)).count == 53
         target = library.folder.parent / "after.csv"
-        assert await services.export_result(listed.result_id, target) == 53
+        assert await export_result(services, listed.result_id, target) == 53
         target.unlink()
     held = dump(library)
     assert "Ottoline" not in held
@@ -60,7 +60,7 @@ async def test_a_document_that_is_removed_while_a_question_waits_leaves_no_trace
     endpoint.otherwise = reader({}, who_the_captain_was)
     endpoint.open_gate.clear()
     async with library.with_model(endpoint).open() as services:
-        asking = asyncio.create_task(services.ask(CAPTAIN_OF))
+        asking = asyncio.create_task(ask(services, CAPTAIN_OF))
         await composing_begins(endpoint)
         await remove_documents(services, ["story.txt"])
         endpoint.open_gate.set()

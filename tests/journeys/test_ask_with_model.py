@@ -14,7 +14,7 @@ from tablewright.domain.form import form_of
 from tablewright.journeys.ask import ask
 from tablewright.messages.catalogue import figure
 from tablewright.operations.documents import AnnotateDocuments, ListFacts, annotate_documents, list_facts
-from tests.operating import add_documents, list_groups, remove_documents, set_kind
+from tests.operating import add_documents, list_groups, look_up, remove_documents, set_kind
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent
@@ -124,7 +124,7 @@ async def test_what_was_read_before_a_document_changed_decides_nothing(library: 
         path = library.folder / "receipts/r002.txt"
         path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
         await add_documents(services, [path], workers=1)
-        reply = await services.query_documents(form_of("kind = receipt and item contains tire"))
+        reply = await look_up(services, form_of("kind = receipt and item contains tire"))
         (group,) = [each for each in await list_groups(services) if each.name == "receipt"]
         stale = [(cell.field, cell.row_id) for cell in await services.stale(group.table_id)]
     (item,) = [each for each in group.columns if each.name == "Item"]

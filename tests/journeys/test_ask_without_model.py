@@ -12,7 +12,18 @@ from tablewright.domain.corpus import Aggregate
 from tablewright.domain.form import form_of
 from tablewright.domain.reply import Reply
 from tablewright.errors import NotFound, UsageError
-from tests.operating import add_documents, list_groups, remove_documents, set_kind
+from tests.operating import (
+    add_documents,
+    ask,
+    export_result,
+    get_conversation,
+    list_conversations,
+    list_groups,
+    look_up,
+    more_rows,
+    remove_documents,
+    set_kind,
+)
 
 from .asking import BLED, RECEIPTS, UNANSWERED
 from .conftest import LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check
@@ -129,7 +140,7 @@ async def test_the_rest_is_shown_until_that_was_all(library: Library) -> None:
     async with library.open() as services:
         first = await asked_of(services, RECEIPTS)
         second = await asked_of(services, "show the rest", first.conversation)
-        third = await services.more_rows(first.conversation)
+        third = await more_rows(services, first.conversation)
     assert second.answer == "Rows 51 to 55 of 55."
     assert second.completeness == "incomplete", "the rest is as complete as the list"
     assert len({row.document_id for row in (*first.rows, *second.rows)}) == 55
@@ -144,7 +155,7 @@ async def test_the_kept_table_is_exported_whole_with_where_each_row_is_from(libr
         reply = await asked_of(services, f'export to "{target}"', first.conversation)
         assert (reply.export, reply.result_id, reply.count) == (str(target), first.result_id, 55)
         assert not target.exists()
-        assert await services.export_result(reply.result_id, target) == 55
+        assert await export_result(services, reply.result_id, target) == 55
     rows = list(csv.DictReader(target.read_text(encoding="utf-8-sig").splitlines()))
     assert {Path(row["path"]).name for row in rows} == {f"r{n:03}.txt" for n in range(1, 55)} | {"undated.txt"}
 
@@ -155,9 +166,9 @@ async def test_an_answer_without_rows_exports_nothing_and_leaves_the_old_file(li
     async with library.open() as services:
         reply = await asked_of(services, UNANSWERED)
         with pytest.raises(NotFound):
-            await services.export_result(reply.result_id, target)
+            await export_result(services, reply.result_id, target)
         with pytest.raises(UsageError):
-            await services.export_result((await asked_of(services, RECEIPTS)).result_id, tmp_path / "x.docx")
+            await export_result(services, (await asked_of(services, RECEIPTS)).result_id, tmp_path / "x.docx")
     assert target.read_text() == "precious"
     assert not (tmp_path / "x.docx").exists()
 
@@ -166,11 +177,11 @@ async def test_a_form_goes_on_with_a_conversation_of_another_process(library: Li
     first = await library.ask(RECEIPTS)
     async with library.open() as services:
         form = form_of("kind = receipt and text contains tires and date in 2024")
-        reply = await services.query_documents(form, conversation=first.conversation)
+        reply = await look_up(services, form, first.conversation)
         assert (reply.count, reply.conversation) == (LATE, first.conversation)
-        told = await services.conversation(first.conversation)
+        told = await get_conversation(services, first.conversation)
         with pytest.raises(NotFound, match="no conversation"):
-            await services.ask(RECEIPTS, conversation="c-nobody")
+            await ask(services, RECEIPTS, "c-nobody")
     assert [turn.question for turn in told.turns] == [RECEIPTS, str(form)]
 
 
@@ -181,7 +192,7 @@ async def test_show_the_rest_of_nothing_is_not_looked_for_in_the_documents(libra
 
 async def test_many_may_ask_at_once(library: Library) -> None:
     async with library.open() as services:
-        replies = await asyncio.gather(*(services.ask(RECEIPTS) for _ in range(4)))
+        replies = await asyncio.gather(*(ask(services, RECEIPTS) for _ in range(4)))
     assert {reply.count for reply in replies} == {55}
     assert len({reply.conversation for reply in replies}) == 4
 
@@ -191,7 +202,7 @@ async def test_many_may_ask_at_once(library: Library) -> None:
 
 async def looked_up(library: Library, where: str, figure: Aggregate = "", of: str = "") -> Reply:
     async with library.open() as services:
-        reply = await services.query_documents(form_of(where, figure, of))
+        reply = await look_up(services, form_of(where, figure, of))
         await check(services, reply)
         return reply
 
@@ -280,8 +291,8 @@ async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(
     sheet.write_text("Worker,Task,Hours\nBerg,Crane,7.5\nHolt,Office,8\nIwu,Crane,4\nAlles,,19.5\n")
     async with empty.open() as services:
         await add_documents(services, [sheet], workers=1)
-        listed = await services.query_documents(form_of("table = T1 and Task = Crane"))
-        added = await services.query_documents(form_of("table = T1", "sum", "Hours"))
+        listed = await look_up(services, form_of("table = T1 and Task = Crane"))
+        added = await look_up(services, form_of("table = T1", "sum", "Hours"))
     assert set(listed.columns) == {"Worker", "Task", "Hours"}
     assert listed.answer.startswith("2 rows match.\n- Task Crane, Worker Berg, Hours 7.5 [source 1]")
     assert added.answer == "The sum of Hours of 3 rows is 19.5."
@@ -293,9 +304,9 @@ async def test_a_column_can_be_compared_with_another_one(empty: Library, tmp_pat
     sheet.write_text("Sample,Lead (µg/l),Limit (mg/l)\nA1,12,0.01\nA2,8,0.01\nA3,<10,0.01\nA4,47,\n")
     async with empty.open() as services:
         await add_documents(services, [sheet], workers=1)
-        reply = await services.query_documents(form_of("table = T1 and Lead (µg/l) > {Limit (mg/l)}"))
+        reply = await look_up(services, form_of("table = T1 and Lead (µg/l) > {Limit (mg/l)}"))
         with pytest.raises(UsageError, match="No row states 'Threshold'"):
-            await services.query_documents(form_of("table = T1 and Lead (µg/l) > {Threshold}"))
+            await look_up(services, form_of("table = T1 and Lead (µg/l) > {Threshold}"))
     assert [row.values[0] for row in reply.rows] == ["12"]
     assert (reply.completeness, str(reply.ledger)) == ("incomplete", "matched 1 of 4 rows; 1 undecided")
     assert "Limit (mg/l) is not stated" in reply.reason
@@ -317,7 +328,7 @@ async def test_kinds_that_titles_suggest_are_guesses_until_somebody_says_them(em
         ]
         (group,) = [each for each in await list_groups(services) if each.name == "berth contract"]
         assert (group.members, group.from_titles) == (3, 3)
-        reply = await services.query_documents(form_of("kind = berth contract", "sum", "Fee"))
+        reply = await look_up(services, form_of("kind = berth contract", "sum", "Fee"))
         assert "600 EUR" in reply.answer
         assert reply.completeness == "approximate"
         assert "the kind of 3 of these 3 is a guess from titles and folders" in reply.reason
@@ -327,7 +338,7 @@ async def test_kinds_that_titles_suggest_are_guesses_until_somebody_says_them(em
         }, "what a person says of one names the others under its heading"
         await set_kind(services, ["2.txt", "3.txt"], "mooring contract")
         await set_kind(services, ["rules.txt"], "rules")
-        sure = await services.query_documents(form_of("kind = mooring contract", "sum", "Fee"))
+        sure = await look_up(services, form_of("kind = mooring contract", "sum", "Fee"))
     assert ("600 EUR" in sure.answer, sure.completeness) == (True, "exact")
 
 
@@ -346,4 +357,4 @@ async def test_a_conversation_that_was_broken_off_before_its_first_answer_is_not
     async with library.open() as services:
         await services.store.conversations.start()
         asked = await asked_of(services, RECEIPTS)
-        assert [each.id for each in await services.conversations()] == [asked.conversation]
+        assert await list_conversations(services) == [asked.conversation]

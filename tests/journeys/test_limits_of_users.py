@@ -19,7 +19,7 @@ from tablewright.operations.files import import_rows
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, begin_find, find_rows
+from tests.operating import add_documents, ask, begin_find, find_rows
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import small_web
@@ -118,10 +118,10 @@ async def test_questions_side_by_side_keep_to_what_is_left(endpoint: Endpoint, t
         (tmp_path / "pump.md").write_text("# Pump P9\n\nPump pressure: 6 bar\n", encoding="utf-8")
         await add_documents(ann, [tmp_path / "pump.md"], kind="manual")
 
-        async def ask(number: int) -> Any:
-            return await ann.ask(f"What is the pressure of the pump P{number}?")
+        async def ask_about(number: int) -> Any:
+            return await ask(ann, f"What is the pressure of the pump P{number}?")
 
-        await asyncio.gather(*(ask(number) for number in range(15)), return_exceptions=True)
+        await asyncio.gather(*(ask_about(number) for number in range(15)), return_exceptions=True)
         assert 0 < await spent(ann, person) <= left
         assert await spent(ann, person) == pytest.approx(len(endpoint.asked) * A_CALL, abs=1e-6)
 

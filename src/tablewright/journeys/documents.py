@@ -144,8 +144,6 @@ async def as_table(
 
 async def export_result(store: Store, result_id: str, path: Path, *, folders: bool) -> int:
     """The rows of an answer as a file, with the document, its path or its name, and the page of each."""
-    if not result_id:
-        raise NotFound("The answer has no rows to export.", advice="Ask for a list or a count.")
     format = target_format(path)
     result = await store.results.get(result_id)
     found = await store.documents.find({row.document_id for row in result.rows})

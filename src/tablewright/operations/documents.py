@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from tablewright.domain.form import KnownGroup
 from tablewright.domain.model import Noun
 from tablewright.domain.naming import check_name
 from tablewright.errors import NotFound, UsageError
+from tablewright.operations.ask import open_asker
 from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
 from tablewright.operations.paging import by_number, oldest_first
 from tablewright.operations.paths import hidden_from_others, shown_path
@@ -24,6 +26,7 @@ from tablewright.operations.tables import TableImported, describe_import
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested, IngestProgress
+    from tablewright.domain.files import Imported
     from tablewright.services import Services
 
 UPLOADS = "uploads"
@@ -374,7 +377,7 @@ class ListDocumentGroups(Request, frozen=True):
 async def list_document_tables(services: Services, request: ListDocumentGroups) -> DocumentGroups:
     """What `where` can look up: the kinds of documents, and the tables inside them, with the columns known of each. A
     kind that something was asked of has a table of its own, which you can edit."""
-    return DocumentGroups(tables=tuple(await (await services.open_asker()).known()))
+    return DocumentGroups(tables=tuple(await (await open_asker(services)).known()))
 
 
 class CreateDocumentTable(Request, frozen=True):
@@ -388,5 +391,15 @@ class CreateDocumentTable(Request, frozen=True):
 async def create_document_table(services: Services, request: CreateDocumentTable) -> TableImported:
     """Creates a table with a row for each readable document."""
     check_name(request.name, "a table")
-    made = await services.table_of_documents(request.name.strip() or "documents", kind=request.kind)
-    return describe_import(made)
+    return describe_import(await make_document_table(services, request.name.strip() or "documents", request.kind))
+
+
+async def make_document_table(
+    services: Services, name: str, kind: str = "", *, within: Sequence[str | PathLike[str]] = (), update: bool = False
+) -> Imported:
+    """Make the table, or `update` the one that they became before; `within` restricts it to these files and the
+    documents in these folders."""
+    from tablewright.journeys.documents import as_table
+
+    places = [Path(each) for each in within]
+    return await as_table(services.store, name, kind=kind, actor=services.actor, within=places, update=update)

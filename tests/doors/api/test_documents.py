@@ -123,8 +123,10 @@ def test_the_five_tools_are_used_one_by_one(api: Api) -> None:
     assert near["completeness"] == "approximate"
     matches = api.get("/retrieval/annotations_search", where="kind = receipt and Total > 400 EUR")
     assert (matches["matched"], matches["matches"][0]["values"][0]["value"]) == (1, "412.50 EUR")
-    summed = api.get("/retrieval/annotations_aggregate", aggregate="sum", of="Total", where="kind = receipt")
-    assert summed["groups"][0]["figures"] == [{"value": "412.5", "unit": "EUR", "count": 1}]
+    summed = api.get("/retrieval/annotations_aggregate", figure="sum", of="Total", where="kind = receipt")
+    (added,) = summed["groups"][0]["figures"]
+    assert (added["value"], added["unit"], added["count"]) == ("412.5", "EUR", 1)
+    assert added["documents"] == [matches["matches"][0]["document_id"]]
     exported = api.send("GET", "/retrieval/export_annotations_csv", params={"where": "kind = receipt", "show": "Total"})
     assert "412.50 EUR" in exported.text
     assert api.of("ann", "editor").get("/retrieval/search_text", query="tires")["passages"] == []

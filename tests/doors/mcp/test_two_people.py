@@ -25,7 +25,7 @@ NAMES = {
     "proposal_id": "proposal_id",
     "research_id": "research_id",
     "shortlist_id": "shortlist_id",
-    "conversation": "conversation_id",
+    "conversation": "conversation",
 }
 """Parameters that name a thing, and which."""
 REQUIRED: dict[str, Any] = {
@@ -41,7 +41,7 @@ REQUIRED: dict[str, Any] = {
     "message": "A kettle",
 }
 MAKES = {"research"}
-RESOURCES = NAMES | {"result_id": "result_id", "document": "document_id"}
+RESOURCES = NAMES | {"result_id": "result", "document": "document_id"}
 
 
 @pytest.fixture

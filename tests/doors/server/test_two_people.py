@@ -20,7 +20,7 @@ from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
-from tests.operating import add_documents
+from tests.operating import add_documents, ask, get_conversation, list_conversations
 
 SECRET = "Quietwater"
 THINGS = (
@@ -30,8 +30,8 @@ THINGS = (
     "proposal_id",
     "document",
     "document_id",
-    "conversation_id",
-    "result_id",
+    "conversation",
+    "result",
     "research_id",
     "shortlist_id",
     "thing_id",
@@ -96,7 +96,7 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
     fill = await ann.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
     run = await fill.run()
     await add_documents(ann, [lease])
-    reply = await ann.ask("Which leases end in 2027?")
+    reply = await ask(ann, "Which leases end in 2027?")
     research = await ann.begin_research(f"Which towns are near {SECRET}?")
     shortlist = await ann.begin_shortlist()
     await ann.shortlist_turn(shortlist.id, f"A kettle for {SECRET}", exports=folder)
@@ -107,8 +107,8 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
         "proposal_id": run.proposal_id,
         "document": (document := (await ann.store.documents.all())[0].id),
         "document_id": document,
-        "conversation_id": reply.conversation,
-        "result_id": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
+        "conversation": reply.conversation,
+        "result": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
         "research_id": research.id,
         "shortlist_id": shortlist.id,
         "thing_id": table.id,
@@ -130,7 +130,7 @@ async def everything(services: Services) -> list[Any]:
         await ann.store.proposals.all(),
         await ann.jobs.all(),
         await ann.store.documents.all(),
-        [await ann.conversation(each.id) for each in await ann.conversations()],
+        [await get_conversation(ann, each) for each in await list_conversations(ann)],
         [await ann.research(each.id) for each in await ann.researches()],
         await ann.shortlists(),
     ]
@@ -223,7 +223,7 @@ def test_no_page_shows_anything_of_hers(world: World, name: str) -> None:
                 continue
             shown = other.get(filled(path, BESIDE | known), follow_redirects=True).text
             assert SECRET not in shown, path
-        for address in (f"/ask?conversation={known['conversation_id']}", f"/runs?table={known['table_id']}"):
+        for address in (f"/ask?conversation={known['conversation']}", f"/runs?table={known['table_id']}"):
             assert SECRET not in other.get(address, follow_redirects=True).text, address
     with server.browser(world.tokens["ann"]) as ann:
         shown = ann.get(f"/tables/{known['table_id']}").text
@@ -236,7 +236,7 @@ def test_a_question_is_answered_from_ones_own_documents_alone(world: World) -> N
     asked = {"question": "Which leases end in 2027?"}
     with world.server.client(world.tokens["bob"]) as bob:
         assert SECRET not in bob.post("/api/v1/ask", json=asked).text
-        gone_on = asked | {"conversation": world.known["conversation_id"]}
+        gone_on = asked | {"conversation": world.known["conversation"]}
         files = {"files": ("barn.txt", b"Lease\n\nTenant: Barnacle Ltd\nEnds: 4 June 2027\n")}
         assert bob.post("/api/v1/documents", files=files).status_code == 201
         told = bob.post("/api/v1/ask", json=asked)
@@ -269,14 +269,14 @@ def test_what_ann_shares_is_seen_by_those_she_names_and_by_no_one_else(world: Wo
     places = {
         "table": f"/api/v1/tables/{known['table_id']}",
         "document": f"/api/v1/documents/{known['document_id']}",
-        "conversation": f"/api/v1/conversations/{known['conversation_id']}",
+        "conversation": f"/api/v1/conversations/{known['conversation']}",
         "research": f"/api/v1/research/{known['research_id']}",
         "shortlist": f"/api/v1/shortlists/{known['shortlist_id']}",
     }
     ann, bob, vic = (server.client(world.tokens[name]) for name in ("ann", "bob", "vic"))
     with ann, bob, vic:
         for kind, place in places.items():
-            sharing = f"/api/v1/shares/{kind}/{known[f'{kind}_id']}"
+            sharing = f"/api/v1/shares/{kind}/{known.get(kind) or known[f'{kind}_id']}"
             assert ann.put(sharing, json={"people": ["vic"]}).json()["people"] == ["vic"]
             assert (vic.get(place).status_code, bob.get(place).status_code) == (200, 404), kind
             assert vic.put(sharing, json={"everyone": True}).status_code == 403

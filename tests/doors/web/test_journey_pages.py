@@ -16,7 +16,7 @@ from tablewright.operations.files import import_file
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
 from tablewright.services import FileOptions, Services
-from tests.operating import add_documents
+from tests.operating import add_documents, ask
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -139,7 +139,7 @@ async def test_a_question_is_shown_as_it_was_typed(place: Site, browser: NewPage
 async def test_an_earlier_conversation_is_opened_again(place: Site, browser: NewPage, tmp_path: Path) -> None:
     async with place.open() as services:
         await with_a_document(services, tmp_path)
-        reply = await services.ask("How many documents are there?")
+        reply = await ask(services, "How many documents are there?")
     async with browser() as page:
         await go(page, f"{place.url}/ask")
         await page.get_by_role("link", name="How many documents are there?").first.click()

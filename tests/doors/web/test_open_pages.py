@@ -15,10 +15,11 @@ from tablewright.domain.access import Person, Role
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame
 from tablewright.errors import RunError
+from tablewright.operations.ask import ask_documents
 from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
-from tests.operating import add_documents
+from tests.operating import add_documents, ask
 
 from .conftest import PATIENCE, NewPage, playwright
 
@@ -155,7 +156,7 @@ async def test_documents_and_conversations_are_shared_with_people_or_with_everyo
         uma = next(person for person in await services.users.all() if person.name == "uma")
         own = services.acting("uma", uma)
         await add_documents(own, [tmp_path])
-        reply = await own.ask("rent of the tenant")
+        reply = await ask(own, "rent of the tenant")
         return (await own.store.documents.all())[0].id, reply.conversation
 
     document, conversation = server.do(bring)
@@ -286,8 +287,8 @@ class Gate:
 async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
     server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    gate = Gate(Services.ask)
-    monkeypatch.setattr(Services, "ask", gate.through())
+    gate = Gate(ask_documents.function)
+    monkeypatch.setattr(ask_documents, "function", gate.through())
     note = tmp_path / "note.txt"
     note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
     server.do(lambda services: add_documents(services, [note]))

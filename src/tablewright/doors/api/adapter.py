@@ -7,14 +7,14 @@ import inspect
 import re
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from fastapi import APIRouter, File, Form, Query, UploadFile
 from fastapi import Path as InPath
-from fastapi.responses import Response
+from fastapi.responses import FileResponse, Response
 
-from tablewright.doors.api.answers import Json, in_pieces
+from tablewright.doors.api.answers import Json, file_answer, file_responses, in_pieces
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.schemas import default_of, described, entry_type, input_model, input_type
 from tablewright.doors.api.uploads import folder_of, keep_files, save_upload
@@ -37,11 +37,13 @@ def add_operation(
     once: bool = False,
     files: str = "",
     file: str = "",
+    download: bool = False,
 ) -> None:
     """`route` is a method and a path, such as "GET /tables/{table}". What the path does not name comes from the query
     of a GET and the JSON body of others. With `once` a client may send an idempotency key. `files` is the field of the
     request that has the paths of the uploaded files, which are kept; `file` that of one that is read and not kept. The
-    others then come with the form."""
+    others then come with the form. The answer to a `download` is the file that the operation writes to `path`, in the
+    `format` of the request or else as CSV."""
     method, _, path = route.partition(" ")
     request_type: Any = operation.request
     fields = {field.name: field for field in msgspec.structs.fields(request_type)}
@@ -83,6 +85,9 @@ def add_operation(
             if file:
                 values[file] = await save_upload(values.pop("file"), Path(str(folder)))
             request = msgspec.convert(values, request_type)
+            if download:
+                format = getattr(request, "format", "csv")
+                return await file_answer("", format, lambda path: operation(visit.services, request, path=path))
 
             async def answer() -> Json:
                 return await encode_reply(await operation(visit.services, request), status)
@@ -92,14 +97,11 @@ def add_operation(
     endpoint.__name__ = operation.name
     endpoint.__doc__ = operation.__doc__
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    router.add_api_route(
-        path,
-        endpoint,
-        methods=[method],
-        status_code=status,
-        response_model=described(operation.reply),
-        name=operation.name,
-    )
+    answers: dict[str, Any] = {"response_model": described(operation.reply)}
+    if download:
+        formats = get_args(input_type(fields["format"].type)[0]) if "format" in fields else ("csv",)
+        answers = {"response_class": FileResponse, "responses": file_responses(*formats)}
+    router.add_api_route(path, endpoint, methods=[method], status_code=status, name=operation.name, **answers)
 
 
 def parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Parameter:

@@ -203,7 +203,7 @@ WARNING_HEADER = "Tablewright-Warning"
 
 async def file_answer(name: str, format: str, write: Callable[[Path], Awaitable[Any]]) -> FileResponse:
     """A file that is written for this answer, sent piece by piece as a download, and then removed. What should be known
-    of it (`warnings` of what `write` returns) is in a header."""
+    of it (`warnings` of what `write` returns) is in a header. Without a `name`, what `write` returns has it."""
     folder = tempfile.TemporaryDirectory(prefix="tablewright-")
     path = Path(folder.name) / f"file.{format}"
     try:
@@ -211,6 +211,7 @@ async def file_answer(name: str, format: str, write: Callable[[Path], Awaitable[
     except BaseException:
         folder.cleanup()
         raise
+    name = name or written.name
     clean = "".join(each if each.isprintable() and each not in '/\\"' else "_" for each in name)[:100] or "table"
     warnings = " ".join(getattr(written, "warnings", ()))
     return FileResponse(

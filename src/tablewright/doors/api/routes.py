@@ -11,14 +11,12 @@ from fastapi import APIRouter, Depends
 from fastapi.security import HTTPBearer
 
 from tablewright.doors.api import (
-    asking,
     auditing,
     events,
     files,
     health,
     refresh,
     research,
-    retrieval,
     row_pages,
     runs,
     shortlists,
@@ -29,7 +27,7 @@ from tablewright.doors.api import (
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import documents, find, review, rows, tables
+from tablewright.operations import ask, documents, find, retrieval, review, rows, tables
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
@@ -88,6 +86,20 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"PUT {DOCUMENT}/kind": documents.set_kind,
         f"DELETE {DOCUMENT}": documents.remove_documents,
     },
+    "ask": {
+        "POST /ask": ask.ask_documents,
+        "GET /conversations": ask.list_conversations,
+        "GET /conversations/{conversation}": ask.get_conversation,
+        "DELETE /conversations/{conversation}": ask.remove_conversation,
+        "GET /results/{result}/export": ask.export_result,
+    },
+    "retrieval": {
+        "GET /retrieval/search_text": retrieval.search_text,
+        "GET /retrieval/search_vector": retrieval.search_vector,
+        "GET /retrieval/annotations_search": retrieval.annotations_search,
+        "GET /retrieval/annotations_aggregate": retrieval.annotations_aggregate,
+        "GET /retrieval/export_annotations_csv": retrieval.export_annotations_csv,
+    },
     "find": {
         "POST /find": find.start_find,
         "POST /find/plan": find.plan_find,
@@ -113,6 +125,8 @@ STARTS = frozenset({"start_find", "find_more"})
 FILES = {"add_documents": "paths"}
 FILE = {"import_table": "path"}
 """The field of a request that has the paths of uploaded files, or of one."""
+DOWNLOADS = frozenset({"export_result", "export_annotations_csv"})
+"""Operations that write a file, which is the answer."""
 
 router = APIRouter(responses=ERRORS)
 router.include_router(health.open_to_all)
@@ -123,8 +137,6 @@ for module in (
     runs,
     events,
     refresh,
-    asking,
-    retrieval,
     research,
     shortlists,
     visible,
@@ -141,8 +153,9 @@ for tag, routes in OPERATIONS.items():
             route,
             operation,
             status=201 if operation.name in CREATES else 202 if operation.name in STARTS else 200,
-            once=operation.effect == "run",
+            once=operation.effect == "run" and not route.startswith("GET "),
             files=FILES.get(operation.name, ""),
             file=FILE.get(operation.name, ""),
+            download=operation.name in DOWNLOADS,
         )
     router.include_router(served, dependencies=[Depends(TOKEN)])

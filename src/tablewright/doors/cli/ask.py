@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.domain.form import form_of
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
@@ -74,6 +73,7 @@ def ask(
     nearest to it are shown. "show the rest" and "export to FILE" work on the last result.
     """
     from tablewright.formats.tables import target_format
+    from tablewright.operations.ask import AskDocuments, ConversationRequest, ask_documents, get_conversation
 
     if list_:
         list_conversations(json=json)
@@ -101,28 +101,34 @@ def ask(
     async def once(services: Services) -> Reply:
         if export is not None:
             target_format(export)  # what cannot be written is said before anything is asked
-        if where:
-            figure, of = asked_for[0] if asked_for else ("", "")
-            form = form_of(
-                where, figure, "" if count else of, by=by, show=show or (), sort=sort, limit=limit, unit=unit
-            )
-            reply = await services.query_documents(form, conversation=conversation)
-        elif rest:
-            reply = await services.more_rows(conversation)
-        else:
-            reply = await services.ask(question, conversation=conversation, agreed=yes)
+        figure, of = asked_for[0] if asked_for else ("", "")
+        request = AskDocuments(
+            question=question,
+            conversation=conversation,
+            rest=rest,
+            agreed=yes,
+            where=where,
+            figure=figure,
+            of="" if count else of,
+            by=by,
+            show=tuple(show or ()),
+            sort=sort,
+            unit=unit,
+            limit=limit,
+        )
+        reply = await ask_documents(services, request)
         await write_rows(services, reply, export)
         return reply
 
     async def chat(services: Services) -> None:
         known = conversation
         if known:
-            for turn in (await services.conversation(known)).turns:
+            for turn in (await get_conversation(services, ConversationRequest(conversation=known))).turns:
                 output.print_prose(f"> {turn.question}\n{turn.answer}", 20_000)
         output.say("Ask about your documents; an empty line ends.")
         async for said in output.typed_lines():
             try:
-                reply = await services.ask(said, conversation=known)
+                reply = await ask_documents(services, AskDocuments(question=said, conversation=known))
                 known = reply.conversation
                 print_reply(reply, trace=trace)
                 await write_rows(services, reply)
@@ -140,15 +146,15 @@ def ask(
 
 
 def list_conversations(*, json: bool) -> None:
-    async def work(services: Services) -> list[dict[str, str]]:
-        found = await services.conversations()
-        return [{"conversation": each.id, "started_at": each.started_at, "title": each.title} for each in found]
+    from tablewright.operations import ask as operations
+    from tablewright.operations.operation import NO_LIMIT
 
-    found = with_app(work)
+    everything = operations.ListConversations(limit=NO_LIMIT)
+    found = with_app(lambda services: operations.list_conversations(services, everything))
     if json:
         output.print_json(found)
         return
-    lines = [[each["conversation"], each["started_at"][:16].replace("T", " "), each["title"]] for each in found]
+    lines = [[each.conversation, each.started_at[:16].replace("T", " "), each.title] for each in found.conversations]
     output.stdout().print(output.grid("", ["Conversation", "Started", "First question"], lines))
 
 
@@ -156,8 +162,10 @@ async def write_rows(services: Services, reply: Reply, wanted: Path | None = Non
     """All rows of the reply to the file that was asked for, by the option or in words: "export to x.csv"."""
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
     if target is not None:
-        count = await services.export_result(reply.result_id, target, folders=True)
-        output.say(f"Wrote {count_noun(count, 'row')} to {target}.")
+        from tablewright.operations.ask import ExportResult, export_result
+
+        done = await export_result(services, ExportResult(result=reply.result_id), path=target)
+        output.say(f"Wrote {count_noun(done.rows, 'row')} to {target}.")
 
 
 def print_reply(reply: Reply, *, trace: bool) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.domain.form import form_of
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
@@ -150,7 +149,10 @@ def set_kind(
 
 async def documents_where(services: Services, where: str) -> list[str]:
     """Return the ids of all documents that meet the conditions, without those that do not say."""
-    found = await services.retrieval.annotations_search(form_of(where))
+    from tablewright.operations.operation import NO_LIMIT
+    from tablewright.operations.retrieval import SearchAnnotations, annotations_search
+
+    found = await annotations_search(services, SearchAnnotations(where=where, limit=NO_LIMIT))
     if not found.matches:
         raise NotFound(f"No document meets “{where}”.", advice="`tablewright docs tables` lists what is known.")
     return list(dict.fromkeys(each.document_id for each in found.matches))

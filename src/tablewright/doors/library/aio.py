@@ -27,7 +27,8 @@ from tablewright.doors.library.fields import Fields, fields_from
 from tablewright.doors.library.results import AskResult, ResearchResult, TableResult
 from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
-from tablewright.operations.documents import AddDocuments, add_documents
+from tablewright.operations.ask import AskDocuments, ask_documents
+from tablewright.operations.documents import AddDocuments, add_documents, make_document_table
 from tablewright.operations.fill import report_fill
 from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
 from tablewright.operations.rows import spec_field
@@ -100,7 +101,7 @@ async def extract(documents: Paths, fields: Fields, **options: Unpack[Options]) 
     paths = paths_of(documents)
     async with opened(documents_first(options, paths), extract) as session:
         await read_documents(session, paths)
-        imported = await session.services.table_of_documents("Documents", within=paths, update=session.keeps)
+        imported = await make_document_table(session.services, "Documents", within=paths, update=session.keeps)
         unread = await session.services.store.documents.all(readable=False)
         notes = [each.problem if each.name in each.problem else f"{each.name}: {each.problem}" for each in unread]
         return await fill(session, imported, fields_from(fields), None, "documents", notes=notes)
@@ -152,14 +153,14 @@ async def ask(documents: Paths, question: str, *, kind: str = "", **options: Unp
     async with opened(options, ask) as session:
         await read_documents(session, documents, kind)
         with session.bar.drawn("Answering"):
-            reply = await session.services.ask(question, agreed=True)
+            reply = await ask_documents(session.services, AskDocuments(question=question, agreed=True))
             return AskResult(reply=await with_all_rows(session, reply))
 
 
 async def with_all_rows(session: Session, reply: Reply) -> Reply:
     """A conversation shows a long list page by page; a program gets all of it."""
     while reply.more:
-        page = await session.services.more_rows(reply.conversation)
+        page = await ask_documents(session.services, AskDocuments(rest=True, conversation=reply.conversation))
         last = max((each.number for each in reply.citations), default=0)
         rows = [structs.replace(each, source=each.source and each.source + last) for each in page.rows]
         cited = [structs.replace(each, number=each.number + last) for each in page.citations]

@@ -4,37 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from mcp.server.mcpserver import MCPServer
-from pydantic import Field as Key
+from msgspec import structs
 
-from tablewright.domain.corpus import Category
 from tablewright.domain.document import document
 from tablewright.domain.feed import Progress
-from tablewright.domain.form import form_of
 from tablewright.domain.reply import Reply
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, step_by_step
 from tablewright.errors import UsageError
+from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.documents import AddDocuments, DocumentRef, SetKind, add_documents, set_kind
-
-if TYPE_CHECKING:
-    from tablewright.services import SearchHits
+from tablewright.operations.retrieval import SearchText, SearchVector, search_text, search_vector
 
 HERE = "wordllama"
 """The embedder that asks nobody."""
-MOST_HITS = 50
-
-WhereText = Annotated[
-    str,
-    Key(
-        max_length=2_000,
-        description='Conditions instead of a question, with no model call: "kind = receipt and Total > 50 EUR and text '
-        'contains tires". Operators: = != < <= > >= contains, in, between … and …, is known, is unknown.',
-    ),
-]
 
 
 class DocumentsToAdd(AddDocuments, frozen=True):
@@ -46,6 +33,10 @@ class DocumentsToAdd(AddDocuments, frozen=True):
             description="Instead of paths: documents already added, by id or name, to correct their kind.",
         ),
     ] = ()
+
+
+class SearchDocuments(SearchText, frozen=True):
+    by: Annotated[Literal["words", "meaning"], msgspec.Meta(description="Match the words, or the meaning.")] = "words"
 
 
 class DocumentTools:
@@ -84,93 +75,22 @@ class DocumentTools:
         )
         return dict(document(done))
 
-    async def ask(
-        self,
-        call: Call,
-        question: Annotated[str, Key(max_length=4_000)] = "",
-        conversation: Annotated[str, Key(description="From an earlier answer, to continue that conversation.")] = "",
-        rest: Annotated[bool, Key(description="Return the next rows of the last list instead of asking.")] = False,
-        where: WhereText = "",
-        figure: Literal["", "count", "sum", "average", "min", "max"] = "",
-        of: Annotated[str, Key(max_length=200, description="The column to compute the figure from.")] = "",
-        by: Annotated[str, Key(max_length=200, description="One figure for each value of this column.")] = "",
-        show: Annotated[list[str] | None, Key(max_length=20, description="More columns to show.")] = None,
-        sort: Annotated[str, Key(max_length=200, description="A column; -COLUMN: largest first.")] = "",
-    ) -> Answer:
+    async def ask(self, call: Call, request: AskDocuments) -> Answer:
         """Ask the user's own documents: "all receipts that contain tires", "how much did we spend in March?". A list or
         a count says how complete it is, what could not be decided or read, and cites each page: keep the citations.
         Follow-ups work in a conversation."""
-        if sum((bool(question.strip()), bool(where.strip() or figure), rest)) != 1:
-            raise UsageError("Give a question, or `where`, or `rest`: one of them.")
 
         async def answer(watch: Callable[[Progress], None]) -> Reply:
             watch(Progress(stage="working", detail="looking in the documents"))
-            if rest:
-                return await self._tablewright.more_rows(conversation)
-            if where.strip() or figure:
-                form = form_of(where, figure, of, by=by, show=show or (), sort=sort)
-                return await self._tablewright.query_documents(form, conversation=conversation)
-            return await self._tablewright.ask(question, conversation=conversation, tell=step_by_step(watch))
+            return await ask_documents(self._tablewright, request, tell=step_by_step(watch))
 
-        return answered(await self._context.telling(call, answer))
+        reply: Answer = document(await self._context.telling(call, answer))
+        # What an answer does not have would cost the conversation some 20 empty keys.
+        return {name: value for name, value in reply.items() if value or name in ("answer", "rows", "citations")}
 
-    async def search_documents(
-        self,
-        query: Annotated[str, Key(min_length=1, max_length=2_000)],
-        by: Annotated[Literal["words", "meaning"], Key(description="Match the words, or the meaning.")] = "words",
-        limit: Annotated[int, Key(ge=1, le=MOST_HITS)] = 10,
-        documents: Annotated[list[str] | None, Key(description="Only these, by id or file name.")] = None,
-        categories: list[Category] | None = None,
-    ) -> Answer:
+    async def search_documents(self, request: SearchDocuments) -> Answer:
         """Find passages of the user's documents."""
-        retrieval, names, some = self._tablewright.retrieval, documents or (), categories or ()
-        if by == "words":
-            return passages(await retrieval.search_text(query, limit, names=names, categories=some))
-        return passages(await retrieval.search_vector(query, limit, names=names, categories=some))
-
-
-def answered(reply: Reply) -> Answer:
-    """Without what is empty; its citations have the document's id and name, not where it lies."""
-    said: Answer = {
-        "answer": reply.answer,
-        "completeness": reply.completeness,
-        "reason": reply.reason,
-        "count": reply.count,
-        "columns": ["document", *reply.columns, "source"] if reply.rows else [],
-        "rows": [[row.title, *row.values, row.source] for row in reply.rows],
-        "more": reply.more,
-        "citations": [
-            {"number": each.number, "document_id": each.document_id, "title": each.title, "page": each.page}
-            | {"quote": each.quote}
-            for each in reply.citations
-        ],
-        "ledger": reply.ledger.text(reply.language) if reply.ledger else "",
-        "relaxed": reply.relaxed,
-        "contradictions": reply.contradictions,
-        "form": str(reply.form or ""),
-        "not_understood": reply.not_understood,
-        "clarification": reply.clarification,
-        "degraded": reply.degraded,
-        "result_id": reply.result_id,
-        "tried": [f"{each.tool}({each.asked}): {each.matches}" for each in reply.attempts],
-        "conversation": reply.conversation,
-    }
-    kept = ("answer", "rows", "citations", "completeness")
-    return {name: document(value) for name, value in said.items() if value or name in kept}
-
-
-def passages(found: SearchHits) -> Answer:
-    return {
-        "passages": [
-            {
-                "document_id": hit.document.id,
-                "title": hit.document.title or hit.document.name,
-                "page": hit.page,
-                "heading": hit.heading,
-                "text": hit.text,
-            }
-            for hit in found.hits
-        ],
-        "completeness": found.completeness,
-        "reason": found.reason,
-    }
+        asked = structs.asdict(request)
+        if asked.pop("by") == "words":
+            return dict(document(await search_text(self._tablewright, SearchText(**asked))))
+        return dict(document(await search_vector(self._tablewright, SearchVector(**asked))))

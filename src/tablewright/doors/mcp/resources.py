@@ -18,6 +18,7 @@ from tablewright.doors.mcp.answers import NOTICE, in_sentences
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.formats.reports import render
+from tablewright.operations.ask import ConversationRequest, ExportResult, export_result, get_conversation
 from tablewright.operations.documents import DocumentRequest, get_document_text
 from tablewright.operations.files import export_file
 
@@ -60,7 +61,7 @@ class Resources:
         """All rows of an answer about documents as CSV, by its `result_id`."""
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
             file = Path(folder) / "rows.csv"
-            await self._tablewright.export_result(result_id, file)
+            await export_result(self._tablewright, ExportResult(result=result_id), path=file)
             return file.read_text(encoding="utf-8-sig")
 
     async def research_report(self, research_id: str) -> str:
@@ -76,7 +77,7 @@ class Resources:
 
     async def conversation_text(self, conversation: str) -> str:
         """What was asked and answered in a conversation about documents, by its id."""
-        found = await self._tablewright.conversation(conversation)
+        found = await get_conversation(self._tablewright, ConversationRequest(conversation=conversation))
         return "\n\n".join(f"> {turn.question}\n\n{turn.answer}" for turn in found.turns)
 
     async def all(self) -> list[Resource]:

@@ -18,8 +18,10 @@ from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations import tables
+from tablewright.operations.ask import ListConversations, list_conversations
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 from tablewright.operations.files import import_file
+from tablewright.operations.operation import NO_LIMIT
 from tablewright.operations.rows import find_origin
 from tablewright.operations.tables import delete_table
 from tablewright.services import FileOptions
@@ -77,10 +79,8 @@ class TableTools:
             case "document_kinds":
                 found = list((await list_document_tables(self._tablewright, ListDocumentGroups())).tables)
             case "conversations":
-                found = [
-                    {"conversation": each.id, "started_at": each.started_at, "title": each.title}
-                    for each in await self._tablewright.conversations()
-                ]
+                everything = ListConversations(limit=NO_LIMIT)
+                found = list((await list_conversations(self._tablewright, everything)).conversations)
         some, place = page_of(found, after, limit)
         if what == "runs":  # of which no more are counted than are asked for
             jobs = self._tablewright.jobs

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 from nicegui import context, events, ui
 
 from tablewright.domain.condition import OPERATORS, UNARY, Condition, split_values
@@ -37,6 +38,17 @@ from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import many, t, translated
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText, translate
+from tablewright.operations.ask import (
+    AskDocuments,
+    ConversationRequest,
+    ExportResult,
+    ListConversations,
+    ask_documents,
+    export_result,
+    get_conversation,
+    list_conversations,
+    query_documents,
+)
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
 
 REMEMBERED = 200
@@ -98,7 +110,7 @@ def tabs(here: str) -> None:
 async def ask_page(conversation: str = "") -> None:
     seen = visit()
     if conversation:
-        told = await seen.services.conversation(conversation)
+        told = await get_conversation(seen.services, ConversationRequest(conversation=conversation))
         talk = talk_of(seen, conversation)
         if not (talk.replies or talk.earlier or talk.is_busy):
             talk.earlier = tuple((turn.question, turn.answer) for turn in told.turns)
@@ -120,13 +132,13 @@ async def ask_page(conversation: str = "") -> None:
 
 
 async def earlier_conversations(seen: Visit) -> None:
-    found = (await seen.services.conversations())[:LISTED]
+    found = (await list_conversations(seen.services, ListConversations(limit=LISTED))).conversations
     if found:
         with card(t("Earlier conversations")):
             heading(t("Earlier conversations"))
             for each in found:
                 with row():
-                    ui.link(safe(shortened(each.title, 120)), f"/ask?conversation={each.id}")
+                    ui.link(safe(shortened(each.title, 120)), f"/ask?conversation={each.conversation}")
                     quiet(when(each.started_at))
 
 
@@ -177,16 +189,16 @@ class ConversationView:
                 ui.button(t("Ask again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
-        await self.begin(words, lambda now, conversation: now.services.ask(words, conversation=conversation))
+        await self.begin(words, AskDocuments(question=words))
 
     async def more(self) -> None:
         """The next rows of the last list; no model is asked."""
-        await self.begin(t("Show more"), lambda now, conversation: now.services.more_rows(conversation))
+        await self.begin(t("Show more"), AskDocuments(rest=True))
 
-    async def begin(self, words: str, work: Callable[[Visit, str], Awaitable[Reply]]) -> None:
+    async def begin(self, words: str, request: AskDocuments) -> None:
         """The answer comes even if nobody waits for it any more."""
         now = await visit_to_run()
-        talk, conversation = self.talk, self.id
+        talk, request = self.talk, msgspec.structs.replace(request, conversation=self.id)
         if talk.is_busy:
             raise UsageError(
                 t("“{words}” was not asked: the last question is still being answered.", words=shortened(words, 80)),
@@ -194,12 +206,12 @@ class ConversationView:
             )
 
         async def answer(_: Undertaking) -> None:
-            reply = await work(now, conversation)
+            reply = await ask_documents(now.services, request)
             talk.replies.append(reply)
             talk.asked = ""
             _talks.put(now, reply.conversation, talk)
 
-        talk.asked, talk.is_awaited = words, not conversation
+        talk.asked, talk.is_awaited = words, not request.conversation
         talk.answering = undertakings(now).begin(f"ask {id(talk)}", "Looking", answer)
         self.look()
 
@@ -296,7 +308,8 @@ def how(reply: Reply) -> None:
 
 async def export(reply: Reply) -> None:
     services = (await visit_now()).services
-    await download(lambda path: services.export_result(reply.result_id, path), "answer.csv")
+    request = ExportResult(result=reply.result_id)
+    await download(lambda path: export_result(services, request, path=path), "answer.csv")
 
 
 # ── look up by conditions ───────────────────────────────────────────────────────────────────────────────────────────
@@ -486,12 +499,13 @@ class LookUp:
     async def look_up(self) -> None:
         now = await visit_to_run()
         known = self.replies[-1].conversation if self.replies else ""
-        self.replies = [await now.services.query_documents(self.filled.form(), conversation=known)]
+        self.replies = [await query_documents(now.services, self.filled.form(), known)]
         self.answer.refresh()
 
     async def more(self) -> None:
         now = await visit_to_run()
-        self.replies.append(await now.services.more_rows(self.replies[-1].conversation))
+        request = AskDocuments(rest=True, conversation=self.replies[-1].conversation)
+        self.replies.append(await ask_documents(now.services, request))
         self.answer.refresh()
 
     def show_answer(self) -> None:
@@ -550,7 +564,7 @@ def export_of(group: KnownGroup) -> Callable[[], object]:
         services = (await visit_to_run()).services
         kind, table = ("", group.name) if group.is_table else (group.name, "")
         form = Form(kind=kind, table=table, show=tuple(each.name for each in group.columns))
-        reply = await services.query_documents(form)
-        await download(lambda path: services.export_result(reply.result_id, path), f"{group.name}.csv")
+        request = ExportResult(result=(await query_documents(services, form)).result_id)
+        await download(lambda path: export_result(services, request, path=path), f"{group.name}.csv")
 
     return export

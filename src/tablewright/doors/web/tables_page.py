@@ -24,6 +24,7 @@ from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.documents import make_document_table
 from tablewright.operations.files import (
     add_new_rows,
     add_sample,
@@ -474,7 +475,7 @@ async def ask_documents() -> None:
 
         async def create() -> None:
             now = await visit_to_change()
-            made = await now.services.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
+            made = await make_document_table(now.services, (name.value or "").strip() or "Documents", kind.value)
             window.submit(made.table)
 
         dialog_buttons(window, t("Create"), create)

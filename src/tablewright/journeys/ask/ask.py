@@ -43,7 +43,7 @@ SHOWN = 12
 
 class Asker:
     def __init__(self, context: AskContext) -> None:
-        self._context = context
+        self.context = context
         self._store = context.store
 
     async def ask(self, text: str, conversation_id: str = "", *, agreed: bool = False) -> Reply:
@@ -55,27 +55,27 @@ class Asker:
             raise UsageError("There are no documents yet.", advice="Add some: `tablewright docs add PATH`.")
         things = await self._sorted(documents, agreed=agreed)
         asking = await self._begin(text, conversation_id, agreed=agreed)
-        if self._context.model is None:
+        if self.context.model is None:
             return await answer_without_model(asking, things)
         planned = await self._plan(text, asking.conversation, things)
         if planned.degraded:
             reply = await answer_without_model(asking, things)
             return msgspec.structs.replace(reply, degraded=planned.degraded)
         asking.plan = planned.decided
-        await translated_lines("ask", asking.plan.language, self._context.model, self._context.tell)
+        await translated_lines("ask", asking.plan.language, self.context.model, self.context.tell)
         return await self._carry_out(asking, things)
 
     async def _sorted(self, documents: Sequence[Document], *, agreed: bool) -> Inventory:
         """With a kind from the model for each document; where very many have none, only if the person has agreed."""
         unsorted = sum(not (each.is_sorted or each.problem) for each in documents)
-        if (agreed or unsorted <= AT_INGEST) and await classify(self._store, self._context.model, self._context.tell):
+        if (agreed or unsorted <= AT_INGEST) and await classify(self._store, self.context.model, self.context.tell):
             documents = await self._store.documents.all()
         return await self.inventory(documents)
 
     async def query(self, form: Form, conversation_id: str = "") -> Reply:
         """Conditions over what is known of the documents, without a model."""
         things = await self.inventory(await self._store.documents.all())
-        looked = await looked_up(self._store, self._context.corpus, form, things)  # raises before a conversation begins
+        looked = await looked_up(self._store, self.context.corpus, form, things)  # raises before a conversation begins
         return await from_form(await self._begin(str(form), conversation_id), things, form, looked)
 
     async def more(self, conversation_id: str) -> Reply:
@@ -89,9 +89,9 @@ class Asker:
         last = next((turn.plan for turn in reversed(conversation.turns) if turn.plan), "")
         language = kept_plan(last).language if last else ""
         return QuestionTurn(
-            context=self._context,
+            context=self.context,
             text=text,
-            today=self._context.today().isoformat(),
+            today=self.context.today().isoformat(),
             conversation=conversation,
             plan=texts_for(text, language),
             agreed=agreed,
@@ -130,12 +130,12 @@ class Asker:
     async def inventory(self, documents: Sequence[Document]) -> Inventory:
         readable = [each for each in documents if not each.problem]
         version = hash(tuple((each.id, each.text_hash, each.kind) for each in readable))
-        if version not in self._context.row_tables:
+        if version not in self.context.row_tables:
             found = await row_tables(self._store, {each.id: each for each in readable})
-            while len(self._context.row_tables) >= KEPT:
-                self._context.row_tables.pop(next(iter(self._context.row_tables)))
-            self._context.row_tables[version] = found
-        return await inventory(self._store, readable, self._context.row_tables[version], len(documents) - len(readable))
+            while len(self.context.row_tables) >= KEPT:
+                self.context.row_tables.pop(next(iter(self.context.row_tables)))
+            self.context.row_tables[version] = found
+        return await inventory(self._store, readable, self.context.row_tables[version], len(documents) - len(readable))
 
     async def _plan(self, text: str, conversation: Conversation, things: Inventory) -> Outcome[QuestionPlan]:
         turns = since_new_topic(conversation.turns)
@@ -143,7 +143,7 @@ class Asker:
         listed = next((turn for turn in reversed(turns) if turn.result_id), None)
         asked = QuestionToPlan(
             text=text,
-            today=self._context.today().isoformat(),
+            today=self.context.today().isoformat(),
             inventory=things.text,
             groups=things.groups,
             turns=tuple((turn.question, turn.answer) for turn in turns),
@@ -152,11 +152,11 @@ class Asker:
             hits=await self._hits(text),
         )
         with concerning([each.id for members in things.kinds.values() for each in members]):
-            return await decide(PlanQuestion(), asked, self._context.model, self._context.tell)
+            return await decide(PlanQuestion(), asked, self.context.model, self.context.tell)
 
     async def _hits(self, text: str) -> str:
         """Where the words of the question stand, a line each: which names and numbers are whose."""
-        found = await self._context.corpus.search.hybrid(text, HITS)
+        found = await self.context.corpus.search.hybrid(text, HITS)
         return "\n".join(
             f"- {hit.document.name} ({hit.document.kind or 'document'}): {lines_about(text, hit.text)}"
             for hit in found.hits

@@ -1,0 +1,219 @@
+"""Questions about documents: ask, look up by conditions, show more rows, export; and the conversations kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+
+from tablewright.domain.corpus import Aggregate
+from tablewright.domain.form import Form, form_of
+from tablewright.domain.model import Noun, Step
+from tablewright.domain.reply import Reply
+from tablewright.domain.text import count_noun
+from tablewright.domain.wording import within_bounds
+from tablewright.errors import NotFound, UsageError
+from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Name, Page, Request, Text, operation
+from tablewright.operations.paging import newest_first
+from tablewright.operations.paths import hidden_from_others, shown_path
+from tablewright.operations.tables import Removed
+
+if TYPE_CHECKING:
+    from tablewright.journeys.ask.ask import Asker
+    from tablewright.services import Services
+
+Where = Annotated[
+    Text,
+    msgspec.Meta(
+        description='Conditions: "kind = receipt and Total > 50 EUR and text contains tires". Operators: = != < <= > '
+        ">= contains, in, between … and …, is known, is unknown.",
+    ),
+]
+Figure = Literal["count", "sum", "average", "min", "max"]
+FigureColumn = Annotated[Name, msgspec.Meta(description="The column to compute the figure from; not for count.")]
+GroupColumn = Annotated[Name, msgspec.Meta(description="One figure for each value of this column.")]
+ShownColumns = Annotated[tuple[Name, ...], msgspec.Meta(max_length=50, description="More columns to show.")]
+ConversationRef = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of the conversation.")]
+ResultRef = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The `result_id` of an answer.")]
+ResultFormat = Annotated[Literal["csv", "xlsx", "json", "md"], msgspec.Meta(description="The kind of file.")]
+
+
+class AskDocuments(Request, frozen=True):
+    """A question in words; or `where` and what goes with it, which is looked up as written, without a model; or `rest`,
+    the next rows of the last list of the conversation."""
+
+    question: Annotated[
+        str,
+        msgspec.Meta(
+            max_length=4_000,
+            description="The question, in your own words.",
+            examples=["How much did we spend on tires in 2024?"],
+        ),
+    ] = ""
+    conversation: Annotated[
+        Name, msgspec.Meta(description="Continue this conversation: the `conversation` of an earlier answer.")
+    ] = ""
+    rest: Annotated[bool, msgspec.Meta(description="Return the next rows of the last list instead of asking.")] = False
+    agreed: Annotated[
+        bool, msgspec.Meta(description="Read as many documents as the question needs, without asking first.")
+    ] = False
+    where: Where = ""
+    figure: Annotated[Aggregate, msgspec.Meta(description="A figure instead of a list.")] = ""
+    of: FigureColumn = ""
+    by: GroupColumn = ""
+    show: ShownColumns = ()
+    sort: Annotated[Name, msgspec.Meta(description="Sort by this column; -COLUMN: largest first.")] = ""
+    unit: Annotated[Name, msgspec.Meta(description="The column with the currency of the figures.")] = ""
+    limit: Annotated[int, msgspec.Meta(ge=0, le=1_000_000, description="Only the first N; 0: all.")] = 0
+
+    @property
+    def form(self) -> Form | None:
+        if self.where.strip() or self.figure:
+            shown = {"by": self.by, "show": self.show, "sort": self.sort, "unit": self.unit, "limit": self.limit}
+            return form_of(self.where, self.figure, self.of, **shown)  # type: ignore[arg-type]
+        if self.of or self.by or self.show or self.sort or self.unit or self.limit:
+            raise UsageError("`of`, `by`, `show`, `sort`, `unit` and `limit` go with `where` or `figure`.")
+        return None
+
+
+@operation("run")
+async def ask_documents(
+    services: Services, request: AskDocuments, *, tell: Callable[[Step], None] = lambda _: None
+) -> Reply:
+    """Answers a question about the documents, with citations. A list or a count includes everything that matches; its
+    `ledger` says what could not be decided or read. Follow-up questions refer to the last result: "only 2024", "and the
+    largest?". Without a model, a question is looked up if every word of it is known (`form`); otherwise passages with
+    its words are returned."""
+    form = request.form
+    if sum((bool(request.question.strip()), form is not None, request.rest)) > 1:
+        raise UsageError("Give a question, or `where`, or `rest`: one of them.")
+    if form is not None:
+        return await query_documents(services, form, request.conversation)
+    asker = await open_asker(services, tell)
+    if request.rest:
+        return show_citation_paths(services, await asker.more(request.conversation))
+    async with services.spending():
+        question = within_bounds(request.question)
+        return show_citation_paths(services, await asker.ask(question, request.conversation, agreed=request.agreed))
+
+
+async def query_documents(services: Services, form: Form, conversation: str = "") -> Reply:
+    """Look up a form that a page has already filled; no model is asked."""
+    return show_citation_paths(services, await (await open_asker(services)).query(form, conversation))
+
+
+def show_citation_paths(services: Services, reply: Reply) -> Reply:
+    cited = tuple(msgspec.structs.replace(each, path=shown_path(services, each.path)) for each in reply.citations)
+    return msgspec.structs.replace(reply, citations=cited)
+
+
+async def open_asker(services: Services, tell: Callable[[Step], None] = lambda _: None) -> Asker:
+    from tablewright.journeys.ask.ask import Asker
+    from tablewright.journeys.ask.turn import AskContext
+    from tablewright.policies import terms_of
+
+    return Asker(
+        AskContext(
+            services.store,
+            await services.toolbox.open_corpus(services.store),
+            await services.toolbox.open_model(),
+            open_tools=services.open_tools,
+            actor=services.actor,
+            terms=terms_of(services.settings),
+            concurrency=services.settings.concurrency,
+            unasked=services.settings.documents_unasked,
+            tell=tell,
+            row_tables=services.row_tables,
+        )
+    )
+
+
+class ExportResult(Request, frozen=True):
+    result: ResultRef
+    format: ResultFormat = "csv"
+
+
+class Exported(Noun, frozen=True):
+    """`name` is what to call the file, without its ending."""
+
+    name: str
+    rows: int
+
+
+@operation("read")
+async def export_result(services: Services, request: ExportResult, *, path: Path) -> Exported:
+    """All rows of an answer, as a file."""
+    from tablewright.journeys.documents import export_result
+
+    if not request.result:
+        raise NotFound("The answer has no rows to export.", advice="Ask for a list or a count.")
+    with hidden_from_others(f"result {request.result!r}"):
+        count = await export_result(services.store, request.result, path, folders=services.person is None)
+    note = f"{count_noun(count, 'row')} as {path.suffix or 'text'}"
+    await services.store.audit.note("export", f"result {request.result}", note)
+    return Exported(name="result", rows=count)
+
+
+# ── conversations ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ConversationHead(Noun, frozen=True):
+    """`title` is the first question."""
+
+    conversation: str
+    started_at: str
+    title: str
+
+
+class ConversationPage(Page, frozen=True):
+    conversations: tuple[ConversationHead, ...]
+
+
+class TurnShown(Noun, frozen=True):
+    question: str
+    answer: str
+    at: str
+
+
+class ConversationShown(Noun, frozen=True):
+    conversation: str
+    started_at: str
+    turns: tuple[TurnShown, ...]
+
+
+class ListConversations(Request, frozen=True):
+    limit: Limit = USUAL_LIMIT
+    after: After = ""
+
+
+@operation("read")
+async def list_conversations(services: Services, request: ListConversations) -> ConversationPage:
+    """Conversations about documents, newest first."""
+    # One without a title was broken off before its first answer.
+    found = [each for each in await services.store.conversations.all() if each.title]
+    some, more = newest_first(found, request.after, request.limit, lambda each: (each.started_at, each.id))
+    heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at, title=each.title) for each in some)
+    return ConversationPage(conversations=heads, next=more)
+
+
+class ConversationRequest(Request, frozen=True):
+    conversation: ConversationRef
+
+
+@operation("read")
+async def get_conversation(services: Services, request: ConversationRequest) -> ConversationShown:
+    """The questions and answers of a conversation."""
+    with hidden_from_others(f"conversation {request.conversation!r}"):
+        found = await services.store.conversations.get(request.conversation)
+    turns = tuple(TurnShown(question=each.question, answer=each.answer, at=each.at) for each in found.turns)
+    return ConversationShown(conversation=found.id, started_at=found.started_at, turns=turns)
+
+
+@operation("write")
+async def remove_conversation(services: Services, request: ConversationRequest) -> Removed:
+    """Deletes a conversation with the rows of its answers."""
+    with hidden_from_others(f"conversation {request.conversation!r}"):
+        await services.store.conversations.remove(request.conversation)
+    return Removed(removed=request.conversation)
