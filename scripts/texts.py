@@ -41,6 +41,9 @@ def texts_in_code() -> Iterator[tuple[str, str]]:
     """Yield every text with its context, in the order of the code."""
     for path in sorted(SOURCE.rglob("*.py")):
         yield from texts_in_module(path)
+    for path in sorted(SOURCE.rglob("reports/*.html")):
+        found = extract_from_file("jinja2", path, keywords={"words": None})
+        yield from (("report", in_one(text)) for _, text, *_ in found)
     for path in sorted(SOURCE.rglob("*.js")):
         found = extract_from_file("javascript", path, keywords={"t": None}, options={"parse_template_string": True})
         yield from (("page", str(text)) for _, text, *_ in found)
