@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.model import Field, Table
-from tablewright.doors.web.table_cells import as_rows, as_values, cells_of, fitted
+from tablewright.doors.web.table_cells import as_rows, as_values, cells_of, fit_columns
 from tablewright.errors import UsageError
 from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 
@@ -45,28 +45,28 @@ def test_a_block_is_cut_as_spreadsheets_mean_it() -> None:
 
 def test_cells_go_into_the_columns_that_are_shown_or_those_that_the_first_line_names() -> None:
     lines = [["Kettle", "12"]]
-    assert as_rows(fitted(TABLE, lines, SHOWN), lines) == [{"Name": "Kettle", "Price": "12"}]
-    assert as_rows(fitted(TABLE, lines, ("Colour", "Name")), lines) == [{"Colour": "Kettle", "Name": "12"}]
+    assert as_rows(fit_columns(TABLE, lines, SHOWN), lines) == [{"Name": "Kettle", "Price": "12"}]
+    assert as_rows(fit_columns(TABLE, lines, ("Colour", "Name")), lines) == [{"Colour": "Kettle", "Name": "12"}]
     named = [["colour", "", "name"], ["red", "x", "Kettle"]]
-    assert as_rows(fitted(TABLE, named, SHOWN), named) == [{"Colour": "red", "Name": "Kettle"}]
+    assert as_rows(fit_columns(TABLE, named, SHOWN), named) == [{"Colour": "red", "Name": "Kettle"}]
 
 
 def test_one_line_that_reads_like_a_column_is_a_line() -> None:
     lines = [["name"]]
-    assert as_rows(fitted(TABLE, lines, SHOWN), lines) == [{"Name": "name"}]
+    assert as_rows(fit_columns(TABLE, lines, SHOWN), lines) == [{"Name": "name"}]
 
 
 def test_what_is_pasted_below_the_last_row_becomes_new_rows() -> None:
     lines = [["red"], ["blue"]]
-    values, more = as_values(fitted(TABLE, lines, ("Colour",)), lines, [7])
+    values, more = as_values(fit_columns(TABLE, lines, ("Colour",)), lines, [7])
     assert values == {(7, "Colour"): "red"}
     assert more == [{"Colour": "blue"}]
 
 
 def test_nothing_goes_into_a_column_that_is_only_proposed_and_what_is_too_wide_is_counted() -> None:
     with pytest.raises(UsageError, match="no column Proposed yet"):
-        fitted(TABLE, [["1", "red", "2"]], SHOWN[1:])
-    assert fitted(TABLE, [["red", "1"]], ("Colour",)).left_out == 1
+        fit_columns(TABLE, [["1", "red", "2"]], SHOWN[1:])
+    assert fit_columns(TABLE, [["red", "1"]], ("Colour",)).left_out == 1
 
 
 async def test_a_block_goes_into_the_rows_and_columns_that_are_seen(

@@ -23,12 +23,12 @@ NAMES = {
 """The same in every language."""
 SHOWN = {
     **dict.fromkeys(
-        "heading text quiet said say chip card outside empty_state journey frame inline count_input UsageError "
-        "BadField NotFound chart".split(),
+        "heading text quiet said say chip card titled_card dialog open_window outside empty_state journey frame inline "
+        "count_input busy UsageError BadField NotFound chart".split(),
         (0,),
     ),
     **dict.fromkeys("icon_button bar".split(), (1,)),
-    **dict.fromkeys("saying sure".split(), (0, 1)),
+    **dict.fromkeys("saying ask_to_confirm question_box".split(), (0, 1)),
     **dict.fromkeys(
         "button label input textarea checkbox link menu_item tooltip expansion number brief_button set_text".split(),
         (0,),

@@ -1,4 +1,4 @@
-"""The dialog in which columns are asked for: what to find, how, for which rows, and what it is likely to take."""
+"""The dialog that asks for columns: what to find, how, for which rows, and the likely cost."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nicegui import events, ui
 
 from tablewright.domain.model import Field, Noun, RowId, Table, column_key
 from tablewright.domain.text import shortened
-from tablewright.doors.web.elements import paragraph
-from tablewright.doors.web.frame import tell
-from tablewright.doors.web.table_columns import detail_input, sure, visit_to_write, with_detail
+from tablewright.doors.web.elements import ask_to_confirm, paragraph
+from tablewright.doors.web.frame import tell, visit_to_write
+from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
 from tablewright.errors import BadField, TablewrightError, UsageError
 from tablewright.services import Fill
@@ -28,7 +28,7 @@ FEW = 5
 
 
 class RowScope(Noun, frozen=True):
-    """Which rows there are to choose from: all, those that are shown, and those that are selected."""
+    """The rows to choose from: all, the shown ones, the selected ones."""
 
     rows: int
     shown: tuple[RowId, ...] = ()
@@ -59,8 +59,8 @@ async def dialog(
     anew: bool = False,
     single: bool = False,
 ) -> str:
-    """The id of the run that was started, or nothing. With `field` that column is filled on, or `anew`; with `single`
-    what was not found is looked for again, without further questions. `proposed` are columns that wait for review."""
+    """Ask for columns, and return the id of the started run, or "". With `field` that column is filled, or `anew` from
+    scratch; `single` searches again for what was not found. `proposed` are columns that wait for review."""
     asking = AskColumnDialog(visit, table, field, scope, proposed=proposed, anew=anew, single=single)
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide tw-asking") as card:
         asking.build(window)
@@ -71,18 +71,18 @@ async def dialog(
 
 
 class AskedColumn:
-    """One column as far as it is filled in. `given` is there already: only its question can change, if at all."""
+    """A column, as far as it is filled in. Of a `given` one only the question can change."""
 
     def __init__(self, asking: AskColumnDialog, given: Field | None, *, fixed: bool) -> None:
         self._given = given if fixed else None
         self._asking = asking
         known = given or Field(name="")
         with ui.element("div").classes("tw-asked") as self.box:
-            self.name = ui.input(t("Column name"), value=known.name).props("outlined dense autofocus maxlength=300")
-            self._type = ui.select(translated(TYPES), value=known.type, label=t("Type")).props("outlined dense")
+            self.name = ui.input(t("Column name"), value=known.name).props("autofocus maxlength=300")
+            self._type = ui.select(translated(TYPES), value=known.type, label=t("Type"))
             self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
             self.question = ui.textarea(t("Question or formula"), value=known.question, placeholder=asking.example)
-            self.question.props("outlined autogrow dense debounce=300").classes("tw-whole")
+            self.question.props("autogrow debounce=300").classes("tw-whole")
             self._problem = paragraph("", "tw-whole tw-small tw-problem").props("role=status")
             self._problem.set_visibility(False)
             with ui.element("div").classes("tw-row tw-whole"):
@@ -98,7 +98,7 @@ class AskedColumn:
                 each.disable()
 
     async def _entered(self, event: events.GenericEventArguments) -> None:
-        """With the words as they are: those that were just typed may not have arrived yet."""
+        """Start with the text of the event: what was just typed may not have arrived yet."""
         self.question.value = str(event.args)
         await self._asking.run()
 
@@ -107,7 +107,7 @@ class AskedColumn:
         return not ((self.name.value or "").strip() or (self.question.value or "").strip())
 
     def _check_formula(self) -> None:
-        """A mistake in a formula is said while it is typed."""
+        """Show a mistake in a formula while it is typed."""
         problem = self._asking.formula_problem(self.question.value or "")
         self._problem.set_text(problem)
         self._problem.set_visibility(bool(problem))
@@ -184,22 +184,22 @@ class AskColumnDialog:
             self._start = ui.button(t("Start"), icon="play_arrow", on_click=self.run).props("unelevated")
 
     def _build_description(self) -> None:
-        """With a model: columns described in a sentence, which it makes names, types and questions of."""
+        """With a model, show a line that turns a sentence into columns."""
         with ui.element("div").classes("tw-row tw-describe"):
             self._words = ui.input(
                 t("Describe what you want to know"),
                 placeholder=t("founding year, chief executive and who they sell to"),
-            ).props("outlined dense autofocus maxlength=2000")
+            ).props("autofocus maxlength=2000")
             self._words.classes("tw-grow").on("keydown.enter", self._suggest)
             self._suggesting = ui.button(t("Suggest columns"), icon="auto_awesome", on_click=self._suggest)
             self._suggesting.props("outline")
 
     def _build_how(self) -> None:
-        self._strategy = ui.select(self._strategies({}), value="", label=t("How")).props("outlined dense")
+        self._strategy = ui.select(self._strategies({}), value="", label=t("How"))
         self._strategy.on("popup-show", self._price_each).classes("tw-whole")
         choices = self._scope.choices
         usual = "selected" if self._scope.selected else "all"
-        self._rows = ui.select(choices, value=usual, label=t("Rows")).props("outlined dense")
+        self._rows = ui.select(choices, value=usual, label=t("Rows"))
         self._params: dict[str, ui.select | ui.input] = {}
         self._settable = ui.element("div").classes("tw-form tw-whole")
         self._strategy.on_value_change(self._show_parameters)
@@ -220,7 +220,7 @@ class AskColumnDialog:
             each.remove.set_visibility(len(self._asked) > 1)
 
     def refuse_taken(self, name: str) -> None:
-        """A new column does not silently become one that is there."""
+        """Raise BadField if there is a column of this name."""
         if known := self._table.field(name):
             raise BadField(
                 t("The table already has a column {name}.", name=known.name),
@@ -248,8 +248,7 @@ class AskColumnDialog:
             return
         self._suggesting.props("loading")
         try:
-            visit = await visit_to_write(self._table.id)
-            visit.must_run()
+            visit = await visit_to_write(self._table.id, runs=True)
             fields = await visit.services.plan_columns(self._table.id, words)
         except TablewrightError as error:
             tell(error)
@@ -262,19 +261,19 @@ class AskColumnDialog:
             self._remove(column)
 
     async def leave(self) -> None:
-        """What was typed is not lost by a slip of the finger."""
+        """Close, after asking if something was typed."""
         if self._is_leaving:
             return
         self._is_leaving = True
         is_new = self._given is None and any(not each.is_empty for each in self._asked)
-        if not is_new or await sure(t("Discard what you typed?"), t("Close")):
+        if not is_new or await ask_to_confirm(t("Discard what you typed?"), t("Close")):
             self._window.submit("")
         self._is_leaving = False
 
     # ── how, and for what price ──────────────────────────────────────────────────────────────────────────────────────
 
     def _strategies(self, prices: dict[str, str]) -> dict[str, str]:
-        """Each with what it does in a line, and what it is likely to cost where that is known."""
+        """Describe each strategy in a line, with its likely cost if known."""
         lines = {"": t("Automatic: formulas are computed, questions are looked up")}
         for name, strategy in self._visit.services.strategies().items():
             if not isinstance(strategy, UsageError):
@@ -293,7 +292,7 @@ class AskColumnDialog:
         self._strategy.set_options(self._strategies(prices), value=self._strategy.value)
 
     def _show_parameters(self) -> None:
-        """What can be set for the chosen strategy."""
+        """Show the parameters of the chosen strategy."""
         strategy = self._visit.services.strategies().get(self._strategy.value)
         self._settable.clear()
         self._params = {}
@@ -306,11 +305,10 @@ class AskColumnDialog:
                     else ui.input(label, value=each.default)
                 )
                 shown.props["hint"] = hint
-                self._params[each.name] = shown.props("outlined dense")
+                self._params[each.name] = shown
 
     async def _plan(self, strategy: str) -> Fill:
-        visit = await visit_to_write(self._table.id)
-        visit.must_run()
+        visit = await visit_to_write(self._table.id, runs=True)
         chosen = strategy == self._strategy.value
         params = {name: str(each.value).strip() for name, each in self._params.items() if each.value} if chosen else {}
         return await visit.services.plan_enrich(
@@ -354,7 +352,7 @@ def price(likely: Estimate) -> str:
 
 
 def outlook(likely: Estimate) -> list[tuple[str, str]]:
-    """What a run is likely to take, a figure a line."""
+    """Return the likely cost and time of a run, a figure a line."""
     lines = [(t("To fill"), t("{cells} in {rows}", cells=many(likely.cells, "cell"), rows=many(likely.rows, "row")))]
     if likely.model:
         lines.append(

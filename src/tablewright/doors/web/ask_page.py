@@ -20,19 +20,23 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
 from tablewright.doors.web.elements import (
     Shown,
+    busy,
     card,
     chip,
+    conversation_log,
     grid,
     icon_button,
     journey,
     paragraph,
+    problem_card,
     quiet,
     row,
     safe,
     saying,
+    titled_card,
     when,
 )
-from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_run
+from tablewright.doors.web.frame import empty_state, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import ServerMemory, Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import many, t, translated
@@ -63,17 +67,17 @@ TRY: PageText[tuple[str, ...]] = (
 
 
 class AskSession:
-    """A conversation as far as the page shows it; what the answers rest on is in the database."""
+    """A conversation as the page shows it; the database has what the answers are based on."""
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self.earlier: tuple[tuple[str, str], ...] = ()
-        """Questions and answers before these, as they are kept: their words only."""
+        """Stored questions and answers before these: their words only."""
         self.asked = ""
-        """The question that is being answered, or could not be."""
+        """The question that is being answered, or whose answer failed."""
         self.answering: Undertaking | None = None
         self.is_awaited = False
-        """Whether nobody has seen yet what came of its first question."""
+        """True until a page has shown the answer to the first question."""
 
     @property
     def is_busy(self) -> bool:
@@ -86,11 +90,11 @@ class AskSession:
 
 _talks = ServerMemory(AskSession, most=REMEMBERED)
 _begun = ServerMemory(AskSession, most=REMEMBERED)
-"""By person: what they asked last that had no conversation yet."""
+"""By person: their last question that has no conversation yet."""
 
 
 def talk_of(seen: Visit, conversation: str) -> AskSession:
-    """Whoever comes back without an address, because the page was loaded anew before the first answer, finds it."""
+    """Return a conversation; without an id, the one whose first answer the person has not seen, or a new one."""
     if conversation:
         return _talks.of(seen, conversation)
     begun = _begun.of(seen, seen.person.id)
@@ -127,23 +131,17 @@ async def ask_page(conversation: str = "") -> None:
         if conversation and await may_share():
             share_button("conversation", conversation)
         ConversationView(seen, conversation).show()
-        if not conversation:
-            await earlier_conversations(seen)
-
-
-async def earlier_conversations(seen: Visit) -> None:
-    found = (await list_conversations(seen.services, ListConversations(limit=LISTED))).conversations
-    if found:
-        with card(t("Earlier conversations")):
-            heading(t("Earlier conversations"))
-            for each in found:
-                with row():
-                    ui.link(safe(shortened(each.title, 120)), f"/ask?conversation={each.conversation}")
-                    quiet(when(each.started_at))
+        found = (await list_conversations(seen.services, ListConversations(limit=LISTED))).conversations
+        if found and not conversation:
+            with titled_card(t("Earlier conversations")):
+                for each in found:
+                    with row():
+                        ui.link(safe(shortened(each.title, 120)), f"/ask?conversation={each.conversation}")
+                        quiet(when(each.started_at))
 
 
 class ConversationView:
-    """One open page of it."""
+    """One open page of a conversation."""
 
     def __init__(self, seen: Visit, conversation: str) -> None:
         self.id = conversation
@@ -152,7 +150,7 @@ class ConversationView:
 
     def show(self) -> None:
         self.turns = ui.refreshable(self.show_turns)
-        with ui.element("div").classes("tw-talk").props(f'role=log aria-live=polite aria-label="{t("Conversation")}"'):
+        with conversation_log():
             self.turns()
         with ui.element("div") as self.line:
             saying(t("Your question"), t("Ask"), self.ask)
@@ -179,24 +177,20 @@ class ConversationView:
         if talk.asked:
             paragraph(talk.asked, "tw-mine")
         if talk.is_busy:
-            with row():
-                ui.spinner("dots", size="2em").props('aria-hidden="true"')
-                quiet(t("Searching the documents …"))
+            busy(t("Searching the documents …"))
         elif talk.problem:
-            with card(t("Problem")):
-                chip(t("That did not work"), "failed")
-                paragraph(talk.problem)
+            with problem_card(talk.problem):
                 ui.button(t("Ask again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
         await self.begin(words, AskDocuments(question=words))
 
     async def more(self) -> None:
-        """The next rows of the last list; no model is asked."""
+        """Show the next rows of the last list, without a model."""
         await self.begin(t("Show more"), AskDocuments(rest=True))
 
     async def begin(self, words: str, request: AskDocuments) -> None:
-        """The answer comes even if nobody waits for it any more."""
+        """Start an answer, which arrives even if the page is closed."""
         now = await visit_to_run()
         talk, request = self.talk, msgspec.structs.replace(request, conversation=self.id)
         if talk.is_busy:
@@ -216,8 +210,8 @@ class ConversationView:
         self.look()
 
     def look(self) -> None:
-        """Also at what was asked on another page of the same conversation. What is typed meanwhile stays in the line,
-        which is not shown as long as nothing can be sent."""
+        """Show news, also of another page of the same conversation. Typed text stays in the line, which is hidden while
+        nothing can be sent."""
         if self.was_busy != self.talk.is_busy:
             self.was_busy = self.talk.is_busy
             self.turns.refresh()
@@ -239,7 +233,7 @@ class ConversationView:
 
 
 def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None:
-    """With a button for the next rows, where there are `more` and this is the newest."""
+    """Show a reply; `more` is for the newest, whose next rows can be shown."""
 
     async def open_number(number: int) -> None:
         cited = next((each for each in reply.citations if each.number == number), None)
@@ -325,7 +319,7 @@ SHOWN = 12
 
 @dataclass(kw_only=True)
 class ConditionLine:
-    """A condition as far as it is filled in."""
+    """A condition, as far as it is filled in."""
 
     column: str = ""
     operator: str = "="
@@ -340,7 +334,7 @@ class ConditionLine:
 
 @dataclass(kw_only=True)
 class LookupForm:
-    """The form as it stands."""
+    """The values of the form."""
 
     groups: Sequence[KnownGroup]
     group: str = ""
@@ -376,7 +370,7 @@ class LookupForm:
 
 
 def filled_with(groups: Sequence[KnownGroup], where: str) -> LookupForm:
-    """As the conditions of an address say, such as those that a question was understood as."""
+    """Fill the form with the conditions of an address, such as those of a question that was understood."""
     filled = LookupForm(groups=groups)
     form = form_of(where)
     named = {group.name.casefold(): group.name for group in groups}
@@ -443,7 +437,7 @@ class LookUp:
                 shown = ui.select(
                     {name: safe(name, 60) for name in filled.columns}, label=t("Further columns"), multiple=True
                 )
-                shown.props("dense outlined options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
+                shown.props("options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
 
     def show_line(self, line: ConditionLine) -> None:
         columns = {"": "", TEXT: t("Full text"), **{name: safe(name, 60) for name in self.filled.columns}}
@@ -451,35 +445,29 @@ class LookUp:
         line.column = named.get(column_key(line.column), "")
         with row().classes("tw-fields") as shown:
             shown.props["aria-label"] = t("Condition")
-            ui.select(columns, label=t("Column")).props("dense outlined options-dense").classes("tw-grow").bind_value(
-                line, "column"
-            )
-            ui.select(translated(COMPARISONS), label=t("Comparison")).props("dense outlined options-dense").bind_value(
+            ui.select(columns, label=t("Column")).props("options-dense").classes("tw-grow").bind_value(line, "column")
+            ui.select(translated(COMPARISONS), label=t("Comparison")).props("options-dense").bind_value(
                 line, "operator"
             )
-            ui.input(t("Value")).props("dense outlined").classes("tw-grow").bind_value(line, "value")
+            ui.input(t("Value")).classes("tw-grow").bind_value(line, "value")
             icon_button("close", t("Remove the condition"), lambda: self.remove_line(line))
 
     def choice(self, label: str, options: Mapping[Any, str], name: str) -> None:
-        """One that other fields depend on."""
+        """Show a field that others depend on."""
 
         def chosen(event: events.ValueChangeEventArguments[Any]) -> None:
             setattr(self.filled, name, event.value)
             self.forget_columns()
             self.fields.refresh()
 
-        ui.select(dict(options), label=label, value=getattr(self.filled, name), on_change=chosen).props(
-            "dense outlined options-dense"
-        )
+        ui.select(dict(options), label=label, value=getattr(self.filled, name), on_change=chosen).props("options-dense")
 
     def column(self, label: str, name: str, *, none: str = "") -> None:
         columns = {column: safe(column, 60) for column in self.filled.columns}
-        ui.select({"": none, **columns}, label=label).props("dense outlined options-dense").bind_value(
-            self.filled, name
-        )
+        ui.select({"": none, **columns}, label=label).props("options-dense").bind_value(self.filled, name)
 
     def forget_columns(self) -> None:
-        """Those that another kind does not have."""
+        """Drop columns that the chosen kind does not have."""
         filled = self.filled
         known = {"", TEXT, *filled.columns}
         filled.show = [name for name in filled.show if name in known]
@@ -518,8 +506,7 @@ class LookUp:
 
 
 def kinds(groups: Sequence[KnownGroup]) -> None:
-    with card(t("Kinds and tables")):
-        heading(t("Kinds and tables"))
+    with titled_card(t("Kinds and tables")):
         quiet(
             t(
                 "Each kind has a table with what was read from its documents. Correct a wrong kind on the page "
@@ -558,7 +545,7 @@ def group_name(group: KnownGroup) -> str:
 
 
 def export_of(group: KnownGroup) -> Callable[[], object]:
-    """All members with all that is known of them."""
+    """Return the action that exports all members of a kind with all their columns."""
 
     async def export() -> None:
         services = (await visit_to_run()).services

@@ -1,4 +1,4 @@
-"""From a citation to what it cites: the quote, marked in the stored text of the page it stands on."""
+"""Citations: numbers that open the cited quote, marked in the stored text of its page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from tablewright.domain.model import Evidence
 from tablewright.domain.reply import Citation
 from tablewright.domain.research import Reference
 from tablewright.domain.retrieved import is_document
-from tablewright.domain.text import cell_text
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
-    chip,
     icon_button,
     inline,
+    open_window,
     outside,
     paragraph,
     quiet,
@@ -29,9 +28,8 @@ from tablewright.doors.web.elements import (
     safe,
     when,
 )
-from tablewright.doors.web.frame import heading, visit_now
-from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
-from tablewright.errors import NotFound
+from tablewright.doors.web.frame import visit_now
+from tablewright.doors.web.words import t
 from tablewright.operations.documents import find_document
 
 AROUND = 900
@@ -45,7 +43,7 @@ _BULLET = re.compile(r"^[-*] ", re.MULTILINE)
 
 
 def with_numbers(text: str, numbers: Sequence[int], open_number: Callable[[int], object]) -> None:
-    """A text in which "[source 3]" is a button, and after it a button for each further number."""
+    """Show a text in which "[source 3]" is a button, followed by a button for each further number."""
     text = _BULLET.sub("• ", text)
     with ui.element("div").classes("tw-cited"):
         end = 0
@@ -74,9 +72,9 @@ async def open_citation(cited: Citation) -> None:
 
 
 async def open_document(visit: Visit, document: Document, start: int, end: int, content_hash: str = "") -> None:
-    """The page of the document with the passage marked, in a window of its own."""
+    """Open a window with the page of a document and a passage marked in it."""
     text = await visit.services.stored_text(content_hash or document.text_hash)
-    with dialog(safe(document.title or document.name, 200)):
+    with open_window(safe(document.title or document.name, 200)):
         ui.link(safe(document.name, 200), f"/documents/{document.id}")
         if text is None:
             paragraph(t("Its text is no longer stored."))
@@ -85,7 +83,7 @@ async def open_document(visit: Visit, document: Document, start: int, end: int, 
 
 
 def pages_of(document: Document, text: str, start: int = 0, end: int = 0) -> None:
-    """The text page by page, beginning with the one where the passage stands."""
+    """Show a text page by page, from the page of the passage on."""
     starts = document.page_starts or (0,)
     shown = {"page": max(0, bisect_right(starts, start) - 1)}
 
@@ -113,7 +111,7 @@ def pages_of(document: Document, text: str, start: int = 0, end: int = 0) -> Non
 
 
 def page_picture(document: Document, number: int, quote: str) -> None:
-    """The page as it looks in the file; nothing where the file is not there any more."""
+    """Show a picture of a page, or nothing if the file is gone."""
     address = f"/page-data/documents/{quote_url(document.id, safe='')}/pages/{number}"
     address += f"?{urlencode({'quote': ' '.join(quote.split())[:LONGEST_QUOTE]})}" if quote else ""
     picture = ui.element("img").classes("tw-page-picture").props(f'src="{address}" loading=lazy')
@@ -122,7 +120,7 @@ def page_picture(document: Document, number: int, quote: str) -> None:
 
 
 def marked(text: str, first: int, last: int, start: int, end: int) -> None:
-    """`text[first:last]` with `start:end` marked, as far as it stands in there; of a long text the part around it."""
+    """Show `text[first:last]` with `start:end` marked; of a long text the part around it."""
     if last - first > MOST:
         first = max(first, start - MOST // 2)
         last = min(last, first + MOST)
@@ -141,8 +139,8 @@ def marked(text: str, first: int, last: int, start: int, end: int) -> None:
 
 
 async def open_reference(reference: Reference) -> None:
-    """What a report cites, with the quotes as they stand in the stored text."""
-    with dialog(safe(reference.title or reference.url, 200)):
+    """Open a window with a source of a report and its quotes in the stored text."""
+    with open_window(safe(reference.title or reference.url, 200)):
         if is_document(reference.url):
             ui.link(t("Open the document"), f"/documents/{reference.url}")
         else:
@@ -162,43 +160,6 @@ def show_quote(text: str, quote: str) -> None:
         paragraph(quote, "tw-quote")
 
 
-async def open_cell(table_id: str, row_id: int, field: str) -> None:
-    """A cell that a sentence stands on: its value, how sure it is, and who says so."""
-    visit = await visit_now()
-    table = await visit.table(table_id)
-    known = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id)
-    if known is None:
-        raise NotFound(t("That row no longer exists."))
-    cell = known.cell(field)
-    with dialog(f"{cell_text(known.cell(table.key_field))}: {field}"):
-        with row():
-            paragraph(cell_text(cell) or t("empty"), "tw-h2")
-            if cell.status != "FAILED":
-                chip(confidence_text(cell.confidence_label), cell.confidence_label)
-            if cell.basis == "judged":
-                chip(t("judged"))
-        if cell.status == "FAILED":
-            paragraph(
-                t(
-                    "Looked up: {value}. {value2}",
-                    value=reason_text(cell.reason),
-                    value2=cell.error or "",
-                )
-            )
-        if basis := basis_text(cell):
-            quiet(f"{basis}.")
-        if cell.value is not None and cell.error:
-            quiet(cell.error)
-        for each in cell.evidence:
-            show_evidence(each)
-        for other in cell.conflict:
-            heading(t("Other sources say"), level=3)
-            paragraph(cell_text(type(cell)(value=other.value)))
-            for each in other.evidence:
-                show_evidence(each)
-        ui.link(t("Open the table"), f"/tables/{table.id}")
-
-
 def show_evidence(evidence: Evidence) -> None:
     with ui.element("div").classes("tw-column"):
         page = f", {t('page {page}', page=evidence.page)}" if evidence.page else ""
@@ -207,14 +168,3 @@ def show_evidence(evidence: Evidence) -> None:
             quiet(f"{evidence.domain}{page}")
         if evidence.quote:
             paragraph(evidence.quote, "tw-quote")
-
-
-def dialog(title: str) -> ui.card:
-    """An open window with a heading and a way out; what goes in comes in a `with`."""
-    with ui.dialog(value=True) as window, ui.card().classes("tw-window") as content:
-        content.props["aria-label"] = title
-        with row().classes("no-wrap"):
-            heading(safe(title, 200)).classes("tw-grow")
-            icon_button("close", t("Close"), window.close)
-    window.on("hide", window.delete)
-    return content

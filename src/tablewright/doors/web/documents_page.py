@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from nicegui import events, ui
+from nicegui.elements.upload_files import FileUpload
 
 from tablewright.citations.quotes import locate_quote
 from tablewright.domain.corpus import Document
+from tablewright.doors.api.uploads import folder_of, safe_name
+from tablewright.doors.server.context import Visit
 from tablewright.doors.web.ask_page import tabs
 from tablewright.doors.web.citations import open_document, pages_of
 from tablewright.doors.web.elements import (
     Shown,
+    ask_to_confirm,
     bar,
     card,
     chip,
-    grid,
+    file_drop,
     icon_button,
     inline,
     journey,
+    limit_of,
+    paged_grid,
     paragraph,
     quiet,
     row,
     safe,
+    titled_card,
     when,
 )
 from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
-from tablewright.doors.web.live import undertakings
+from tablewright.doors.web.live import Undertaking, follow_undertaking, undertakings
 from tablewright.doors.web.sharing import may_share, share_button
-from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.doors.web.words import many, t
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.documents import (
+    LONGEST_KIND,
+    AddDocuments,
     DocumentsAdded,
     Fact,
     RemoveDocuments,
     SetKind,
+    add_documents,
     find_document,
     read_facts,
     remove_documents,
     set_kind,
 )
+from tablewright.temporary import INCOMING, temporary_folder
 
 AT_ONCE = 50
 LARGEST = 150 * 1024 * 1024
+"""Bytes of a file."""
 KINDS = ".pdf,.docx,.xlsx,.csv,.html,.htm,.md,.txt,.eml,.png,.jpg,.jpeg"
 UNREAD: PageText[str] = "not read"
 CAME_TO: PageText[tuple[str, ...]] = (
@@ -67,20 +84,20 @@ async def documents_page() -> None:
                 settled()
             await listed.refresh()
 
-        reading(then=show_anew)
+        follow_undertaking(reading_key(visit()), show_reading, show_anew)
         await listed()
 
 
 def upload() -> Callable[[], None]:
-    """Where files are dropped; what it returns is to be called when files have been read."""
+    """Show where files are dropped, and return what to call when files have been read."""
     arrived: list[str] = []
 
     async def received(event: events.UploadEventArguments) -> None:
-        await receive(await visit_to_change(), event.file, str(kind.value or ""))
+        await read_upload(await visit_to_change(), event.file, str(kind.value or ""))
         arrived.append(event.file.name)
 
     def settled() -> None:
-        """Those that have arrived leave the list; `reset` would also break off those that are on their way."""
+        """Take the files that have arrived off the list; `reset` would also break off the others."""
         if arrived:
             arrived.clear()
             uploader.run_method("removeUploadedFiles")
@@ -95,7 +112,9 @@ def upload() -> Callable[[], None]:
         )
 
     hint = t("Leave empty to let the model decide. Without a model, it is guessed from the titles.")
-    kind = ui.input(t("Kind of document (optional), e.g. receipt")).props(f'dense outlined maxlength=40 hint="{hint}"')
+    kind = ui.input(t("Kind of document (optional), e.g. receipt")).props(
+        f'maxlength={limit_of(AddDocuments, "kind")} hint="{hint}"'
+    )
     kind.classes("w-full")
     label = t("Drop files here, or click to choose them")
     uploader = file_drop(label, KINDS, largest=LARGEST, several=True, take=received, refuse=refused)
@@ -104,43 +123,26 @@ def upload() -> Callable[[], None]:
     return settled
 
 
-def reading(then: Callable[[], Awaitable[None]]) -> None:
-    """How far the reading of new files is; what came of it stays until the next."""
-    under_way, key = undertakings(visit()), reading_key(visit())
-    seen = {"known": under_way.get(key), "ended": not under_way.under_way(key)}
-
-    @ui.refreshable
-    def progress() -> None:
-        known = under_way.get(key)
-        if known is None:
-            return
-        with card(t("Added files")).props("aria-live=polite"):
-            if not known.ended:
-                paragraph(
-                    t("{said}: {done} of {total}", said=known.said, done=known.done, total=many(known.total, "file"))
-                    if known.total
-                    else known.said
-                )
-                bar(known.fraction, t("Files read"))
-            elif known.problem:
-                paragraph(known.problem)
-            else:
-                came_to(known.result)
-
-    async def look() -> None:
-        now = {"known": under_way.get(key), "ended": not under_way.under_way(key)}
-        if now["ended"] and now == seen:
-            return
-        seen.update(now)
-        progress.refresh()
-        if now["ended"]:
-            await then()
-
-    progress()
-    ui.timer(0.7, look)
+def show_reading(known: Undertaking | None) -> None:
+    """Show how far the new files are read, and then the result until the next."""
+    if known is None:
+        return
+    with card(t("Added files")).props("aria-live=polite"):
+        if known.problem:
+            paragraph(known.problem)
+        elif known.ended:
+            show_result(known.result)
+        else:
+            files = many(known.total, "file")
+            paragraph(
+                t("{said}: {done} of {total}", said=known.said, done=known.done, total=files)
+                if known.total
+                else known.said
+            )
+            bar(known.fraction, t("Files read"))
 
 
-def came_to(results: Sequence[DocumentsAdded]) -> None:
+def show_result(results: Sequence[DocumentsAdded]) -> None:
     amounts = (
         sum(each.added for each in results),
         sum(each.changed for each in results),
@@ -169,49 +171,37 @@ async def collection() -> None:
             ui.label(t("Drop receipts, contracts, data sheets or manuals above, then ask about anything in them."))
         return
     wanted = {"words": "", "kind": ""}
-    shown_at_once = {"count": AT_ONCE}
-
-    def matching() -> list[Document]:
-        words, kind = wanted["words"].casefold(), wanted["kind"]
-        return [
-            each
-            for each in documents
-            if words in f"{each.name} {each.title}".casefold() and kind in ("", kind_of(each))
-        ]
 
     def choose(name: str, value: str | None) -> None:
-        wanted[name], shown_at_once["count"] = value or "", AT_ONCE
-        listed.refresh()
-
-    def more() -> None:
-        shown_at_once["count"] += AT_ONCE
+        wanted[name] = value or ""
         listed.refresh()
 
     @ui.refreshable
     def listed() -> None:
-        found = matching()
-        shown = found[: shown_at_once["count"]]
-        count = many(len(found), "document")
-        quiet(t("{count}, {shown} shown", count=count, shown=len(shown)) if len(shown) < len(found) else count)
+        words, kind = wanted["words"].casefold(), wanted["kind"]
+        found = [
+            each
+            for each in documents
+            if words in f"{each.name} {each.title}".casefold() and kind in ("", kind_of(each))
+        ]
+        quiet(many(len(found), "document"))
         columns = [t("Document"), t("Kind"), t("Categories"), t("Pages"), t("Facts"), t("Added")]
-        grid(columns, [line(each, facts.get(each.id, 0)) for each in shown], t("Documents"))
-        if len(shown) < len(found):
-            ui.button(t("Show {at_once} more", at_once=min(AT_ONCE, len(found) - len(shown))), on_click=more).props(
-                "flat"
-            )
+        paged_grid(
+            columns, found, lambda each: document_line(each, facts.get(each.id, 0)), t("Documents"), at_once=AT_ONCE
+        )
 
     with card(t("Collection")):
         with row():
             ui.input(t("Find by name or title"), on_change=lambda event: choose("words", event.value)).props(
-                "dense outlined clearable debounce=300"
+                "clearable debounce=300"
             ).classes("tw-grow")
-            kinds = sorted({kind_of(each) for each in documents})
+            kinds = {kind: safe(kind, 40) for kind in sorted({kind_of(each) for each in documents})}
             ui.select(
-                {"": t("All kinds"), **{kind: safe(kind, 40) for kind in kinds}},
+                {"": t("All kinds"), **kinds},
                 value="",
                 label=t("Kind"),
                 on_change=lambda event: choose("kind", event.value),
-            ).props("dense outlined options-dense").style("min-width: 150px")
+            ).props("options-dense").style("min-width: 150px")
         listed()
 
 
@@ -219,7 +209,7 @@ def kind_of(document: Document) -> str:
     return t(UNREAD) if document.problem else document.kind or t("no kind")
 
 
-def line(document: Document, facts: int) -> list[Shown]:
+def document_line(document: Document, facts: int) -> list[Shown]:
     def name() -> None:
         ui.link(safe(document.name, 200), f"/documents/{document.id}")
         if document.problem:
@@ -278,13 +268,12 @@ async def document_page(document_id: str) -> None:
             kind_line(document)
         show_facts(document, await read_facts(seen.services, document))
         text = await seen.services.stored_text(document.text_hash)
-        with card(t("Text")):
-            heading(t("Text"))
+        with titled_card(t("Text")):
             pages_of(document, text or "")
 
 
 def kind_line(document: Document) -> None:
-    """What the document is, to be corrected."""
+    """Show the kind of a document, to be corrected."""
 
     async def save() -> None:
         now = await visit_to_change()
@@ -299,31 +288,19 @@ def kind_line(document: Document) -> None:
             )
         )
     with row():
-        kind = ui.input(t("Kind"), value=safe(document.kind, 60)).props("dense outlined maxlength=60")
+        kind = ui.input(t("Kind"), value=safe(document.kind, 60)).props(f"maxlength={LONGEST_KIND}")
         ui.button(t("Save kind"), on_click=save).props("flat")
 
 
 def show_facts(document: Document, facts: Sequence[Fact]) -> None:
-    """Every fact that was read, as a table; a click on its place opens the page."""
-    shown = {"count": AT_ONCE}
-
-    @ui.refreshable
-    def listed() -> None:
-        lines = [fact_line(document, fact) for fact in facts[: shown["count"]]]
-        grid([t("What"), t("Value"), t("Page"), t("Source")], lines, t("Facts"))
-        if shown["count"] < len(facts):
-            ui.button(t("Show all {facts}", facts=len(facts)), on_click=all_of_them).props("flat")
-
-    def all_of_them() -> None:
-        shown["count"] = len(facts)
-        listed.refresh()
-
+    """Show the facts that were read; a click on a place opens the page."""
     with card(t("Facts")):
         heading(many(len(facts), "fact"))
         if not facts:
             quiet(t("No labelled values were found in it. You can still ask about it."))
             return
-        listed()
+        columns = [t("What"), t("Value"), t("Page"), t("Source")]
+        paged_grid(columns, facts, partial(fact_line, document), t("Facts"), at_once=AT_ONCE)
 
 
 def fact_line(document: Document, fact: Fact) -> list[Shown]:
@@ -346,17 +323,62 @@ def fact_line(document: Document, fact: Fact) -> list[Shown]:
     return [fact.label, value, str(fact.page or ""), place]
 
 
-def ask_to_remove(document: Document) -> None:
-    async def remove() -> None:
-        window.close()
+async def ask_to_remove(document: Document) -> None:
+    warning = t("Its text, its facts and the answers based on it are deleted. This cannot be undone.")
+    question, yes = t("Remove this document?"), t("Remove the document")
+    if await ask_to_confirm(question, yes, document.name, warning, no=t("Keep")):
         await remove_documents((await visit_to_change()).services, RemoveDocuments(documents=(document.id,)))
         ui.navigate.to("/documents")
 
-    with ui.dialog(value=True) as window, ui.card().classes("tw-window"):
-        heading(t("Remove this document?"))
-        paragraph(document.name)
-        paragraph(t("Its text, its facts and the answers based on it are deleted. This cannot be undone."))
-        with row():
-            ui.space()
-            ui.button(t("Keep"), on_click=window.close).props("flat autofocus")
-            ui.button(t("Remove the document"), on_click=remove).props("color=negative unelevated")
+
+# ── reading files ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_waiting: WeakKeyDictionary[Any, dict[str, list[tuple[Path, str]]]] = WeakKeyDictionary()
+"""By server and person: the files to read, and their kind if the person named one."""
+
+
+def reading_key(visit: Visit) -> str:
+    return f"ingest {visit.person.id}"
+
+
+async def read_upload(visit: Visit, file: FileUpload, kind: str = "") -> Undertaking:
+    """Keep a file and read it; files that arrive in the meantime are read after it."""
+    waiting = _waiting.setdefault(visit.server, {}).setdefault(visit.person.id, [])
+    waiting.append((await keep_file(folder_of(visit), file), kind.strip()))
+
+    async def read(undertaking: Undertaking) -> list[DocumentsAdded]:
+        results: list[DocumentsAdded] = []
+        while waiting:
+            first = waiting[0][1]
+            paths = [path for path, kind in waiting if kind == first]
+            waiting[:] = [each for each in waiting if each[1] != first]
+
+            def watch(news: Any, undertaking: Undertaking = undertaking) -> None:
+                undertaking.done, undertaking.total = news.done, news.total
+                undertaking.said = f"Reading {Path(news.path).name}" if news.path else "Reading"
+
+            request = AddDocuments(paths=tuple(map(str, paths)), kind=first)
+            results.append(await add_documents(visit.services, request, watch=watch))
+        return results
+
+    return undertakings(visit).begin(reading_key(visit), "Reading", read)
+
+
+def make_folder(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+async def keep_file(folder: Path, file: FileUpload) -> Path:
+    """Store a file in a folder named by its content, so that files of the same name do not replace each other."""
+    digest = hashlib.sha256()
+    async for part in file.iterate():
+        digest.update(part)
+    path = folder / digest.hexdigest()[:16] / safe_name(file.name, "document")
+    if not await asyncio.to_thread(path.exists):
+        with temporary_folder(INCOMING, await asyncio.to_thread(make_folder, folder)) as incoming:
+            arrived = incoming / "file"
+            await file.save(arrived)
+            await asyncio.to_thread(path.parent.mkdir, exist_ok=True)
+            arrived.replace(path)  # whole or not at all: half a file would be taken for the same next time
+    return path

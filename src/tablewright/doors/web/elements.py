@@ -1,32 +1,45 @@
-"""Other people's text, shown as text: names, quotes, answers. Nothing here becomes HTML or Markdown."""
+"""What pages are built from: texts, cards, tables, forms, dialogs.
+
+Other people's text (names, quotes, answers) is shown as text. Nothing here becomes HTML or Markdown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
+from msgspec.inspect import Metadata, StructType, UnionType, type_info
 from nicegui import events, ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.domain.printable import printable
-from tablewright.doors.web.frame import frame, tell
+from tablewright.doors.web.frame import empty_state, frame, heading, say, tell
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.formats.reports.wording import link
+from tablewright.operations.operation import Request
+from tablewright.settings import Settings
+
+T = TypeVar("T")
+STAY = object()
+"""Returned by a choice of a dialog that leaves it open."""
 
 LONGEST = 200_000
 WORDS = "(event) => { event.preventDefault(); emit(event.target.querySelector('input').value); }"
 
 Shown: TypeAlias = str | Callable[[], object]
-"""A text, or what builds something where it is to stand."""
+"""A text, or a function that builds the content in its place."""
+
+for _field in (ui.input, ui.number, ui.select, ui.textarea):
+    _field.default_props("outlined dense")
 
 
 @contextmanager
 def journey(title: str, *, here: str, wide: bool = False) -> Iterator[None]:
-    """The frame of a journey's page, whose title may be somebody's question."""
+    """Build the frame of a page whose title may be a user's question."""
     with frame(safe(title, 120), here=here, wide=wide):
         yield
 
@@ -37,12 +50,12 @@ def safe(text: str, limit: int = 4_000) -> str:
 
 
 def paragraph(text: str, classes: str = "") -> ui.label:
-    """A paragraph; its line breaks stay."""
+    """Show a paragraph with its line breaks."""
     return ui.label(safe(text, LONGEST)).classes(f"tw-text {classes}".strip())
 
 
 def quiet(text: str) -> ui.label:
-    """What is true and needs no attention."""
+    """Show a remark that needs no attention."""
     return paragraph(text, "tw-muted tw-small")
 
 
@@ -51,15 +64,20 @@ def inline(text: str, tag: str = "span") -> TextElement:
 
 
 def outside(text: str, url: str) -> Element:
-    """A link to the web; what is no plain web address stays text."""
+    """Show a link to the web, or text if the address is not a plain web address."""
     if not link(url):
         return inline(text)
     shown = ui.link(safe(text, 300), url, new_tab=True).classes("tw-outside")
     return shown.props('rel="noopener noreferrer nofollow"')
 
 
+def link_to(text: str, path: str) -> Callable[[], object]:
+    """Return what shows a link to a page of this server, for a table's cell."""
+    return lambda: ui.link(safe(text, 200), path)
+
+
 def chip(text: str, kind: str = "") -> TextElement:
-    """A word or two about something; `kind` is high, medium, low or failed."""
+    """Show a word or two about something; `kind` is high, medium, low or failed."""
     return inline(text).classes(f"tw-chip tw-{kind}" if kind else "tw-chip")
 
 
@@ -70,13 +88,43 @@ def card(label: str = "") -> Element:
     return section
 
 
+@contextmanager
+def titled_card(title: str) -> Iterator[Element]:
+    with card(title) as section:
+        heading(title)
+        yield section
+
+
 def row() -> Element:
     return ui.element("div").classes("tw-row")
 
 
+def bullets(texts: Iterable[str], classes: str = "") -> None:
+    """Show texts as a list."""
+    with ui.element("ul").classes(f"tw-steps {classes}".strip()):
+        for text in texts:
+            with ui.element("li"):
+                inline("·")
+                inline(text)
+
+
+def busy(text: str) -> None:
+    """Show that something is under way."""
+    with row():
+        ui.spinner("dots", size="2em").props('aria-hidden="true"')
+        quiet(text)
+
+
+def problem_card(problem: str) -> Element:
+    """Show why something did not work; ways out go inside."""
+    with card(t("Problem")) as section:
+        chip(t("That did not work"), "failed")
+        paragraph(problem)
+    return section
+
+
 def grid(columns: Sequence[str], rows: Sequence[Sequence[Shown]], label: str) -> Element:
-    """A table of texts, which screen readers read as one. Where it is too wide it scrolls by itself; on a phone each
-    row becomes a block, with the names of the columns beside the values."""
+    """Show a table. If it is too wide, it scrolls by itself; on a phone each row becomes a block of labelled values."""
     with ui.element("div").classes("tw-scroll").props("tabindex=0 role=region") as box:
         box.props["aria-label"] = label
         with ui.element("table").classes("tw-grid tw-stack"):
@@ -89,6 +137,45 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[Shown]], label: str) ->
                         for column, value in zip(columns, line, strict=True):
                             show_cell(column, value)
     return box
+
+
+def paged_grid(
+    columns: Sequence[str], items: Sequence[T], line: Callable[[T], Sequence[Shown]], label: str, *, at_once: int
+) -> None:
+    """Show a table of the first items, with a button for more."""
+    shown = at_once
+
+    @ui.refreshable
+    def listed() -> None:
+        grid(columns, [line(item) for item in items[:shown]], label)
+        if shown < len(items):
+            more = min(shown, len(items) - shown)
+            ui.button(t("Show {at_once} more", at_once=more), on_click=show_more).props("flat")
+
+    def show_more() -> None:
+        nonlocal shown
+        shown *= 2
+        listed.refresh()
+
+    listed()
+
+
+def earlier_list(
+    title: str,
+    columns: Sequence[str],
+    items: Sequence[T],
+    line: Callable[[T], Sequence[Shown]],
+    *,
+    nothing: tuple[str, str, str],
+) -> None:
+    """Show what was begun before; `nothing` is an icon, a title and advice for when there is none."""
+    if items:
+        with titled_card(title):
+            paged_grid(columns, items, line, title, at_once=30)
+        return
+    icon, text, advice = nothing
+    with empty_state(text, icon):
+        ui.label(advice)
 
 
 def show_cell(column: str, value: Shown) -> None:
@@ -104,14 +191,14 @@ def show_cell(column: str, value: Shown) -> None:
 
 
 def bar(fraction: float | None, label: str) -> ui.linear_progress:
-    """How far something is; None: nobody knows."""
+    """Show progress; None is for an unknown fraction."""
     shown = ui.linear_progress(fraction or 0.0, show_value=False).props("rounded size=8px")
     shown.props["aria-label"] = label
     return shown.props("indeterminate") if fraction is None else shown
 
 
 def brief_button(label: str, icon: str, on_click: Callable[[], object] | None = None) -> ui.button:
-    """Only its icon where there is little room."""
+    """Show a button that shrinks to its icon on a small screen."""
     button = ui.button(label, icon=icon, on_click=on_click).props("outline").classes("tw-brief")
     button.props["title"] = label
     return button
@@ -125,11 +212,17 @@ def icon_button(icon: str, label: str, on_click: Callable[[], object]) -> ui.but
     return button
 
 
+def conversation_log() -> Element:
+    log = ui.element("div").classes("tw-talk").props("role=log aria-live=polite")
+    log.props["aria-label"] = t("Conversation")
+    return log
+
+
 def saying(
     label: str, button: str, then: Callable[[str], Awaitable[None]], *, placeholder: str = "", most: int = 2_000
 ) -> None:
-    """A line to type into and a button to send it. The words come with the event itself: told apart, they could come
-    later than it does."""
+    """Show a line to type into and a button to send it. The words come with the event, because they could
+    arrive after it."""
 
     async def sent(event: events.GenericEventArguments) -> None:
         words = str(event.args or "").strip()[:most]
@@ -141,31 +234,45 @@ def saying(
     form = ui.element("form").classes("tw-say")
     form.on("submit", sent, js_handler=WORDS)
     with form:
-        line = ui.input(label, placeholder=placeholder).props(f"outlined autofocus maxlength={most}")
+        line = ui.input(label, placeholder=placeholder).props(f"autofocus maxlength={most}", remove="dense")
         ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
 
 
-def dialog_buttons(window: ui.dialog, label: str, act: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    """Add the buttons that end a dialog: Cancel, and one for `act`, which submits it. Return what the second does: what
-    goes wrong is told, and the window stays with what was typed."""
+def limit_of(request: type[Request], name: str) -> int:
+    """Return the limit of a request's field: its longest text or largest number."""
+    declared = cast(StructType, type_info(request))
+    waiting = [next(field.type for field in declared.fields if field.name == name)]
+    limits: list[int] = []
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, Metadata):
+            waiting.append(kind.type)
+        elif isinstance(kind, UnionType):
+            waiting += kind.types
+        else:
+            limits += filter(None, (getattr(kind, "max_length", None), getattr(kind, "le", None)))
+    return limits[0]
 
-    async def do() -> None:
-        try:
-            await act()
-        except TablewrightError as error:
-            tell(error)
 
-    with ui.element("div").classes("tw-row tw-end"):
-        ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
-        ui.button(label, on_click=do).props("unelevated")
-    return do
+def question_box(label: str, example: str, refusal: str, *, most: int) -> ui.textarea:
+    """Show a large field for what a run starts from; `refusal` is for leaving it empty."""
+    field = ui.textarea(label, placeholder=example, validation={refusal: lambda value: bool(value and value.strip())})
+    field.props(f"autogrow autofocus maxlength={most} hide-bottom-space", remove="dense")
+    field.without_auto_validation()
+    return field
+
+
+def budget_note(settings: Settings) -> None:
+    """Say what a run may spend, if that is limited."""
+    if settings.budget is not None:
+        quiet(t("It may spend up to {budget} dollars.", budget=settings.texts["budget"]))
 
 
 def count_input(label: str, *, most: int, value: int | None = None) -> ui.number:
-    """A whole number from 1 up, or nothing; what is typed is refused rather than changed."""
+    """Show a field for a whole number from 1 up; a wrong entry is refused rather than changed."""
     refusal = t("From 1 to {most}", most=most)
     field = ui.number(label, value=value, validation={refusal: lambda value: is_count(value, most)})
-    return field.props(f"outlined dense hide-bottom-space max={most}").style("width: 150px")
+    return field.props(f"hide-bottom-space max={most}").style("width: 150px")
 
 
 def is_count(value: float | None, most: int) -> bool:
@@ -173,7 +280,7 @@ def is_count(value: float | None, most: int) -> bool:
 
 
 def count_of(field: ui.number) -> int | None:
-    """None where nothing was typed."""
+    """Return the number in a field, or None if it is empty."""
     if not field.validate():
         label = str(field.props["label"])
         raise UsageError(
@@ -183,5 +290,133 @@ def count_of(field: ui.number) -> int | None:
 
 
 def when(at: str | None) -> str:
-    """In the time zone of the server, to the minute."""
+    """Return a time in the server's time zone, to the minute."""
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d\u00a0%H:%M") if at else ""
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+NO_SPACE, TOO_LARGE = 507, 413
+"""Status of an upload when the disk is full, and when the file is larger than the server takes."""
+ON_THEIR_WAY = """
+<div><div v-for="file in props.files" :key="file.__key" class="tw-file">
+  <span>{{ file.name }}</span>
+  <span class="tw-muted">{{ file.__status === "uploaded" ? "arrived" : file.__progressLabel }}</span>
+</div></div>
+"""
+
+
+def file_drop(
+    label: str,
+    kinds: str,
+    *,
+    largest: int,
+    several: bool,
+    take: Callable[[events.UploadEventArguments], Awaitable[None]],
+    refuse: Callable[[], None],
+) -> ui.upload:
+    """Show where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
+
+    def lost(event: events.GenericEventArguments) -> None:
+        if event.args == NO_SPACE:
+            say(t("The disk of the server is full. Nothing of the file was kept. Free some space first."), good=False)
+        else:
+            say(t("The upload was interrupted. Choose the file again."), good=False)
+        uploader.run_method("removeQueuedFiles")
+
+    uploader = ui.upload(
+        multiple=several,
+        auto_upload=True,
+        max_files=None if several else 1,
+        max_file_size=largest,
+        on_upload=take,
+        on_rejected=refuse,
+    ).props(f'flat accept="{kinds}"')
+    with uploader.add_slot("header"), ui.element("div").classes("tw-row"):
+        with ui.element("label").classes("tw-choose"):
+            ui.icon("upload_file", size="24px").props('aria-hidden="true"')
+            inline(label)
+            chosen = ui.element("input").props(f'type=file accept="{kinds}"').classes("q-uploader__input absolute-full")
+            chosen.props.set_bool("multiple", several)
+            chosen.on("change", js_handler="(event) => props.addFiles([...event.target.files])")
+        stop = ui.button(t("Stop"), icon="close", on_click=lambda: uploader.run_method("abort")).props("flat dense")
+        stop.set_visibility(False)
+    uploader.add_slot("list", ON_THEIR_WAY)
+    uploader.on("start", lambda: stop.set_visibility(True), args=[])
+    uploader.on("finish", lambda: stop.set_visibility(False), args=[])
+    uploader.on("failed", lost, js_handler="(told) => emit(told?.xhr?.status ?? 0)")
+    if not several:  # ready for the next one, but not before the browser knows that this one has arrived
+        uploader.on("uploaded", lambda: uploader.run_method("reset"), args=[])
+    return uploader
+
+
+# ── dialogs ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def dialog(title: str, *, wide: bool = False, persistent: bool = False) -> Iterator[ui.dialog]:
+    """Build a window that asks for something; `answer_to` opens it."""
+    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide" if wide else "tw-dialog"):
+        if persistent:
+            window.props("persistent")
+        heading(title)
+        yield window
+
+
+async def answer_to(window: ui.dialog) -> Any:
+    """Open a dialog and return what is submitted to it, or None if it is closed."""
+    answer = await window
+    window.delete()
+    return answer
+
+
+def dialog_buttons(
+    window: ui.dialog, *choices: tuple[str, Any], cancel: str = "", look: str = "unelevated"
+) -> Callable[[], Awaitable[None]]:
+    """Add the buttons that end a dialog: Cancel, and one for each choice, of which the last stands out. Return the
+    action of the last.
+
+    A choice is a label and what to submit, or an async function that returns it. If that fails, a notice says why and
+    the dialog stays open with what was typed."""
+
+    def submit(choice: Any, button: ui.button) -> Callable[[], Awaitable[None]]:
+        async def do() -> None:
+            button.props("loading")
+            try:
+                answer = await choice() if callable(choice) else choice
+                if answer is not STAY:
+                    window.submit(answer)
+            except TablewrightError as error:
+                tell(error)
+            finally:
+                button.props(remove="loading")
+
+        return do
+
+    with ui.element("div").classes("tw-row tw-end"):
+        ui.button(cancel or t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
+        for number, (label, choice) in enumerate(choices, 1):
+            button = ui.button(label).props(look if number == len(choices) else "outline")
+            do = submit(choice, button)
+            button.on_click(do)
+    return do
+
+
+async def ask_to_confirm(question: str, yes: str, *details: str, no: str = "") -> bool:
+    with dialog(question) as window:
+        for line in details:
+            paragraph(line)
+        dialog_buttons(window, (yes, True), cancel=no, look="unelevated color=negative")
+    return bool(await answer_to(window))
+
+
+@contextmanager
+def open_window(title: str) -> Iterator[ui.dialog]:
+    """Open a window to look at, with a heading and a way out."""
+    with ui.dialog(value=True) as window, ui.card().classes("tw-window") as content:
+        content.props["aria-label"] = title
+        with row().classes("no-wrap"):
+            heading(safe(title, 200)).classes("tw-grow")
+            icon_button("close", t("Close"), window.close)
+        yield window
+    window.on("hide", window.delete)

@@ -13,9 +13,9 @@ from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, St
 from tablewright.domain.proposal import Operation, ProposalHead, Review
 from tablewright.domain.text import cell_text, shortened, show
 from tablewright.doors.web.elements import outside, paragraph
-from tablewright.doors.web.frame import heading, say, visit_now
+from tablewright.doors.web.frame import heading, say, visit_now, visit_to_write
 from tablewright.doors.web.grid_rows import is_disputed, is_over, is_own, stays_text
-from tablewright.doors.web.table_columns import ask_reason, visit_to_write
+from tablewright.doors.web.table_columns import ask_reason
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.errors import NotFound, UsageError
 from tablewright.messages.catalogue import PageText
@@ -46,13 +46,23 @@ REASONS: PageText[dict[str, str]] = {
     "error": "Something failed during the search.",
 }
 
+ACTS: PageText[tuple[tuple[str, str, str], ...]] = (
+    ("Accept", "accept", "check"),
+    ("Reject", "refuse", "close"),
+    ("Find this value", "fill", "search"),
+    ("Edit", "edit", "edit"),
+    ("Recheck", "recheck", "sync"),
+    ("This is wrong", "flag", "flag"),
+)
+"""Label, name in `Acts` and icon of each button."""
+
 Act = Callable[[], Awaitable[None]]
 
 
 class Acts(Noun, frozen=True, gc=True):
-    """What the person may do with the cell; None where they may not, or there is nothing to do."""
+    """What the person may do with the cell; None for what is not allowed or makes no sense."""
 
-    close: Callable[[], None]
+    close: Callable[[], object]
     recheck: Act | None = None
     flag: Act | None = None
     accept: Act | None = None
@@ -60,11 +70,11 @@ class Acts(Noun, frozen=True, gc=True):
     fill: Act | None = None
     edit: Act | None = None
     use: Callable[[int], Act] | None = None
-    """Takes what other sources say, by its place, in place of the value."""
+    """Replaces the value by that of other sources, by its place."""
 
 
 Passages: TypeAlias = Mapping[Evidence, tuple[str, str, str]]
-"""For each source: what stands before its quote, the quote, and what stands after it."""
+"""By source: the text before its quote, the quote, and the text after it."""
 
 
 async def read_passages(services: Services, cell: Cell) -> Passages:
@@ -83,8 +93,8 @@ def show_evidence(
     before: Cell | None = None,
     note: str = "",
 ) -> ui.label:
-    """Builds the panel inside the element that is open now. `name` says which row it is; `before` is what the table
-    has, where the cell is only proposed. Its heading can be focused."""
+    """Build the panel in the current element and return its heading, which can be focused. `name` says which row it is;
+    `before` is what the table has if the cell is only proposed."""
     verdicts = row_verdicts(steps)
     with ui.element("div").classes("tw-panel-top"):
         with ui.element("div").classes("tw-grow"):
@@ -124,6 +134,23 @@ def show_evidence(
     return top
 
 
+async def open_cell(table_id: str, row_id: RowId, name: str) -> None:
+    """Open a window with the evidence of a cell."""
+    visit = await visit_now()
+    table = await visit.table(table_id)
+    row, field = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
+    if row is None or field is None:
+        raise NotFound(t("That row no longer exists."))
+    cell = row.cell(name)
+    operation = await find_origin(visit.services, cell, row_id, name)
+    passages = await read_passages(visit.services, cell)
+    with ui.dialog(value=True) as window, ui.card().classes("tw-window"):
+        title = t("{name} · row {number}", name=cell_text(row.cell(table.key_field)) or t("Row"), number=row_id)
+        show_evidence(title, field, cell, operation.steps if operation else (), passages, Acts(close=window.close))
+        ui.link(t("Open the table"), f"/tables/{table.id}")
+    window.on("hide", window.delete)
+
+
 def show_value(cell: Cell, *, proposed: bool) -> None:
     with ui.element("div").classes("tw-row"):
         show_chip(cell)
@@ -158,7 +185,7 @@ def show_before(before: Cell, proposed: Cell) -> None:
 
 
 def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
-    """By page that something was read from: whether it was taken to be about the row."""
+    """Return, by page that was read, if it was taken to be about the row."""
     said = {"same": t("The page is about this row"), "unclear": t("The page may be about something else")}
     return {
         str(step.data["url"]): said[verdict] + (f": {step.data['doubt']}" if step.data.get("doubt") else "")
@@ -168,7 +195,7 @@ def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
 
 
 def show_identity(steps: Sequence[Step]) -> None:
-    """Pages that were taken for another's: what they say is not in the value."""
+    """Show pages that were taken to be about something else, so their values were not used."""
     told = [trace_text(step.detail) for step in steps if step.data.get("same_row") == "other"]
     if told:
         heading(t("Is it about this row?"), level=3)
@@ -200,7 +227,7 @@ def first_upper(words: str) -> str:
 
 
 def why(cell: Cell) -> list[str]:
-    """The reasons for the confidence, or for there being no value, in sentences."""
+    """Return the reasons for the confidence, or for a missing value, in sentences."""
     lines: list[str] = []
     if cell.status == "FAILED":
         lines.append(t(REASONS[cell.reason or "error"]))
@@ -228,22 +255,14 @@ def why(cell: Cell) -> list[str]:
 
 def show_acts(acts: Acts) -> None:
     with ui.element("div").classes("tw-row"):
-        if acts.accept:
-            ui.button(t("Accept"), icon="check", on_click=acts.accept).props("unelevated dense padding='4px 12px'")
-        if acts.refuse:
-            ui.button(t("Reject"), icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
-        if acts.fill:
-            ui.button(t("Find this value"), icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
-        if acts.edit:
-            ui.button(t("Edit"), icon="edit", on_click=acts.edit).props("outline dense padding='4px 12px'")
-        if acts.recheck:
-            ui.button(t("Recheck"), icon="sync", on_click=acts.recheck).props("outline dense padding='4px 12px'")
-        if acts.flag:
-            ui.button(t("This is wrong"), icon="flag", on_click=acts.flag).props("outline dense padding='4px 12px'")
+        for label, name, icon in ACTS:
+            if act := getattr(acts, name):
+                look = "unelevated" if name == "accept" else "outline"
+                ui.button(t(label), icon=icon, on_click=act).props(f"{look} dense padding='4px 12px'")
 
 
 def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "") -> None:
-    """`verdict`: whether the page was taken to be about the row."""
+    """Show a source and its quote; `verdict` says if its page was taken to be about the row."""
     with ui.element("article").classes("tw-source"):
         with ui.element("div").classes("tw-row"):
             outside(source.title or source.domain or source.origin, source.origin)
@@ -266,7 +285,7 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
 
 
 async def passage(services: Services, source: Evidence) -> tuple[str, str, str]:
-    """The quote as it stands in the stored text, with what is around it; alone where the text is not kept."""
+    """Return the quote with the stored text around it, or alone if the text is not stored."""
     stored = await services.stored_text(source.content_hash) if source.content_hash else None
     place = locate_evidence(source, stored) if stored else None
     if stored is None or place is None:
@@ -297,7 +316,7 @@ WIDTH = 440
 
 
 class CellPanel:
-    """`at` is the cell that it shows."""
+    """The evidence of the clicked cell, beside the grid; `at` is that cell."""
 
     def __init__(self, page: OpenTable) -> None:
         self._page = page
@@ -321,7 +340,7 @@ class CellPanel:
         ui.run_javascript("tablewright.panel.start()")
 
     def watch(self) -> None:
-        """Once the grid is there."""
+        """Tell the grid when the panel is closed; called once the grid exists."""
         self._opened = ui.label().classes("tw-unseen").props("role=status")
         self._drawer.on_value_change(lambda event: None if event.value else self._page.grid.leave_panel())
 
@@ -422,7 +441,7 @@ class CellPanel:
         )
 
     def _act(self, act: Callable[[RowId, str], Awaitable[None]], row_id: RowId, name: str) -> Act:
-        """Outside of the panel: what it opens stays when the panel shows another cell."""
+        """Run an action outside of the panel, so that a dialog stays when the panel shows another cell."""
 
         async def do() -> None:
             with self._client.content:
@@ -437,7 +456,7 @@ class CellPanel:
         await self._page.ask(self._page.table.field(name), row_ids=[row_id], single=True)
 
     async def _flag(self, row_id: RowId, name: str) -> None:
-        """What is wrong with it steers the next look for it, which may begin at once."""
+        """Flag a cell; the reason guides the next search, which may begin at once."""
         field = self._page.table.field(name)
         may_look = field is not None and field.is_asked and not self._page.run.is_running
         reason, look = await ask_reason(may_look=may_look)
@@ -449,7 +468,7 @@ class CellPanel:
             await self._page.look_again(field, [row_id])
 
     async def _use_other(self, row_id: RowId, name: str, number: int) -> None:
-        """What another source says, in place of the value; the two change places."""
+        """Swap the value with that of another source."""
         visit = await visit_to_write(self._page.table.id)
         changes = visit.services.changes
         row = (await visit.services.rows_by_id(self._page.table.id, [row_id]))[row_id]

@@ -8,29 +8,30 @@ from tablewright.domain.fieldspec import split_columns
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
-    bar,
+    budget_note,
     card,
     chip,
     count_input,
     count_of,
     grid,
     journey,
+    limit_of,
     outside,
     paragraph,
+    question_box,
     quiet,
     row,
+    titled_card,
 )
-from tablewright.doors.web.frame import about, heading, or_missing, say, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import with_page
+from tablewright.doors.web.frame import or_missing, visit, visit_now, visit_to_run
+from tablewright.doors.web.live import FollowedRun
 from tablewright.doors.web.words import many, t
-from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.find import FindMore, FoundRef, StartFind, find_more, get_found, start_find
-from tablewright.services import Run
 
-LONGEST = 2_000
 SHOWN = 100
-"""Things set aside, and pages, that are listed."""
+"""The most pages, and things left out, that are listed."""
+PROGRESS: PageText[str] = "Progress of the search"
 STATUS: PageText[dict[ListingStatus, tuple[str, str]]] = {
     "planned": ("planned", "medium"),
     "running": ("in progress", "medium"),
@@ -59,33 +60,30 @@ def find_form(seen: Visit) -> None:
         button.disable()
         try:
             request = StartFind(
-                question=words[:LONGEST],
+                question=words,
                 fields=tuple(split_columns(columns.value or "")),
                 where=where.value or "",
                 rows=count_of(rows) or DEFAULT_ROWS,
                 fill=bool(fill.value),
             )
             started = await start_find(now.services, request)
-        except UsageError as error:
-            say(str(error), good=False)
-            return
         finally:
             button.enable()
         ui.navigate.to(f"/tables/{started.table_id}/found")
 
     with card(t("What to find")), ui.element("form").classes("tw-column").on("submit.prevent", begin):
-        question = ui.textarea(
+        question = question_box(
             t("What do you want a table of?"),
-            placeholder=t("Nordic fintechs with more than 100 staff"),
-            validation={t("Describe what to find."): lambda value: bool(value and value.strip())},
-        ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
-        question.without_auto_validation()
-        columns = ui.input(
-            t("Columns, starting with the name"), placeholder=t("Name, Country, Staff:number, CEO")
-        ).props("outlined")
-        where = ui.input(t("Conditions that every row must meet"), placeholder=t("Staff > 100")).props("outlined")
+            t("Nordic fintechs with more than 100 staff"),
+            t("Describe what to find."),
+            most=limit_of(StartFind, "question"),
+        )
+        columns = ui.input(t("Columns, starting with the name"), placeholder=t("Name, Country, Staff:number, CEO"))
+        where = ui.input(t("Conditions that every row must meet"), placeholder=t("Staff > 100"))
+        for field in (columns, where):
+            field.props(remove="dense")
         with row():
-            rows = count_input(t("Max. rows"), value=DEFAULT_ROWS, most=MOST_ROWS)
+            rows = count_input(t("Max. rows"), value=DEFAULT_ROWS, most=limit_of(StartFind, "rows"))
             fill = ui.checkbox(t("Look up values that are missing from the lists"), value=True)
             ui.space()
             button = ui.button(t("Find rows"), icon="manage_search").props("type=submit unelevated")
@@ -96,8 +94,7 @@ def find_form(seen: Visit) -> None:
                     "whether they fit your description."
                 )
             )
-        if seen.services.settings.budget is not None:
-            quiet(t("It may spend up to {budget} dollars.", budget=seen.services.settings.texts["budget"]))
+        budget_note(seen.services.settings)
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -109,48 +106,21 @@ async def found_page(table_id: str) -> None:
     seen = visit()
     found = await get_found((await visit_now()).services, FoundRef(table=table_id))
     with journey(found.question, here="/"):
-        await OpenSearch(seen, found).show()
+        page = OpenSearch(seen, found)
+        await page.show(t("Search"), found.table_id, page.show_account)
 
 
-class OpenSearch:
+class OpenSearch(FollowedRun):
+    progress_label = PROGRESS
+
     def __init__(self, seen: Visit, found: FoundRows) -> None:
-        self.seen = seen
+        super().__init__(seen)
         self.found = found
-        self.run: Run | None = None
-        self.doing = ""
-        self.fraction: float | None = None
 
-    async def show(self) -> None:
-        about(self.found.table_id)
-        await self.look_for_run()
-        self.head = ui.refreshable(self.show_head)
-        self.state = ui.refreshable(self.show_state)
-        self.account = ui.refreshable(self.show_account)
-        with card(t("Search")):
-            self.head()
-            self.state()
-        self.account()
-        if self.is_running and self.run is not None:
-            with_page(self.follow(self.run.id))
-
-    async def look_for_run(self) -> None:
+    async def read(self) -> None:
+        self.found = await get_found(self.seen.services, FoundRef(table=self.found.table_id))
         runs = await self.seen.services.jobs.all(self.found.table_id, limit=20)
         self.run = next((run for run in runs if run.kind == "find"), None)
-
-    @property
-    def is_running(self) -> bool:
-        return self.run is not None and self.run.status == "running"
-
-    async def follow(self, run_id: str) -> None:
-        async for event in self.seen.services.jobs.watch(run_id):
-            news = event.progress
-            self.doing = news.detail
-            self.fraction = news.fraction if news.total else None
-            self.state.refresh()
-        self.found = await get_found(self.seen.services, FoundRef(table=self.found.table_id))
-        await self.look_for_run()
-        for part in (self.head, self.state, self.account):
-            part.refresh()
 
     def show_head(self) -> None:
         found = self.found
@@ -171,15 +141,9 @@ class OpenSearch:
         await find_more(now.services, FindMore(table=self.found.table_id, rows=min(rows, MOST_ROWS)))
         ui.navigate.reload()
 
-    def show_state(self) -> None:
-        if self.is_running:
-            bar(self.fraction, t("Progress of the search"))
-            paragraph(self.doing).props("aria-live=polite")
-
     def show_account(self) -> None:
         found = self.found
-        with card(t("Completeness")):
-            heading(t("Completeness"))
+        with titled_card(t("Completeness")):
             paragraph(found.completeness)
             if found.problem:
                 paragraph(t("Ended early: {problem}", problem=found.problem))
@@ -193,24 +157,14 @@ class OpenSearch:
                 quiet(assumption)
             if found.left_over:
                 paragraph(t("{left_over} more were found that are in no row.", left_over=found.left_over))
-        if found.undecided:
-            with card(t("Not decided")):
-                heading(t("Not decided"))
-                grid(
-                    [t("Row"), t("Why")],
-                    [[each.name, each.reason] for each in found.undecided[:SHOWN]],
-                    t("Not decided"),
-                )
-        if found.aside:
-            with card(t("Left out")):
-                heading(t("Left out"))
-                grid([t("Name"), t("Why")], [[each.name, each.reason] for each in found.aside[:SHOWN]], t("Left out"))
-        self.show_sources()
-
-    def show_sources(self) -> None:
-        found = self.found
-        with card(t("Pages read")):
-            heading(t("Pages read"))
+        for title, what, things in (
+            (t("Not decided"), t("Row"), found.undecided),
+            (t("Left out"), t("Name"), found.aside),
+        ):
+            if things:
+                with titled_card(title):
+                    grid([what, t("Why")], [[each.name, each.reason] for each in things[:SHOWN]], title)
+        with titled_card(t("Pages read")):
             for query in found.queries:
                 quiet(t("Searched “{query}”", query=query))
             for query, why in found.failed_queries.items():

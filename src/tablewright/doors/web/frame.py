@@ -1,12 +1,12 @@
-"""What all pages have in common: the header, light and dark, who is visiting, and how errors are told.
+"""The frame of all pages: header, light and dark, the visitor, notices and errors.
 
     @ui.page("/things", title="Things · Tablewright")
     async def things_page() -> None:
         with frame("Things", here="/things"):
             ui.label("…")
 
-Texts that came from outside are shown with `elements.paragraph`, never as HTML or Markdown. The classes in
-`files/tablewright.css` (tw-card, tw-muted, tw-empty, …) take the place of a CSS framework.
+Show texts from outside with `elements.paragraph`, never as HTML or Markdown. The classes in `files/tablewright.css`
+(tw-card, tw-muted, tw-empty, …) replace a CSS framework.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ PLACES: PageText[tuple[tuple[str, str, str], ...]] = (
 
 
 def visit() -> Visit:
-    """Whoever has the page open, as they were when they opened it."""
+    """Return the visitor, with the permissions they had when they opened the page."""
     server: FastAPI = pages.state.server
     request = context.client.request
     return Visit(request.state.person, server.state.services, "page")
 
 
 async def visit_now() -> Visit:
-    """The same, with what the person may do by now: for whatever writes, costs money or reads a table anew."""
+    """Return the visitor with current permissions: for what writes, costs money or reads a table again."""
     seen = visit()
     if seen.person.id == "owner":
         return seen
@@ -75,21 +75,30 @@ async def visit_now() -> Visit:
 
 
 async def visit_to_change() -> Visit:
-    """The same, for a person who may write; others are told that they may not."""
+    """Return the visitor, or raise Forbidden if they may not write."""
     seen = await visit_now()
     seen.must_change()
     return seen
 
 
+async def visit_to_write(table_id: str, *, runs: bool = False) -> Visit:
+    """Return the visitor, or raise if they may not change a table they see, or with `runs` start work on it."""
+    seen = await visit_to_change()
+    await seen.table(table_id)
+    if runs:
+        seen.must_run()
+    return seen
+
+
 async def visit_to_run() -> Visit:
-    """The same, for a person who may start what costs money."""
+    """Return the visitor, or raise Forbidden if they may not start what costs money."""
     seen = await visit_now()
     seen.must_run()
     return seen
 
 
 async def visit_to_administer() -> Visit:
-    """The same, for an admin."""
+    """Return the visitor, or raise Forbidden unless they are an admin."""
     seen = await visit_now()
     seen.must_administer()
     return seen
@@ -100,14 +109,14 @@ _tables: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 
 
 def about(table_id: str) -> None:
-    """Which table the open page shows: whoever loses it, loses the page."""
+    """Note the table of the open page: a person who loses it loses the page."""
     if table_id:
         _tables[context.client] = table_id
 
 
 async def load_anew_with_less() -> None:
-    """What a page shows was decided when it was opened: whoever may do less by now, or may no longer see the table that
-    it is about, is shown what is left. A table that is lost elsewhere leaves alone what is being typed here."""
+    """Reload the page if the visitor may do less than when it was opened, or no longer sees its table. Losing another
+    table leaves alone what is being typed here."""
     table_id = _tables.get(context.client)
     try:
         now = (await visit_now()).person
@@ -120,8 +129,8 @@ async def load_anew_with_less() -> None:
 
 @contextmanager
 def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> Iterator[None]:
-    """The header, and inside the `with` the page itself. `here` is the place of PLACES that the page belongs to; a
-    `wide` page uses the whole window and no heading; one that `tells` shows a notice of what goes wrong later."""
+    """Build the header, and the page inside the `with`. `here` is its place in PLACES; a `wide` page uses the whole
+    window and has no heading; one that `tells` shows notices of later errors."""
     ui.colors(primary="#0f6b62", secondary="#4a5a6a", accent="#8a5a00", positive="#1d7a3a", negative="#b3261e")
     for sheet in ("tablewright", "journeys"):
         ui.add_head_html(f'<link rel="stylesheet" href="/page-files/{sheet}.css">')
@@ -185,8 +194,7 @@ def place(name: str, path: str, icon: str, *, is_here: bool) -> None:
 
 
 def tell(error: Exception) -> None:
-    """What went wrong, what was kept, what to do. Of an error that nobody foresaw, only that there was one: its text
-    is for the log."""
+    """Show what went wrong, what was kept and what to do. The text of an unexpected error is only for the log."""
     error = disk_full(error) or error
     if isinstance(error, TablewrightError):
         lines = [hidden(public_words(error)), *what_next(error)]
@@ -201,20 +209,19 @@ def tell(error: Exception) -> None:
 
 
 def what_next(error: TablewrightError) -> list[str]:
-    """What was kept and what to do; advice that names a command is for those who sit at a terminal, and what they set
-    in the environment is set on the page here."""
+    """Return what was kept and what to do. Commands are left out; environment variables become the settings page."""
     lines = [t(IN_SETTINGS) if "TABLEWRIGHT_" in line else line for line in (error.kept, error.advice)]
     return [hidden(line) for line in lines if line and "`tablewright " not in line]
 
 
 def hidden(text: str) -> str:
-    """Without the folders of the server's disk."""
+    """Remove the folders of the server's disk from a text."""
     server: FastAPI = pages.state.server
     return hider(server.state.services.settings)(text)
 
 
 def say(message: str, *, good: bool = True) -> None:
-    """What was done, in a sentence."""
+    """Show a notice of what was done."""
     ui.notification(
         message,
         type="positive" if good else "warning",
@@ -226,7 +233,7 @@ def say(message: str, *, good: bool = True) -> None:
 
 
 def show_page_error(error: Exception) -> None:
-    """In place of a page that could not be built."""
+    """Build what is shown instead of a page that failed."""
     with frame(t("This did not work"), here="", tells=False), ui.element("section").classes("tw-empty"):
         if isinstance(error, TablewrightError):
             ui.label(hidden(public_words(error))).classes("tw-h2")
@@ -238,8 +245,8 @@ def show_page_error(error: Exception) -> None:
 
 
 def or_missing(page: Callable[P, Awaitable[None]]) -> Callable[P, Awaitable[None]]:
-    """Around a page about one thing, which it looks for before it shows anything: where the thing is not there, or not
-    for this person, the answer is 404 and says so."""
+    """Answer 404 if the thing that a page is about does not exist for this person; the page reads it before it shows
+    anything."""
 
     @wraps(page)
     async def shown(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -258,7 +265,7 @@ def heading(title: str, *, level: int = 2) -> ui.label:
 
 @contextmanager
 def empty_state(title: str, icon: str) -> Iterator[None]:
-    """Says what to do where there is nothing yet; the ways to do it go inside."""
+    """Say that there is nothing yet; what to do goes inside."""
     with ui.element("section").classes("tw-empty"):
         ui.icon(icon, size="40px").props('aria-hidden="true"').classes("tw-muted")
         heading(title)

@@ -1,4 +1,4 @@
-"""Rows as the grid shows them: what the table has, and over it what an open proposal says."""
+"""Rows as the grid shows them: the table's cells, covered by those of open proposals."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ EVERYONE = ""
 
 
 class RowQuery(Noun, frozen=True):
-    """Which rows of a table somebody looks at. `view` is another word for everybody, and whenever they look anew. Of
-    the `proposals`, the newest first, each cell is shown over the table's own."""
+    """The rows that a page shows. `view` differs for each page and each reading. Cells of the `proposals`, the newest
+    first, cover the table's own."""
 
     table_id: str
     proposals: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class RowQuery(Noun, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """All rows, in the order of the table."""
+        """True for all rows in the order of the table."""
         return not (self.is_filtered or self.sort)
 
     @property
@@ -70,7 +70,7 @@ class RowQuery(Noun, frozen=True):
 
 
 def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
-    """As the browser says it, in its requests and in what it tells."""
+    """Read a query as the browser sends it."""
     try:
         return RowQuery(
             table_id=table_id,
@@ -87,8 +87,8 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> RowQuery:
 
 
 class MatchingRows(Noun, frozen=True, gc=True):
-    """The numbers of the wanted rows in their order, and how many others could not be compared: amounts in these
-    `currencies` with one of another, and values that are not known exactly enough, as dates may be."""
+    """The wanted rows in order, and how many could not be compared: amounts in these `currencies` with one of another,
+    and values that are not exact enough, such as some dates."""
 
     row_ids: array[int]
     unlike_amounts: int = 0
@@ -97,7 +97,7 @@ class MatchingRows(Noun, frozen=True, gc=True):
 
     @property
     def note(self) -> str:
-        """What the filters could not tell, in the language of the page; "" where they could tell of every row."""
+        """Say which rows the filters could not decide, or ""."""
         notes = []
         if self.unlike_amounts:
             notes.append(
@@ -120,10 +120,10 @@ class MatchingRows(Noun, frozen=True, gc=True):
 
 
 class RowOrders:
-    """The numbers of the wanted rows, in their order, so that the grid can ask for the rows 5,000 to 5,200.
+    """Remember the order of wanted rows, so that the grid can ask for rows 5,000 to 5,200.
 
-    Each person has their own: one who asks for many different orders gives up their older ones, never another's. The
-    order of a whole table as it comes is the same for all."""
+    Each person has their own: many different orders displace that person's older ones, never another's. All people
+    share the order of a plain table."""
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._kept_bytes = kept_bytes
@@ -197,7 +197,7 @@ async def find_rows(services: Services, wanted: RowQuery) -> MatchingRows:
 
 
 async def sort_rows(services: Services, wanted: RowQuery, row_ids: Sequence[RowId]) -> list[RowId]:
-    """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
+    """Sort by the present or proposed values: numbers before words, empty cells last in both directions."""
     keys: dict[RowId, tuple[int, str, float, str]] = {}
     written: dict[RowId, str] = {}
     staying: set[RowId] = set()
@@ -241,19 +241,19 @@ def sort_key(cell: Cell) -> tuple[int, str, float, str]:
 
 
 class Laid(Noun, frozen=True):
-    """What of a proposed cell says whether its row is wanted."""
+    """The part of a proposed cell that decides if its row is wanted."""
 
     marks: frozenset[str]
     value: Value
     text: str
-    """Only where something is looked for."""
+    """Empty unless a text is searched."""
     at: str | None
     is_found: bool
 
 
 @dataclass
 class Incomparable:
-    """Rows that meet every other condition and of which one cannot be told."""
+    """Counts of rows that meet every other condition but one that cannot be decided."""
 
     amounts: int = 0
     currencies: set[str] = field(default_factory=set)
@@ -268,8 +268,8 @@ class Incomparable:
 
 
 async def keeper(services: Services, table: Table, wanted: RowQuery, unlike: Incomparable) -> Callable[[Row], bool]:
-    """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace. Rows that
-    cannot be compared are not wanted, and are counted in `unlike`."""
+    """Return a test for wanted rows. A proposed cell counts instead of the one it would replace; rows that cannot be
+    compared are not wanted, and are counted in `unlike`."""
     names = [field.name for field in table.shown_fields]
     needle = wanted.find.casefold()
     proposed = await laid_over(services, wanted)
@@ -311,7 +311,7 @@ async def proposed_fields(services: Services, proposals: Sequence[str]) -> list[
 
 
 def laid_on(row: Row, proposed: Mapping[RowId, Mapping[str, Laid]]) -> dict[str, Laid]:
-    """What is shown over the cells of a row."""
+    """Return the proposed cells that cover those of a row."""
     return {
         name: laid
         for name, laid in proposed.get(row.id, {}).items()
@@ -324,13 +324,13 @@ def marks_at(row: Row, name: str, over: Mapping[str, Laid]) -> frozenset[str]:
 
 
 def marks(cell: Cell, *, proposed: bool = False) -> frozenset[str]:
-    """All by which a cell can be looked for."""
+    """Return all marks by which a cell can be found."""
     also = {"stale": cell.stale, "disputed": is_disputed(cell), "proposed": proposed, "empty": cell.value is None}
     return frozenset({mark(cell), *(name for name, is_so in also.items() if is_so)})
 
 
 async def count_marks(services: Services, table: Table, proposals: tuple[str, ...]) -> dict[str, int]:
-    """By mark, the rows that have a cell with it; under "" all rows."""
+    """Count rows by the marks of their cells; "" counts all rows."""
     names = [field.name for field in table.shown_fields]
     proposed = await laid_over(services, RowQuery(table_id=table.id, proposals=proposals))
     counts = dict.fromkeys(map(str, ONLY), 0)
@@ -348,7 +348,7 @@ async def count_marks(services: Services, table: Table, proposals: tuple[str, ..
 
 
 async def laid_over(services: Services, wanted: RowQuery) -> dict[RowId, dict[str, Laid]]:
-    """The open cells of the proposals, by row and column."""
+    """Return the open cells of the proposals, by row and column."""
     found: dict[RowId, dict[str, Laid]] = {}
     async for operation in open_operations(services, wanted.proposals):
         cell = operation.cell
@@ -378,15 +378,15 @@ def stays_text(proposed: Cell) -> str:
 
 
 class RowBlock(NamedTuple):
-    """Rows as the grid takes them. `done` is how many of the wanted ones these are, with those that are gone by now:
-    long rows make a short block."""
+    """Rows for the grid. `done` counts the wanted rows that they cover, including removed ones: long rows make a short
+    block."""
 
     rows: list[dict[str, Any]]
     done: int
 
 
 async def block(services: Services, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]) -> RowBlock:
-    """These rows, from the first, as many as fit into a reply."""
+    """Read rows from the first on, as many as fit into a reply."""
     names = [field.name for field in table.shown_fields]
     found: list[dict[str, Any]] = []
     done = size = 0
@@ -407,7 +407,7 @@ async def block(services: Services, table: Table, proposals: Sequence[str], row_
 
 
 def size_of(drawn: dict[str, Any]) -> int:
-    """About how many bytes a row has on its way to the browser."""
+    """Estimate the bytes of a row on its way to the browser."""
     return sum(CELL_BYTES + len(cell["text"]) + len(cell.get("whole", "")) for cell in drawn["cells"].values())
 
 
@@ -423,7 +423,7 @@ async def proposed_cells(
 async def open_operations(
     services: Services, proposals: Sequence[str], *, row_ids: Sequence[RowId] | None = None, field: str = ""
 ) -> AsyncIterator[Operation]:
-    """What of the proposals waits for a decision; of two for one cell, the newer comes last."""
+    """Yield operations that wait for a decision; of two for one cell, the newer comes last."""
     for proposal_id in reversed(proposals):
         after = (0, "")
         while True:
@@ -449,7 +449,7 @@ def shown_row(row: Row, names: Sequence[str], proposed: dict[str, Cell]) -> dict
 
 
 def shown(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
-    """A cell as the grid draws it: its text, its mark, and what is told when the pointer rests on it."""
+    """Return a cell as the grid draws it: text, mark and tooltip."""
     content = cell_text(cell)
     view: dict[str, Any] = {"text": shortened(content, LONGEST), "mark": mark(cell), "note": note(cell, proposed)}
     if proposed:
@@ -479,12 +479,12 @@ def mark(cell: Cell) -> str:
 
 
 def is_own(cell: Cell) -> bool:
-    """Given or typed by a person: taken as true, so there is nothing to be sure or unsure of."""
+    """Return True for a cell given or typed by a person, which is taken as true."""
     return cell.status == "ENRICHED" and cell.shown_basis == "given"
 
 
 def is_disputed(cell: Cell) -> bool:
-    """Sources disagree, and nobody has decided between them."""
+    """Return True if sources disagree and no person has decided."""
     return bool(cell.conflict) and not is_own(cell)
 
 

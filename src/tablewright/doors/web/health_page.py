@@ -15,10 +15,11 @@ from tablewright.doors.web.elements import (
     chip,
     grid,
     journey,
+    link_to,
     paragraph,
     quiet,
     row,
-    safe,
+    titled_card,
     when,
 )
 from tablewright.doors.web.frame import heading, visit_now
@@ -69,11 +70,9 @@ async def health_page() -> None:
                 checks(found)
             else:
                 quiet(t("Only admins can see what is configured and reachable."))
-        with card(t("Workers")):
-            heading(t("Workers"))
+        with titled_card(t("Workers")):
             await workers()
-        with card(t("Schedules")):
-            heading(t("Schedules"))
+        with titled_card(t("Schedules")):
             await schedules(looked=False)
         if seen.person.may_administer:
             show_settings(seen.services.settings, hider_for(seen.person, seen.services.settings))
@@ -134,9 +133,7 @@ async def show_schedules(*, looked: bool) -> None:
 
 
 def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
-    def table() -> None:
-        ui.link(safe(names.get(schedule.table_id, schedule.table_id), 80), f"/tables/{schedule.table_id}")
-
+    table = link_to(names.get(schedule.table_id, schedule.table_id), f"/tables/{schedule.table_id}")
     return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or t("not yet")]
 
 
@@ -146,7 +143,5 @@ def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
     shown = settings.shown
     for name, declared in sorted(DECLARED.items(), key=lambda each: getattr(settings, each[0]) == each[1].default):
         lines.append([name, hide(shown[name]) or "—", declared.help])
-    with card(t("Settings")):
-        heading(t("Settings"))
-        with ui.expansion(t("All settings")).props("dense"):
-            grid([t("Setting"), t("Value"), t("Meaning")], lines, t("Settings"))
+    with titled_card(t("Settings")), ui.expansion(t("All settings")).props("dense"):
+        grid([t("Setting"), t("Value"), t("Meaning")], lines, t("Settings"))

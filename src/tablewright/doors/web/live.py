@@ -1,13 +1,14 @@
-"""What a page sets going and does not wait for.
+"""Work that a page starts and does not wait for, and runs that it follows.
 
-An `Undertaking` goes on when the page is closed, and whoever opens the page again finds it. What only feeds the page,
-such as watching a run, ends with it.
+An `Undertaking` goes on after the page is closed, and the page finds it when it is opened again. Watching a run ends
+with the page.
 """
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from pathlib import Path
@@ -16,15 +17,22 @@ from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
 
+from tablewright.domain.feed import Progress
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.elements import bar, card, paragraph
+from tablewright.doors.web.frame import about, say, visit, visit_to_run
+from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
+from tablewright.services import Run
 
 KEPT = 200
 """Undertakings that are remembered after they have ended."""
+OFTEN = 0.4
+"""Seconds between two updates of a page that follows a run."""
 
 
 class Undertaking:
-    """`said` is what it does at the moment; `problem` why it came to nothing, in words for people."""
+    """`said` names the current step; `problem` says why it failed, in words for people."""
 
     def __init__(self, said: str) -> None:
         self.said = said
@@ -36,7 +44,7 @@ class Undertaking:
 
     @property
     def fraction(self) -> float | None:
-        """None while nobody knows how much there is."""
+        """The part that is done, or None while the total is unknown."""
         return min(1.0, self.done / self.total) if self.total else None
 
     async def run(self, work: Callable[[Undertaking], Awaitable[Any]]) -> None:
@@ -52,13 +60,13 @@ class Undertaking:
 
 
 class Undertakings:
-    """Of one server, by key: the newest of each."""
+    """The newest undertaking of each key on one server."""
 
     def __init__(self) -> None:
         self._all: dict[str, Undertaking] = {}
 
     def begin(self, key: str, said: str, work: Callable[[Undertaking], Awaitable[Any]]) -> Undertaking:
-        """The one that is under way, if there is one: nothing is done twice at a time."""
+        """Start the work, or return what is under way: nothing is done twice at a time."""
         known = self._all.pop(key, None)
         if known is not None and not known.ended:
             self._all[key] = known
@@ -82,12 +90,34 @@ _of_servers: WeakKeyDictionary[Any, Undertakings] = WeakKeyDictionary()
 
 
 def undertakings(visit: Visit) -> Undertakings:
-    """Of the server that serves them."""
+    """Return the undertakings of the server that was visited."""
     return _of_servers.setdefault(visit.server, Undertakings())
 
 
+def follow_undertaking(
+    key: str, show: Callable[[Undertaking | None], object], then: Callable[[], Awaitable[object]]
+) -> None:
+    """Show an undertaking again while it is under way, by whichever page it was started; call `then` when it ends."""
+    under_way = undertakings(visit())
+    shown = ui.refreshable(lambda: show(under_way.get(key)))
+    before = under_way.get(key), not under_way.under_way(key)
+
+    async def look() -> None:
+        nonlocal before
+        now = under_way.get(key), not under_way.under_way(key)
+        if now[1] and now == before:
+            return
+        before = now
+        shown.refresh()
+        if now[1]:
+            await then()
+
+    shown()
+    ui.timer(0.6, look)
+
+
 def with_page(work: Coroutine[Any, Any, None]) -> None:
-    """Does it as long as the page is open."""
+    """Run until the page is closed."""
     client = ui.context.client
     task = background_tasks.create(work, name="feeds a page", context=client)
 
@@ -97,8 +127,88 @@ def with_page(work: Coroutine[Any, Any, None]) -> None:
     client.on_delete(stop)
 
 
+class FollowedRun:
+    """A page about something that a run works on: its status and buttons, how far the run is, and the parts of the
+    page that are shown again when something is finished. Subclasses say how to read and show it."""
+
+    progress_label = ""
+
+    def __init__(self, seen: Visit) -> None:
+        self.seen = seen
+        self.run: Run | None = None
+        self.doing = ""
+        self.fraction: float | None = None
+
+    async def read(self) -> None:
+        """Read the thing again, and the run that works on it."""
+        raise NotImplementedError
+
+    def show_head(self) -> None:
+        """Show the status and the buttons, apart from what changes all the time: a button must not be replaced under
+        the finger."""
+        raise NotImplementedError
+
+    def take(self, news: Progress) -> bool:
+        """Note what a run reports; True if a part of its work is finished."""
+        self.doing = news.detail
+        return False
+
+    @property
+    def is_running(self) -> bool:
+        return self.run is not None and self.run.status == "running"
+
+    async def show(self, title: str, table_id: str, *parts: Callable[[], object]) -> None:
+        about(table_id)
+        await self.read()
+        self.head, self.state = ui.refreshable(self.show_head), ui.refreshable(self.show_state)
+        self.parts = [ui.refreshable(part) for part in parts]
+        with card(title):
+            self.head()
+            self.state()
+        for part in self.parts:
+            part()
+        if self.is_running and self.run is not None:
+            with_page(self.follow(self.run.id))
+
+    def show_state(self) -> None:
+        if self.is_running:
+            bar(self.fraction, t(self.progress_label))
+            paragraph(self.doing).props("aria-live=polite")
+
+    async def follow(self, run_id: str) -> None:
+        shown_at = 0.0
+        async for event in self.seen.services.jobs.watch(run_id):
+            self.fraction = event.progress.fraction if event.progress.total else None
+            if self.take(event.progress):
+                await self.read()
+                self.refresh_parts()
+            if time.monotonic() - shown_at > OFTEN:
+                shown_at = time.monotonic()
+                self.state.refresh()
+        await self.read()
+        self.head.refresh()
+        self.state.refresh()
+        self.refresh_parts()
+
+    def refresh_parts(self) -> None:
+        for part in self.parts:
+            part.refresh()
+
+    async def stop(self) -> None:
+        await stop_run(self.run)
+
+    def stop_button(self) -> None:
+        ui.button(t("Stop"), icon="stop", on_click=self.stop).props("outline color=negative")
+
+
+async def stop_run(run: Run | None) -> None:
+    if run is not None:
+        await (await visit_to_run()).services.jobs.cancel(run.id)
+        say(t("Stopping. What was found is kept."))
+
+
 async def download(write: Callable[[Path], Awaitable[Any]], name: str) -> None:
-    """What `write` puts into a file, as a file for the person who asks."""
+    """Send what `write` puts into a file to the browser."""
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
         path = Path(folder) / name
         await write(path)
@@ -106,14 +216,14 @@ async def download(write: Callable[[Path], Awaitable[Any]], name: str) -> None:
 
 
 def to_the_newest() -> None:
-    """So that whoever waits for an answer sees it from its beginning."""
+    """Scroll to the beginning of the newest answer."""
     ui.run_javascript(
         "setTimeout(() => [...document.querySelectorAll('.tw-talk > *')].at(-1)?.scrollIntoView({block: 'start'}), 150)"
     )
 
 
 def to_the_line() -> None:
-    """So that whoever has the answer can go on typing, unless they are elsewhere by now."""
+    """Put the cursor into the line, unless the person is elsewhere on the page by now."""
     ui.run_javascript(
         "setTimeout(() => document.activeElement === document.body "
         "&& document.querySelector('.tw-say input')?.focus({preventScroll: true}), 150)"
@@ -121,14 +231,14 @@ def to_the_line() -> None:
 
 
 # ── what a server remembers ─────────────────────────────────────────────────────────────────────────────────────────
-# What a server remembers for whoever opens a page again. It is not in the database, and gone with the server.
+# Kept in memory for people who open a page again; not in the database, and gone with the server.
 
 
 T = TypeVar("T")
 
 
 class ServerMemory(Generic[T]):
-    """One of each key, the `most` that were asked for last; what is asked for the first time is made."""
+    """One thing for each key, made when it is first asked for; the `most` recently used are kept."""
 
     def __init__(self, make: Callable[[], T], *, most: int) -> None:
         self._make = make

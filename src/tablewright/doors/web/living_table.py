@@ -1,4 +1,4 @@
-"""A table that is looked at while it fills: a cell changes where it stands, nothing else moves."""
+"""A table that fills while it is shown: a cell changes in its place, nothing else moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from nicegui.elements.mixins.text_element import TextElement
 from tablewright.domain.model import Cell, Field, Row, RowId, Table
 from tablewright.domain.shortlist import PRICE, Ranking
 from tablewright.domain.text import cell_text, shortened
-from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import (
     chip,
     icon_button,
@@ -20,6 +19,7 @@ from tablewright.doors.web.elements import (
     row,
     safe,
 )
+from tablewright.doors.web.evidence_panel import open_cell
 from tablewright.doors.web.frame import heading, visit, visit_now
 from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
@@ -31,8 +31,8 @@ LOOKS = ("tw-high", "tw-medium", "tw-low", "tw-failed", "tw-flagged")
 
 
 class LivingTable:
-    """`id` is empty as long as there is none. With a `ranking` the rows are in its order, until somebody sorts them by
-    a column."""
+    """The table of a shortlist; `id` is empty before there is one. The rows are in the order of the `ranking` until the
+    person sorts them by a column."""
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -77,12 +77,12 @@ class LivingTable:
         return rows
 
     def _key(self, row: Row) -> tuple[int, str, float, str]:
-        """Prices in different currencies by what they are worth."""
+        """Return the key to sort by; prices in different currencies by their worth."""
         euros = self.ranking.euros.get(row.id) if self._sort == PRICE else None
         return (0, "", euros, "") if euros is not None else sort_key(row.cell(self._sort))
 
     async def _sort_by(self, name: str) -> None:
-        """Up, down, and back to the order of the ranking."""
+        """Sort up, then down, then by the ranking again."""
         if self._sort != name:
             self._sort, self._descending = name, False
         elif not self._descending:
@@ -126,7 +126,7 @@ class LivingTable:
             button.on("click", partial(self._sort_by, field.name))
 
     def _rank(self, row_id: RowId) -> None:
-        """Its place, or that it is excluded; why stands under its name."""
+        """Show the place of a row, or that it is excluded; the reason is under its name."""
         place = next((at for at, each in enumerate(self.ranking.ranked, 1) if each.row_id == row_id), None)
         with ui.element("td"):
             if place is not None:
@@ -169,7 +169,7 @@ def text_of(cell: Cell) -> str:
 
 
 def short(text: str) -> str:
-    """In few lines; of an address the part that tells it from others."""
+    """Shorten a value; an address to its distinctive part."""
     scheme, there, address = text.partition("://")
     if there and scheme in ("http", "https"):
         return shortened(address.removeprefix("www."), 28)

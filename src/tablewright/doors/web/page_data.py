@@ -1,4 +1,4 @@
-"""What the grid asks the server for by itself: rows, block by block, and the table as a file. Guarded as all is."""
+"""Requests of the grid itself: rows, block by block, and the table as a file. Guarded like all others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def rows(
     start: Annotated[int, Query(ge=0)] = 0,
     end: Annotated[int, Query(ge=0)] = 100,
 ) -> Response:
-    """The rest of the query says which rows, in which order. `next` is where to go on if not all of them fitted."""
+    """Return rows; the rest of the query says which, in which order. `next` is where to continue if not all fitted."""
     table = await visit.table(table_id)
     wanted = await checked(visit, wanted_of(table.id, request.query_params))
     orders: RowOrders = request.app.state.page_rows
@@ -50,7 +50,7 @@ async def rows(
 
 @router.post("/tables/{table_id}/cells")
 async def cells(request: Request, visit: Visiting, table_id: str, format: str = "") -> PlainTextResponse:
-    """What is selected, as a text for the clipboard, or as Markdown: the browser has only some of the rows."""
+    """Return the selection as text or Markdown for the clipboard: the browser has only some of its rows."""
     table = await visit.table(table_id)
     try:
         picked = msgspec.json.decode(await request.body(), type=Picked)
@@ -65,7 +65,7 @@ async def cells(request: Request, visit: Visiting, table_id: str, format: str = 
 async def file(
     request: Request, visit: Visiting, table_id: str, format: str = "csv", evidence: bool = False, shown: bool = False
 ) -> FileResponse:
-    """All rows; or those that are `shown`, which the rest of the query says."""
+    """Return the table as a file: all rows, or with `shown` those of the rest of the query."""
     table = await visit.table(table_id)
     row_ids = None
     if shown:
@@ -86,7 +86,7 @@ async def file(
 
 @router.get("/documents/{document_id}/pages/{number}")
 async def document_page(visit: Visiting, document_id: str, number: int, quote: str = "") -> Response:
-    """A page of a PDF as a picture, with the quote marked."""
+    """Return a page of a PDF as a picture, with the quote marked."""
     document = await find_document(visit.services, document_id)
     path = Path(document.path)
     if document.media != "pdf" or not await asyncio.to_thread(path.is_file):
@@ -96,7 +96,7 @@ async def document_page(visit: Visiting, document_id: str, number: int, quote: s
 
 
 async def checked(visit: Visiting, wanted: RowQuery) -> RowQuery:
-    """Whoever may see one table learns nothing of another by naming its proposal."""
+    """Raise NotFound if a proposal belongs to another table than the visible one."""
     for proposal_id in wanted.proposals:
         if (await visit.services.store.proposals.get(proposal_id, counted=False)).table_id != wanted.table_id:
             raise NotFound(f"There is no proposal {proposal_id!r}.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from nicegui import ui
 
+from tablewright.domain.feed import Progress
 from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
@@ -27,34 +27,37 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_reference, show_evidence, with_numbers
 from tablewright.doors.web.elements import (
     Shown,
-    bar,
+    budget_note,
+    bullets,
+    busy,
     card,
     chip,
     count_input,
     count_of,
+    earlier_list,
     grid,
     inline,
     journey,
+    link_to,
     outside,
     paragraph,
+    question_box,
     quiet,
     row,
-    safe,
     saying,
+    titled_card,
     when,
 )
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
+from tablewright.doors.web.frame import heading, or_missing, say, visit, visit_now, visit_to_run
+from tablewright.doors.web.live import FollowedRun, Undertaking, download, undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import many, t, translated
 from tablewright.doors.wording import dollars, duration
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.wording import Words
 from tablewright.messages.catalogue import PageText
-from tablewright.services import Run
 
 LONGEST = 2_000
-AT_ONCE = 30
 FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
 LEFT = "interrupted"
 STATUS: PageText[dict[ResearchStatus | str, tuple[str, str]]] = {
@@ -74,8 +77,6 @@ KINDS: PageText[dict[str, str]] = {
     "catalog": "Catalog as a table",
 }
 LENGTHS: PageText[dict[str | None, str]] = {None: "Automatic", "short": "Short", "standard": "Standard", "long": "Long"}
-OFTEN = 0.4
-"""Seconds between two looks of the page at what is done."""
 TOLD: PageText[dict[str, str]] = {
     "task": "Searched",
     "claim": "Checked",
@@ -84,7 +85,8 @@ TOLD: PageText[dict[str, str]] = {
     "writing": "Writing the report",
 }
 FEED = 12
-"""The last things that were done, shown while it goes on."""
+"""The last searches and checks, shown during the run."""
+PROGRESS: PageText[str] = "Progress of the research"
 
 
 @ui.page("/research", title="Research · Tablewright")
@@ -93,32 +95,27 @@ async def researches_page() -> None:
     with journey(t("Research"), here="/research"):
         if seen.person.may_change:
             question_form()
-        known = await seen.services.researches()
-        if not known:
-            with empty_state(t("No research yet"), "travel_explore"):
-                ui.label(
-                    t(
-                        "Ask a question above. Rounds of searches follow: discovery, gap filling and "
-                        "verification. Every sentence of the report cites its source."
-                    )
-                )
-            return
-        with card(t("Earlier research")):
-            heading(t("Earlier research"))
-            grid(
-                [t("Question"), t("Kind"), t("Status"), t("Started")],
-                [line(each) for each in known[:AT_ONCE]],
-                t("Earlier research"),
-            )
+        earlier_list(
+            t("Earlier research"),
+            [t("Question"), t("Kind"), t("Status"), t("Started")],
+            await seen.services.researches(),
+            research_line,
+            nothing=(
+                "travel_explore",
+                t("No research yet"),
+                t(
+                    "Ask a question above. Rounds of searches follow: discovery, gap filling and verification. Every "
+                    "sentence of the report cites its source."
+                ),
+            ),
+        )
 
 
-def line(research: Research) -> list[Shown]:
-    def question() -> None:
-        ui.link(safe(research.brief.question, 200), f"/research/{research.id}")
-
+def research_line(research: Research) -> list[Shown]:
     def status() -> None:
         show_status(research.status)
 
+    question = link_to(research.brief.question, f"/research/{research.id}")
     return [question, t(KINDS[research.brief.report_type]), status, when(research.created_at)]
 
 
@@ -128,7 +125,7 @@ def show_status(status: ResearchStatus | str) -> None:
 
 
 def question_form() -> None:
-    """A question becomes a plan, which is shown with what it is likely to take, changed in words, and started."""
+    """Turn a question into a plan, which is shown with its estimate, changed in words, and started."""
 
     async def plan() -> None:
         now = await visit_to_run()
@@ -137,7 +134,7 @@ def question_form() -> None:
             return
         button.disable()
         try:
-            await propose(now, await now.services.plan_research(request(), max_tasks=most()))
+            await propose(now, await now.services.plan_research(request(), max_tasks=count_of(tasks)))
         finally:
             button.enable()
 
@@ -149,26 +146,22 @@ def question_form() -> None:
             length=length.value,
         )
 
-    def most() -> int | None:
-        return count_of(tasks)
-
     async def propose(now: Visit, brief: Brief) -> None:
-        likely = await now.services.estimate_research(brief, max_tasks=most())
+        likely = await now.services.estimate_research(brief, max_tasks=count_of(tasks))
 
         async def begin() -> None:
-            starting = await visit_to_run()
-            research = await starting.services.begin_research(request(), brief=brief, max_tasks=most())
-            await start(starting, research, count_of(minutes))
+            services = (await visit_to_run()).services
+            research = await services.begin_research(request(), brief=brief, max_tasks=count_of(tasks))
+            await services.start_research(research.id, minutes=count_of(minutes))
             ui.navigate.to(f"/research/{research.id}")
 
         async def change(words: str) -> None:
-            changing = await visit_to_run()
-            new = await changing.services.plan_research(request(), max_tasks=most(), before=brief, change=words)
-            await propose(changing, new)
+            now = await visit_to_run()
+            changed = now.services.plan_research(request(), max_tasks=count_of(tasks), before=brief, change=words)
+            await propose(now, await changed)
 
         place.clear()
-        with place, card(t("Plan")):
-            heading(t("Plan"))
+        with place, titled_card(t("Plan")):
             for part in wording.plan(brief).splitlines():
                 paragraph(part)
             quiet(f"{wording.estimate(likely)}.")
@@ -178,36 +171,22 @@ def question_form() -> None:
                 saying(t("What should change?"), t("Change"), change)
 
     with card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
-        question = ui.textarea(
+        question = question_box(
             t("What do you want to find out?"),
-            placeholder=t("Identify 5 AI providers with pricing and case studies"),
-            validation={t("Enter a question."): lambda value: bool(value and value.strip())},
-        ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
-        question.without_auto_validation()
+            t("Identify 5 AI providers with pricing and case studies"),
+            t("Enter a question."),
+            most=LONGEST,
+        )
         with row():
-            kind = (
-                ui.select(translated(KINDS), value="", label=t("Report"))
-                .props("outlined dense")
-                .style("min-width: 210px")
-            )
-            length = (
-                ui.select(translated(LENGTHS), value=None, label=t("Length"))
-                .props("outlined dense")
-                .style("min-width: 140px")
-            )
+            kind = ui.select(translated(KINDS), value="", label=t("Report")).style("min-width: 210px")
+            length = ui.select(translated(LENGTHS), value=None, label=t("Length")).style("min-width: 140px")
             items = count_input(t("Catalog items"), most=50)
             tasks = count_input(t("Max. searches"), most=200)
             minutes = count_input(t("Max. minutes"), most=600)
             ui.space()
             button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
-        if visit().services.settings.budget is not None:
-            quiet(t("It may spend up to {budget} dollars.", budget=visit().services.settings.texts["budget"]))
+        budget_note(visit().services.settings)
     place = ui.element("div").classes("tw-column").props("aria-live=polite")
-
-
-async def start(now: Visit, research: Research, minutes: float | None = None) -> str:
-    """As a durable run: it goes on whoever looks, and whichever worker does it."""
-    return await now.services.start_research(research.id, minutes=minutes)
 
 
 # ── one piece of research ────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,71 +200,38 @@ async def research_page(research_id: str) -> None:
     with journey(research.brief.question, here="/research"):
         if await may_share():
             share_button("research", research.id)
-        await OpenResearch(seen, research).show()
+        page = OpenResearch(seen, research)
+        await page.show(t("Status"), research.table_id, page.show_report, page.show_rounds)
 
 
-class OpenResearch:
-    """One open page: what is known of it, and the run that works on it."""
+class OpenResearch(FollowedRun):
+    progress_label = PROGRESS
 
     def __init__(self, seen: Visit, research: Research) -> None:
-        self.seen = seen
+        super().__init__(seen)
         self.research = research
-        self.run: Run | None = None
         self.feed: list[str] = []
         self.doing = t("Starting")
-        self.fraction: float | None = None
-        self.shown_at = 0.0
 
-    async def show(self) -> None:
-        about(self.research.table_id)
-        await self.look_for_run()
-        self.head = ui.refreshable(self.show_head)
-        self.state = ui.refreshable(self.show_state)
-        self.rounds = ui.refreshable(self.show_rounds)
-        self.report = ui.refreshable(self.show_report)
-        with card(t("Status")):
-            self.head()
-            self.state()
-        self.report()
-        self.rounds()
-        if self.run is not None and self.run.status == "running":
-            with_page(self.follow(self.run.id))
-
-    async def look_for_run(self) -> None:
+    async def read(self) -> None:
+        self.research = await self.seen.services.research(self.research.id)
         self.run = await self.seen.services.research_run(self.research)
         self.left = self.research.status == "running" and (
             self.run is None or self.run.status != "running" or await self.seen.services.jobs.is_interrupted(self.run)
         )
 
-    async def follow(self, run_id: str) -> None:
-        """What the run tells, as it tells it; a round that is whole is shown at once."""
-        async for event in self.seen.services.jobs.watch(run_id):
-            news = event.progress
-            stage, _, detail = news.detail.partition(": ")
-            if stage in ("task", "claim", "round"):
-                self.feed = [*self.feed[-FEED:], f"{t(TOLD[stage])}: {detail}"]
-            self.doing = t(TOLD[stage]) if stage in ("reading", "writing") else detail or stage
-            self.fraction = news.fraction if news.total else None
-            if stage == "memo":
-                await self.read_again()
-                self.rounds.refresh()
-            if time.monotonic() - self.shown_at > OFTEN or stage == "memo":
-                self.shown_at = time.monotonic()
-                self.state.refresh()
-        await self.read_again()
-        for part in (self.head, self.state, self.report, self.rounds):
-            part.refresh()
-
-    async def read_again(self) -> None:
-        self.research = await self.seen.services.research(self.research.id)
-        await self.look_for_run()
+    def take(self, news: Progress) -> bool:
+        stage, _, detail = news.detail.partition(": ")
+        if stage in ("task", "claim", "round"):
+            self.feed = [*self.feed[-FEED:], f"{t(TOLD[stage])}: {detail}"]
+        self.doing = t(TOLD[stage]) if stage in ("reading", "writing") else detail or stage
+        return stage == "memo"
 
     @property
     def is_under_way(self) -> bool:
         return self.research.status == "running" and not self.left
 
     def show_head(self) -> None:
-        """Apart from what changes all the time: nobody wants a button replaced under the finger."""
         research = self.research
         with row():
             show_status(LEFT if self.left else research.status)
@@ -298,39 +244,23 @@ class OpenResearch:
             self.buttons()
 
     def show_state(self) -> None:
-        if not self.is_under_way:
-            return
-        with ui.element("div").classes("tw-column"):
-            bar(self.fraction, t("Progress of the research"))
-            paragraph(self.doing).props("aria-live=polite")
-            with ui.element("ul").classes("tw-steps tw-feed"):
-                for said_before in self.feed[-FEED:]:
-                    with ui.element("li"):
-                        inline("·")
-                        inline(said_before)
+        if self.is_under_way:
+            with ui.element("div").classes("tw-column"):
+                super().show_state()
+                bullets(self.feed[-FEED:], "tw-feed")
 
     def buttons(self) -> None:
         can_go_on = self.left or self.research.status in ("cancelled", "failed", "partial")
         if self.seen.person.may_change and self.is_under_way:
-            ui.button(t("Stop"), icon="stop", on_click=self.stop).props("outline color=negative")
+            self.stop_button()
         if self.seen.person.may_change and can_go_on:
             ui.button(t("Resume"), icon="play_arrow", on_click=self.go_on).props("unelevated")
         if self.research.report is not None:
             for ending, name in FORMATS.items():
-                ui.button(name, icon="download", on_click=lambda ending=ending: self.download(ending)).props(
-                    "flat dense"
-                )
-
-    async def stop(self) -> None:
-        now = await visit_to_run()
-        await now.services.research(self.research.id)
-        if self.run is not None:
-            await now.services.jobs.cancel(self.run.id)
-            say(t("Stopping. Finished rounds are kept."))
+                ui.button(name, icon="download", on_click=partial(self.download, ending)).props("flat dense")
 
     async def go_on(self) -> None:
-        now = await visit_to_run()
-        await start(now, await now.services.research(self.research.id))
+        await (await visit_to_run()).services.start_research(self.research.id)
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
@@ -339,9 +269,8 @@ class OpenResearch:
         await download(lambda path: now.services.write_report(research_id, path), f"research-{research_id}.{ending}")
 
     def show_rounds(self) -> None:
-        if not self.research.rounds:
-            return
-        heading(t("Research log"))
+        if self.research.rounds:
+            heading(t("Research log"))
         for each in self.research.rounds:
             show_round(each)
 
@@ -350,15 +279,11 @@ class OpenResearch:
         if report is None:
             return
         show_report(report)
-        with card(t("Follow-up")):
-            heading(t("Ask a follow-up"))
+        with titled_card(t("Ask a follow-up")):
             for answered in self.research.answered:
                 show_answered(answered)
-            busy = undertakings(self.seen).under_way(self.follow_up_key)
-            if busy:
-                with row():
-                    ui.spinner("dots", size="2em").props('aria-hidden="true"')
-                    quiet(t("Searching stored evidence, then the web …"))
+            if undertakings(self.seen).under_way(self.follow_up_key):
+                busy(t("Searching stored evidence, then the web …"))
                 ui.timer(0.5, self.look_for_answer)
             elif self.seen.person.may_change:
                 saying(t("Your question"), t("Ask"), self.ask_further)
@@ -375,15 +300,15 @@ class OpenResearch:
             await now.services.refine_research(research.id, words)
 
         undertakings(now).begin(self.follow_up_key, "Looking", refine)
-        self.report.refresh()
+        self.refresh_parts()
 
     async def look_for_answer(self) -> None:
         done = undertakings(self.seen).get(self.follow_up_key)
         if done is not None and done.ended:
             if done.problem:
                 say(done.problem, good=False)
-            await self.read_again()
-            self.report.refresh()
+            await self.read()
+            self.refresh_parts()
 
 
 # ── the report ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -404,8 +329,8 @@ OWN_SENTENCES: PageText[str] = "The sentences are quoted from the sources."
 
 def show_report(report: Report) -> None:
     open_number, words = opener(report.references), Words(report.language, report.words)
-    with card(t("Report")).classes("tw-report"):
-        heading(t("Report"))
+    with titled_card(t("Report")) as shown:
+        shown.classes("tw-report")
         if report.answer is not None:
             with_numbers(report.answer.text, report.answer.citations, open_number)
         if report.summary:
@@ -435,18 +360,10 @@ def show_report(report: Report) -> None:
                 show_claim(checked, words)
         if report.unfound:
             heading(words("What we could not find, and where we looked"), level=3)
-            with ui.element("ul").classes("tw-steps"):
-                for unfound in report.unfound:
-                    with ui.element("li"):
-                        inline("·")
-                        inline(": ".join(filter(None, (unfound.what, unfound.where))))
+            bullets(": ".join(filter(None, (unfound.what, unfound.where))) for unfound in report.unfound)
         if report.next_steps:
             heading(words("Next steps"), level=3)
-            with ui.element("ul").classes("tw-steps"):
-                for step in report.next_steps:
-                    with ui.element("li"):
-                        inline("·")
-                        inline(step)
+            bullets(report.next_steps)
         if report.references:
             heading(words("References"), level=3)
             show_references(report.references, open_number)
@@ -516,7 +433,7 @@ def show_claim(checked: CheckedClaim, words: Words) -> None:
 
 
 def show_round(each: Round) -> None:
-    """What a round did, which gaps it closed, and which are still open."""
+    """Show a round: its searches, the gaps it closed, and those that are open."""
     memo = each.memo
     with card(t("Round {index}", index=each.index)):
         with row():

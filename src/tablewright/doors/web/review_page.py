@@ -1,5 +1,5 @@
-"""A proposal, cell by cell: before and after, the evidence, and a person's decision. Nothing is written before they
-say so; then everything is, in one transaction."""
+"""A proposal, cell by cell: before and after, the evidence, and the person's decision. Nothing is written until they
+apply it, then everything in one transaction."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import ParamSpec
 
 import msgspec
-from nicegui import context, ui
+from nicegui import background_tasks, context, ui
 
 from tablewright.domain.model import PENDING, Cell, Field, Row, Table
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead, Review, Selection
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import paragraph
+from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import (
     about,
@@ -22,7 +22,6 @@ from tablewright.doors.web.frame import (
     frame,
     or_missing,
     say,
-    tell,
     visit_now,
     visit_to_change,
 )
@@ -30,7 +29,7 @@ from tablewright.doors.web.grid_rows import mark, stays_text
 from tablewright.doors.web.live import ServerMemory
 from tablewright.doors.web.table_run import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
-from tablewright.errors import TablewrightError, UsageError
+from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
 from tablewright.services import Services
 
@@ -86,7 +85,7 @@ async def review_page(proposal_id: str) -> None:
 
 
 class ReviewPage:
-    """One open page. `verdicts` are kept for as long as they are not applied, also when the page is loaded anew."""
+    """One open page. `verdicts` are kept until they are applied, also if the page is reloaded."""
 
     def __init__(self, head: ProposalHead, table: Table, cells: list[CellAt], verdicts: Verdicts) -> None:
         self._head = head
@@ -100,7 +99,7 @@ class ReviewPage:
         self._in_turn = asyncio.Lock()
         self._waiting = 0
         self._detailed: CellAt | None = None
-        self._window: ui.dialog | None = None
+        self._has_window = False
         self._shown: dict[CellAt, Operation] = {}
         self._rows: dict[int, Row] = {}
         self._lines: dict[CellAt, ui.element] = {}
@@ -138,7 +137,7 @@ class ReviewPage:
         ui.run_javascript("tablewright.toTheList()")
 
     def _build_acts(self) -> None:
-        """Not built anew with each cell, so that whoever presses one of them can press it again."""
+        """Build the buttons once, so that one can be pressed again for the next cell."""
         with ui.element("div").classes("tw-row tw-decide"):
             for label, icon, key, look in ACTS:
                 button = ui.button(t(label), icon=icon, on_click=self._doing(self._press, key))
@@ -163,9 +162,7 @@ class ReviewPage:
                     "outline dense padding='2px 10px'"
                 )
             with ui.element("div").classes("tw-row tw-bulk"):
-                self._column = (
-                    ui.select(names, value=names[0], label=t("Column")).props("outlined dense").classes("tw-pick")
-                )
+                self._column = ui.select(names, value=names[0], label=t("Column")).classes("tw-pick")
                 ui.button(t("Accept column"), on_click=self._doing(self._column_all, "accepted")).props(
                     "outline dense padding='2px 10px'"
                 )
@@ -261,8 +258,8 @@ class ReviewPage:
     def _doing(
         self, act: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs
     ) -> Callable[[], Awaitable[None]]:
-        """One after the other, in the order in which they were asked for: a key that is held down comes faster than a
-        page of lines is read. The evidence is shown where they come to rest."""
+        """Run actions one after the other in their order: a key that is held down comes faster than a page of lines is
+        read. The evidence is shown for the last."""
 
         async def done() -> None:
             self._waiting += 1
@@ -280,7 +277,7 @@ class ReviewPage:
         return done
 
     async def _press(self, key: str) -> None:
-        if self._window is not None:
+        if self._has_window:
             return
         match key:
             case "j" | "ArrowDown":
@@ -292,7 +289,8 @@ class ReviewPage:
             case "r":
                 await self._decide(self._at, ReviewVerdict(word="refused"))
             case "e":
-                await self._edit()
+                self._has_window = True  # at once, so that keys that follow are not taken for decisions
+                background_tasks.create(self._edit(await visit_to_change()))
             case "x":
                 if self._can_empty(self._at):
                     await self._decide(self._at, ReviewVerdict(word="emptied"))
@@ -353,44 +351,37 @@ class ReviewPage:
         self._summarise()
         await self._go(self._cursor + 1)
 
-    async def _edit(self) -> None:
+    async def _edit(self, visit: Visit) -> None:
+        try:
+            with self._client:
+                await self._ask_own_value(visit)
+        finally:
+            self._has_window = False
+
+    async def _ask_own_value(self, visit: Visit) -> None:
         at, operation = self._at, self._shown.get(self._at)
         if operation is None:
             return
         field = self._field(at[1])
-        services = (await visit_to_change()).services
-        value = cell_text(operation.cell)
         known = self._verdicts.get(at)
-        if known is not None and known.own is not None:
-            value = cell_text(known.own)
-        with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
-            paragraph(t("Your value for {name}", name=field.name), "tw-h2")
+        value = cell_text(known.own if known and known.own else operation.cell)
+        with dialog(t("Your value for {name}", name=field.name)) as window:
             paragraph(f"{self._name(at)}; {type_text(field)}", "tw-muted")
             given = ui.textarea(t("Value"), value=value) if "\n" in value else ui.input(t("Value"), value=value)
-            given.props("outlined autofocus")
+            given.props("autofocus")
 
-            async def take() -> None:
-                try:
-                    own = services.changes.own_value(
-                        given.value or "", field, run_id=self._head.run_id, attempt=operation.cell.attempt
-                    )
-                except TablewrightError as error:
-                    tell(error)
-                    return
-                close()
-                await self._doing(self._decide, at, ReviewVerdict(word="edited", own=own))()
+            async def own_value() -> Cell:
+                return visit.services.changes.own_value(
+                    given.value or "", field, run_id=self._head.run_id, attempt=operation.cell.attempt
+                )
 
-            def close() -> None:
-                self._window = None
-                window.delete()
-                self._client.run_javascript("tablewright.toTheList()")
-
+            take = dialog_buttons(window, (t("Use this value"), own_value))
             given.on("keydown.ctrl.enter" if "\n" in value else "keydown.enter", take)
-            with ui.element("div").classes("tw-row tw-end"):
-                ui.button(t("Cancel"), on_click=close).props("flat")
-                ui.button(t("Use this value"), on_click=take).props("unelevated")
-        window.on("hide", close)
-        self._window = window
+        own = await answer_to(window)
+        self._has_window = False
+        ui.run_javascript("tablewright.toTheList()")
+        if own is not None:
+            await self._doing(self._decide, at, ReviewVerdict(word="edited", own=own))()
 
     async def _accept_sure(self) -> None:
         services = (await visit_to_change()).services
@@ -398,14 +389,14 @@ class ReviewPage:
         self._mark(await services.store.proposals.open_cells(self._head.id, least, failed=False), "accepted")
 
     async def _column_all(self, word: str) -> None:
-        """An empty cell is not accepted unseen."""
+        """Decide a whole column, but never accept an empty cell unseen."""
         proposals = (await visit_to_change()).services.store.proposals
         of = Selection(fields=(str(self._column.value),))
         cells = await proposals.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
         self._mark(cells, word)
 
     def _mark(self, cells: Iterable[CellAt], word: str) -> None:
-        """What was edited, or refused one by one, is not accepted with the rest."""
+        """Decide cells, except those edited or refused one by one."""
         open_cells = list(cells)
         marked = [at for at in open_cells if not self._stays(at, word)]
         self._verdicts |= {at: ReviewVerdict(word=word) for at in marked}
@@ -467,7 +458,7 @@ class ReviewPage:
 
 
 async def operations_of(services: Services, proposal_id: str, page: list[CellAt]) -> dict[CellAt, Operation]:
-    """The operations of these cells, which follow each other."""
+    """Return the operations of consecutive cells."""
     if not page:
         return {}
     wanted, found = {*page}, dict[CellAt, Operation]()
@@ -492,7 +483,7 @@ REMEMBERED = 100
 
 
 class ReviewVerdict(msgspec.Struct, frozen=True):
-    """What is to become of a cell; `own` is what the person wrote in its place."""
+    """The decision on a cell; `own` is the value that the person typed instead."""
 
     word: str
     own: Cell | None = None
@@ -504,5 +495,5 @@ _verdicts: ServerMemory[Verdicts] = ServerMemory(Verdicts, most=REMEMBERED)
 
 
 def verdicts_of(seen: Visit, proposal_id: str) -> Verdicts:
-    """Each person has their own; to be emptied once they are applied."""
+    """Return the person's decisions that are not applied yet."""
     return _verdicts.of(seen, (seen.person.id, proposal_id))

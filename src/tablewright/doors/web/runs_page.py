@@ -22,14 +22,16 @@ from tablewright.doors.web.elements import (
     grid,
     inline,
     journey,
+    link_to,
     paragraph,
     quiet,
     row,
     safe,
+    titled_card,
     when,
 )
-from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, say, visit_now, visit_to_run
-from tablewright.doors.web.live import with_page
+from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, visit_now, visit_to_run
+from tablewright.doors.web.live import stop_run, with_page
 from tablewright.doors.web.words import many, reason_text, t
 from tablewright.doors.wording import dollars, duration, spent, tokens
 from tablewright.errors import NotFound
@@ -81,7 +83,7 @@ async def runs_page(table: str = "") -> None:
 
 
 class RunList:
-    """One open page with all runs, or those of one table; those that go on are looked at again and again."""
+    """An open page with all runs, or those of one table, which are read again every other second."""
 
     def __init__(self, seen: Visit, table_id: str | None) -> None:
         self.seen = seen
@@ -91,7 +93,7 @@ class RunList:
         self.names: dict[str, str] = {}
 
     async def show(self) -> None:
-        self.runs = await newest(self.seen, AT_ONCE, self.table_id)
+        self.runs = await self.seen.services.jobs.all(self.table_id, limit=AT_ONCE)
         await self.read_names()
         await self.report(before={})
         self.listed = ui.refreshable(self.show_list)
@@ -105,16 +107,15 @@ class RunList:
         self.names = {each.id: each.name for each in await self.seen.services.tables()}
 
     async def report(self, before: Mapping[str, Run]) -> None:
-        """On those that have changed."""
+        """Read the reports of runs that have changed."""
         for run in self.runs:
             if run != before.get(run.id):
                 self.reports[run.id] = await self.seen.services.jobs.report(run)
 
     async def look(self) -> None:
-        """Reports are read anew only of what has changed."""
         self.seen = await visit_now()
         before = {run.id: run for run in self.runs}
-        self.runs = await newest(self.seen, AT_ONCE, self.table_id)
+        self.runs = await self.seen.services.jobs.all(self.table_id, limit=AT_ONCE)
         if self.runs != [*before.values()]:
             if {run.id for run in self.runs} - before.keys():
                 await self.read_names()
@@ -134,12 +135,6 @@ class RunList:
     def line(self, run: Run) -> list[Shown]:
         report = self.reports[run.id]
 
-        def name() -> None:
-            ui.link(name_of(run, report["total"]), f"/runs/{run.id}")
-
-        def table() -> None:
-            ui.link(safe(self.names[run.table_id], 80), f"/tables/{run.table_id}")
-
         def status() -> None:
             show_status(report)
             if report["error"]:
@@ -148,15 +143,14 @@ class RunList:
         def progress() -> None:
             with ui.element("div").style("min-width: 130px"):
                 if report["done"] < report["total"]:
-                    bar(
-                        report["done"] / report["total"],
-                        t("{value} of {value2} done", value=report["done"], value2=report["total"]),
-                    )
+                    done = t("{value} of {value2} done", value=report["done"], value2=report["total"])
+                    bar(report["done"] / report["total"], done)
                 quiet(so_far(report))
 
+        table = link_to(self.names[run.table_id], f"/tables/{run.table_id}") if run.table_id in self.names else ""
         return [
-            name,
-            *([] if self.table_id else [table if run.table_id in self.names else ""]),
+            link_to(name_of(run, report["total"]), f"/runs/{run.id}"),
+            *([] if self.table_id else [table]),
             status,
             progress if report["total"] else "",
             t(spent(report["usage"], run.spec, self.seen.server.settings.model)),
@@ -164,9 +158,8 @@ class RunList:
         ]
 
     async def show_charts(self) -> None:
-        with card(t("Cost over time")):
-            heading(t("Cost over time"))
-            cost_chart(await newest(self.seen, CHARTED, self.table_id))
+        with titled_card(t("Cost over time")):
+            cost_chart(await self.seen.services.jobs.all(self.table_id, limit=CHARTED))
         tables = {id: safe(name, 80) for id, name in self.names.items() if self.table_id in (None, id)}
         if not tables:
             return
@@ -180,7 +173,7 @@ class RunList:
             with row():
                 heading(t("Table statistics")).classes("tw-grow")
                 if len(tables) > 1:
-                    ui.select(tables, value=first, label=t("Table"), on_change=choose).props("dense outlined").style(
+                    ui.select(tables, value=first, label=t("Table"), on_change=choose).style(
                         "min-width: 180px; max-width: 100%"
                     )
             await charts(first)
@@ -208,17 +201,12 @@ class RunList:
 
 
 def may_see(seen: Visit, run: Run) -> bool:
-    """Those of the tables that the person sees; and those that are about no table, such as reading documents."""
+    """Return True for runs of the person's tables, and for those of no table, such as reading documents."""
     return seen.person.sees(run.table_id) if run.table_id else True
 
 
-async def newest(seen: Visit, most: int, table_id: str | None) -> list[Run]:
-    """Of those that the person sees."""
-    return await seen.services.jobs.all(table_id, limit=most)
-
-
 def name_of(run: Run, total: int) -> str:
-    """What it does: "Founded, CEO · 30 rows"."""
+    """Name a run by its work, such as "Founded, CEO · 30 rows"."""
     spec, columns = run.spec, ", ".join(run.spec.get("fields") or ())
     name = {
         "enrich": f"{columns} · {many(total, 'row')}" if total else columns,
@@ -278,8 +266,7 @@ class OpenRun:
         with card(t("Status")):
             self.head()
             self.state()
-        with card(t("Log")):
-            heading(t("Log"))
+        with titled_card(t("Log")):
             self.feed = (
                 ui.element("ul").classes("tw-steps tw-feed").props(f'tabindex=0 aria-label="{t("Log of the run")}"')
             )
@@ -287,7 +274,7 @@ class OpenRun:
         with_page(self.follow(max(0, self.run.last_event - FEED)))
 
     async def follow(self, after: int) -> None:
-        """The newest on top."""
+        """Add the events of the run, the newest on top."""
         async for event in self.seen.services.jobs.watch(self.run.id, after=after):
             with self.feed:
                 show_event(event).move(target_index=0)
@@ -315,7 +302,7 @@ class OpenRun:
         )
 
     def show_head(self) -> None:
-        """Apart from what changes all the time: nobody wants a button replaced under the finger."""
+        """Show the buttons, apart from what changes all the time: a button must not be replaced under the finger."""
         with row():
             show_status(self.report)
             if self.table_name:
@@ -374,10 +361,8 @@ class OpenRun:
             ui.button(t("Resume"), icon="play_arrow", on_click=self.resume).props("unelevated")
 
     async def stop(self) -> None:
-        now = await visit_to_run()
-        await visible(now, self.run.id)
-        await now.services.jobs.cancel(self.run.id)
-        say(t("Stopping. What was found is kept."))
+        await visible(await visit_to_run(), self.run.id)
+        await stop_run(self.run)
 
     async def resume(self) -> None:
         now = await visit_to_run()
@@ -394,17 +379,16 @@ def show_event(event: Event) -> Element:
 
 
 def progress_text(news: Progress) -> str:
-    """A piece of the feed in words: "Done: Kestrelworks: Founded 2009 (high)"."""
+    """Describe an event, such as "Done: Kestrelworks: Founded 2009 (high)"."""
     stage = STAGES.get(news.stage, "")
-    parts = [t(stage) if stage else "", news.label or news.detail]
-    said_of_row = ", ".join(
-        f"{name} {cell_text(cell)} ({sureness(cell)})"
-        if cell.status != "FAILED"
-        else f"{name} {reason_text(cell.reason)}"
+    words = " ".join(filter(None, (t(stage) if stage else "", news.label or news.detail))) or news.stage
+    values = ", ".join(
+        f"{name} {reason_text(cell.reason)}"
+        if cell.status == "FAILED"
+        else f"{name} {cell_text(cell)} ({sureness(cell)})"
         for name, cell in news.cells.items()
     )
-    words = " ".join(part for part in parts if part) or news.stage
-    return f"{words}: {said_of_row}" if said_of_row else words
+    return f"{words}: {values}" if values else words
 
 
 # ── charts of a table ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -414,7 +398,7 @@ MOST_ROWS = 2_000
 """Rows that a chart looks at: enough to see, and read in no time."""
 MOST_COLUMNS = 30
 MOST_DOMAINS = 12
-INK = "#7d8a86"
+INK, SEA = "#7d8a86", "#2b8a7f"
 KINDS: PageText[dict[str, tuple[str, str]]] = {
     "high": ("High confidence", "#2f9e57"),
     "medium": ("Medium", "#d9a520"),
@@ -426,7 +410,7 @@ KINDS: PageText[dict[str, tuple[str, str]]] = {
 
 
 class ChartFigures(Noun, frozen=True):
-    """Of the first rows of a table: how many cells of a column are of which kind, and how many cite which domain."""
+    """Figures of the first rows of a table: cells by column and kind, and by the domain that they cite."""
 
     rows: int
     columns: Mapping[str, Mapping[str, int]]
@@ -455,7 +439,7 @@ def kind_of(cell: Cell) -> str:
 
 
 def coverage_chart(figures: ChartFigures) -> None:
-    """A bar for each column, a colour for each kind of cell."""
+    """Draw a bar for each column, with a colour for each kind of cell."""
     names = list(figures.columns)[::-1]
     series = [
         {
@@ -488,50 +472,48 @@ def coverage_chart(figures: ChartFigures) -> None:
 
 def domains_chart(figures: ChartFigures) -> None:
     found = figures.domains[::-1]
+    bars = {
+        "name": "Cells",
+        "type": "bar",
+        "barMaxWidth": 22,
+        "itemStyle": {"color": SEA},
+        "label": {"show": True, "position": "right", "color": INK},
+        "data": [count for _, count in found],
+    }
     chart(
         t("Cells by source domain"),
         {
             "grid": {"left": 8, "right": 32, "top": 8, "bottom": 8, "containLabel": True},
             "xAxis": {"type": "value", "minInterval": 1, **axis()},
             "yAxis": {"type": "category", "data": [safe(domain, 40) for domain, _ in found], **axis()},
-            "series": [
-                {
-                    "name": "Cells",
-                    "type": "bar",
-                    "barMaxWidth": 22,
-                    "itemStyle": {"color": "#2b8a7f"},
-                    "label": {"show": True, "position": "right", "color": INK},
-                    "data": [count for _, count in found],
-                }
-            ],
+            "series": [bars],
         },
         height=max(160, 60 + 28 * len(found)),
     )
 
 
 def cost_chart(runs: Sequence[Run]) -> None:
-    """What all these runs have cost together, as time went by."""
+    """Draw the total cost of runs over time."""
     inorder = sorted(runs, key=lambda run: run.started_at)
     spent = list(accumulate(run.usage.cost_usd for run in inorder))
     quiet(t("{value} in the last {value2}.", value=dollars(spent[-1]), value2=many(len(runs), "run")))
     if not spent[-1]:
         return
+    line = {
+        "name": "Dollars",
+        "type": "line",
+        "step": "end",
+        "areaStyle": {"opacity": 0.15},
+        "itemStyle": {"color": SEA},
+        "data": [[run.started_at, round(total, 6)] for run, total in zip(inorder, spent, strict=True)],
+    }
     chart(
         t("Cost over time, in dollars"),
         {
             "grid": {"left": 8, "right": 16, "top": 16, "bottom": 8, "containLabel": True},
             "xAxis": {"type": "time", **axis()},
             "yAxis": {"type": "value", **axis()},
-            "series": [
-                {
-                    "name": "Dollars",
-                    "type": "line",
-                    "step": "end",
-                    "areaStyle": {"opacity": 0.15},
-                    "itemStyle": {"color": "#2b8a7f"},
-                    "data": [[run.started_at, round(total, 6)] for run, total in zip(inorder, spent, strict=True)],
-                }
-            ],
+            "series": [line],
         },
         height=220,
     )
@@ -542,7 +524,7 @@ def axis() -> dict[str, Any]:
 
 
 def chart(label: str, options: dict[str, Any], *, height: int) -> None:
-    """With words for those who do not see it; what it shows is never taken for HTML."""
+    """Draw a chart with a label for screen readers; its texts are never taken for HTML."""
     tooltip = {"trigger": "axis", "renderMode": "richText", "axisPointer": {"type": "shadow"}}
     shown = ui.echart({"animation": False, "tooltip": tooltip, **options}).classes("tw-chart")
     shown.style(f"height: {height}px").props("role=img").props["aria-label"] = label

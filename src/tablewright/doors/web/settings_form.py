@@ -171,16 +171,16 @@ class ModelPart(SettingsCard):
         if provider not in providers:
             providers[provider] = settings.model
         self.local = ui.element("div").classes("tw-column")
-        self.provider = ui.select(providers, value=provider, label=t("Language model")).props("outlined dense")
+        self.provider = ui.select(providers, value=provider, label=t("Language model"))
         self.fixed(self.provider, "model")
         self.explained = quiet(t(WITHOUT_A_MODEL))
         self.base_url = ui.input(
             t("Address"), value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
-        ).props("outlined dense stack-label")
+        ).props("stack-label")
         self.key = self.key_field("model_api_key", t("Key"))
         self.name = ui.select(
             [name] if name else [], value=name or None, label=t("Model"), with_input=True, new_value_mode="add-unique"
-        ).props("outlined dense input-debounce=0")
+        ).props("input-debounce=0")
         self.name.props["hint"] = t("Choose from the list, or type a name and press Enter")
         self.listing = ui.button(t("Show available models"), icon="list", on_click=self.list_names)
         self.listing.props("flat dense no-caps")
@@ -286,15 +286,13 @@ class SearchPart(SettingsCard):
         engine, _, address = self.settings.search.partition(":")
         engines = translated(ENGINES)
         engines.setdefault(engine, engine)
-        self.engine = ui.select(engines, value=engine, label=t("Search with")).props("outlined dense")
+        self.engine = ui.select(engines, value=engine, label=t("Search with"))
         self.fixed(self.engine, "search")
-        self.address = ui.input(t("Address"), value=address, placeholder="http://127.0.0.1:8888").props(
-            "outlined dense stack-label"
-        )
+        self.address = ui.input(t("Address"), value=address, placeholder="http://127.0.0.1:8888").props("stack-label")
         self.key = self.key_field("search_api_key", t("Key"))
         self.language = ui.input(
             t("Language of results (optional), e.g. de"), value=self.settings.search_language
-        ).props("outlined dense maxlength=10")
+        ).props("maxlength=10")
         self.fixed(self.language, "search_language")
         if "search" in self.elsewhere:
             self.address.disable()
@@ -327,12 +325,8 @@ class BudgetPart(SettingsCard):
 
     def fields(self) -> None:
         quiet(t("A run stops when it reaches its budget and keeps what it found. Leave empty for no limit."))
-        self.dollars = ui.input(t("Spending limit per run, in dollars"), value=self.settings.texts["budget"]).props(
-            "outlined dense"
-        )
-        self.tokens = ui.input(t("Token limit per run"), value=self.settings.texts["budget_tokens"]).props(
-            "outlined dense"
-        )
+        self.dollars = ui.input(t("Spending limit per run, in dollars"), value=self.settings.texts["budget"])
+        self.tokens = ui.input(t("Token limit per run"), value=self.settings.texts["budget_tokens"])
         self.fixed(self.dollars, "budget")
         self.fixed(self.tokens, "budget_tokens")
 
@@ -362,13 +356,9 @@ class EmbedderPart(SettingsCard):
     def fields(self) -> None:
         kind, _, name = self.settings.embedder.partition(":")
         quiet(t("Finds passages by meaning. After a change, documents have to be added again."))
-        self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings")).props("outlined dense")
-        self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props(
-            "outlined dense stack-label"
-        )
-        self.base_url = ui.input(t("Address (leave empty for OpenAI)"), value=self.settings.embedder_base_url).props(
-            "outlined dense"
-        )
+        self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings"))
+        self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props("stack-label")
+        self.base_url = ui.input(t("Address (leave empty for OpenAI)"), value=self.settings.embedder_base_url)
         self.key = self.key_field("embedder_api_key", t("Key"))
         self.fixed(self.kind, "embedder")
         self.fixed(self.base_url, "embedder_base_url")
@@ -403,7 +393,7 @@ class WebhookPart(SettingsCard):
     def fields(self) -> None:
         quiet(t("When a run ends, this server sends signed JSON to your address."))
         self.address = ui.input(t("Address"), value=self.settings.webhook_url, placeholder="https://example.com/hook")
-        self.address.props("outlined dense stack-label maxlength=2000")
+        self.address.props("stack-label maxlength=2000")
         self.key = self.key_field("webhook_secret", t("Signing secret"))
         self.fixed(self.address, "webhook_url")
 
@@ -453,7 +443,7 @@ class LanguagePart(SettingsCard):
     title: PageText[str] = "Language"
 
     def fields(self) -> None:
-        self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page")).props("outlined dense")
+        self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page"))
         quiet(t("Texts written by models and some technical messages are not translated."))
         self.fixed(self.choice, "language")
 

@@ -1,4 +1,4 @@
-"""The button "Share": who may see what is on the page, and links to it."""
+"""The button "Share": people who may see the thing on the page, and links to it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from nicegui import ui
 
 from tablewright.domain.access import Shareable, Shared
 from tablewright.doors.web.elements import (
+    answer_to,
     brief_button,
+    dialog,
+    dialog_buttons,
     paragraph,
     quiet,
     row,
 )
-from tablewright.doors.web.frame import heading, say, visit_now, visit_to_administer, visit_to_change
+from tablewright.doors.web.frame import say, visit_now, visit_to_administer, visit_to_change
 from tablewright.doors.web.words import t
 
 PLACES: dict[Shareable, str] = {
@@ -26,7 +29,7 @@ PLACES: dict[Shareable, str] = {
 
 
 async def may_share() -> bool:
-    """Whether there is anybody to share things with, and this is no viewer."""
+    """Return True if there are others to share things with, and the visitor is no viewer."""
     seen = await visit_now()
     return seen.person.may_change and bool(await seen.services.users.all() or seen.services.settings.token)
 
@@ -34,20 +37,20 @@ async def may_share() -> bool:
 def share_button(kind: Shareable, id: str) -> None:
     async def opened() -> None:
         visit = await visit_to_change()
-        window(await visit.services.shared(kind, id), may_invite=visit.person.may_administer)
+        await ask_to_share(await visit.services.shared(kind, id), may_invite=visit.person.may_administer)
 
     brief_button(t("Share"), "group_add", opened)
 
 
-def window(shared: Shared, *, may_invite: bool) -> None:
-    async def keep() -> None:
+async def ask_to_share(shared: Shared, *, may_invite: bool) -> None:
+    async def keep() -> bool:
         people = [name.strip() for name in (names.value or "").split(",") if name.strip()]
         now = await visit_to_change()
         done = await now.services.share(shared.kind, shared.id, people, everyone=everyone.value, only=True)
-        dialog.close()
         nobody = t("Shared with nobody.")
         with_them = t("Shared with {people}.", people=", ".join(done.people)) if done.people else nobody
         say(t("Shared with everyone.") if done.everyone else with_them)
+        return True
 
     def copy() -> None:
         ui.clipboard.write(base + place)
@@ -59,7 +62,7 @@ def window(shared: Shared, *, may_invite: bool) -> None:
         link = f"{base}/login?{urlencode({'next': place, 'token': token})}"
         ui.clipboard.write(link)
         with made:
-            ui.input(t("View-only link"), value=link).props("readonly outlined dense")
+            ui.input(t("View-only link"), value=link).props("readonly")
             quiet(
                 t(
                     "Copied. Anyone with this link can view this, and nothing else, without an account. The link "
@@ -70,18 +73,15 @@ def window(shared: Shared, *, may_invite: bool) -> None:
 
     place = PLACES.get(shared.kind, "/").format(id=shared.id)
     base = f"{ui.context.client.request.base_url!s}".rstrip("/")
-    with ui.dialog(value=True) as dialog, ui.card().classes("tw-window"):
-        heading(t("Share"))
+    with dialog(t("Share"), wide=True) as window:
         owner = shared.owner or t("this installation")
         paragraph(t("Owned by {owner}. People it is shared with can view it.", owner=owner))
-        names = ui.input(t("Names of users, separated by commas"), value=", ".join(shared.people)).classes("full-width")
+        names = ui.input(t("Names of users, separated by commas"), value=", ".join(shared.people))
         everyone = ui.checkbox(t("Everyone who uses this server"), value=shared.everyone)
         with row():
             ui.button(t("Copy link"), icon="link", on_click=copy).props("flat")
             if may_invite:
                 ui.button(t("New view-only link"), icon="add_link", on_click=invite).props("flat")
         made = ui.element("div").classes("tw-column")
-        with row():
-            ui.space()
-            ui.button(t("Cancel"), on_click=dialog.close).props("flat")
-            ui.button(t("Share"), on_click=keep).props("unelevated")
+        dialog_buttons(window, (t("Share"), keep))
+    await answer_to(window)

@@ -1,4 +1,4 @@
-"""The advisor: a conversation beside the table that it fills."""
+"""The adviser: a conversation next to the table that it fills."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import shortened
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.elements import (
     Shown,
     bar,
     card,
     chip,
+    conversation_log,
+    earlier_list,
     grid,
     icon_button,
     inline,
     journey,
     outside,
     paragraph,
+    problem_card,
     quiet,
     row,
     safe,
     saying,
     when,
 )
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_run
+from tablewright.doors.web.evidence_panel import open_cell
+from tablewright.doors.web.frame import about, heading, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import ServerMemory, Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.sharing import may_share, share_button
@@ -51,7 +54,6 @@ from tablewright.messages.catalogue import PageText, translate
 from tablewright.values.shortlist_form import form_message
 
 LONGEST = 4_000
-AT_ONCE = 30
 ACTIONS: PageText[tuple[tuple[str, str], ...]] = (
     ("All candidates", "/all"),
     ("More options", "/more"),
@@ -110,34 +112,28 @@ async def shortlists_page() -> None:
                             "are compared."
                         )
                     )
-        known = await seen.services.shortlists()
-        if not known:
-            with empty_state(t("No shortlist yet"), "checklist"):
-                ui.label(
-                    t(
-                        "Say what you want to buy. You get a comparison table with a source for every value, the "
-                        "best five with their trade-offs, and where to buy them."
-                    )
-                )
-            return
-        with card(t("Earlier conversations")):
-            heading(t("Earlier conversations"))
-            grid(
-                [t("Product"), t("Stage"), t("Started")],
-                [line(each) for each in known[:AT_ONCE]],
-                t("Earlier conversations"),
-            )
+        earlier_list(
+            t("Earlier conversations"),
+            [t("Product"), t("Stage"), t("Started")],
+            await seen.services.shortlists(),
+            shortlist_line,
+            nothing=(
+                "checklist",
+                t("No shortlist yet"),
+                t(
+                    "Say what you want to buy. You get a comparison table with a source for every value, the best five "
+                    "with their trade-offs, and where to buy them."
+                ),
+            ),
+        )
 
 
 def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
-    """Without a model nobody understands a wish, so none is asked for in words."""
+    """Show a form: without a model, wishes in words are not understood."""
     quiet(
         t("No model is set, so wishes in free text are not understood. Fill in what matters and leave the rest empty.")
     )
-    inputs = {
-        name: ui.input(t(label), placeholder=example).props("outlined dense")
-        for name, (label, example) in ASKED.items()
-    }
+    inputs = {name: ui.input(t(label), placeholder=example) for name, (label, example) in ASKED.items()}
 
     async def search() -> None:
         filled = {name: str(each.value or "") for name, each in inputs.items()}
@@ -149,14 +145,14 @@ def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
 
 
 def in_words(message: str) -> str:
-    """A filled form as the page asks for it; any other message as it stands."""
+    """Return a filled form with the labels of the page, and any other message unchanged."""
     if not message.startswith("/form "):
         return message
     parts = (part.partition(": ") for part in message.removeprefix("/form ").split(" | "))
     return "\n".join(f"{t(ASKED[name][0]) if name in ASKED else name}: {value}" for name, _, value in parts)
 
 
-def line(state: ShortlistState) -> list[Shown]:
+def shortlist_line(state: ShortlistState) -> list[Shown]:
     def wanted() -> None:
         first = in_words(next((each.text for each in state.messages if each.role == "user"), ""))
         ui.link(safe(state.requirements.product_type or first or t("Not specified yet"), 120), f"/shortlist/{state.id}")
@@ -185,7 +181,7 @@ def key_of(shortlist_id: str) -> str:
 
 
 def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
-    """The turn is taken even if the page is closed meanwhile; what the advisor replies waits in the conversation."""
+    """Start a turn, which ends even if the page is closed; the reply waits in the conversation."""
     talk = talk_of(now, shortlist_id)
 
     async def turn(undertaking: Undertaking) -> None:
@@ -229,11 +225,7 @@ class AdviceView:
         self.conditions = ui.refreshable(self.show_conditions)
         with ui.element("div").classes("tw-split"):
             with ui.element("div").classes("tw-column"):
-                with (
-                    ui.element("div")
-                    .classes("tw-talk")
-                    .props(f'role=log aria-live=polite aria-label="{t("Conversation")}"')
-                ):
+                with conversation_log():
                     self.turns()
                 self.doing()
             with card(t("The table")).classes("tw-sticky"):
@@ -244,12 +236,12 @@ class AdviceView:
         self.to_the_end()
 
     async def rank(self) -> None:
-        """Once candidates were compared; while cells are being filled nothing changes its place."""
+        """Rank compared candidates, but not while cells are filled, so that nothing changes its place."""
         if self.state.has_presented and not self.is_busy:
             self.table.ranking = await self.seen.services.shortlist_ranking(self.state.id)
 
     def show_conditions(self) -> None:
-        """What counts for the table beside it; before it is confirmed it can be changed in the conversation."""
+        """Show the confirmed conditions; before, they can be changed in the conversation."""
         wishes, language = self.state.requirements.wishes, self.state.language
         if not wishes or self.state.waiting == "requirements":
             return
@@ -273,7 +265,7 @@ class AdviceView:
                     show_reply(reply, self.state.table_id, self.talk.files.get(number))
 
     def show_doing(self) -> None:
-        """While it works: what it does; else what can be said or pressed."""
+        """Show the work that is under way, or else the buttons and the line."""
         self.shows_work = self.is_busy
         if self.shows_work:
             undertaking = undertakings(self.seen).get(key_of(self.state.id))
@@ -286,9 +278,7 @@ class AdviceView:
             return
         problem = undertakings(self.seen).get(key_of(self.state.id))
         if problem is not None and problem.problem:
-            with card(t("Problem")):
-                chip(t("That did not work"), "failed")
-                paragraph(problem.problem)
+            problem_card(problem.problem)
         if not self.seen.person.may_change:
             return
         if self.state.buttons:
@@ -306,7 +296,7 @@ class AdviceView:
         saying(t("Your message"), t("Send"), self.say, most=LONGEST)
 
     def show_wishes(self) -> None:
-        """The requirements as chips: each can be made hard or soft, or taken out."""
+        """Show the requirements as chips, to be made hard or soft, or removed."""
         with row().props(f'role=list aria-label="{t("Requirements")}"'):
             for number, wish in enumerate(self.state.requirements.wishes, start=1):
                 with ui.element("div").classes("tw-chip").props("role=listitem"):
@@ -339,7 +329,7 @@ class AdviceView:
         self.to_the_end()
 
     async def look(self) -> None:
-        """The table as it fills, and the reply as soon as it is there; also where another page has sent a message."""
+        """Show the table as it fills and the reply when it arrives, also to a message of another page."""
         undertaking = undertakings(self.seen).get(key_of(self.state.id))
         if undertaking is not None and not undertaking.ended:
             if not self.was_busy:
@@ -404,7 +394,7 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
 
 
 def show_sentence(each: ReplySentence, table_id: str) -> None:
-    """A sentence, and the cells it stands on; those open the source."""
+    """Show a sentence, with buttons that open the evidence of its cells."""
     with ui.element("div").classes("tw-cited"):
         inline(each.text)
         for cell in list({cell.field: cell for cell in reversed(each.cells)}.values())[::-1][:MOST_CELLS]:
@@ -474,7 +464,7 @@ LARGEST = 20 * 1024 * 1024
 
 
 class ShortlistLog:
-    """By the number of the message."""
+    """Replies and files of a conversation, by the number of the message."""
 
     def __init__(self) -> None:
         self.replies: dict[int, ChatReply] = {}
@@ -482,7 +472,7 @@ class ShortlistLog:
         self.asked = ""
 
     def keep(self, number: int, reply: ChatReply) -> None:
-        """With the file that it wrote, which is gone after the turn."""
+        """Keep a reply and its file, which is gone after the turn."""
         self.replies[number] = reply
         path = Path(reply.file)
         if reply.file and path.stat().st_size <= LARGEST:

@@ -15,10 +15,9 @@ from tablewright.domain.edits import RemoveRow
 from tablewright.domain.model import Field, Noun, Row, RowId, Table
 from tablewright.domain.text import cell_text, count_noun, shortened
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import dialog_buttons, paragraph
-from tablewright.doors.web.frame import say
+from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph, quiet
+from tablewright.doors.web.frame import say, visit_to_write
 from tablewright.doors.web.grid_rows import RowOrders, RowQuery, proposed_cells, replaces, wanted_of
-from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import UsageError
 from tablewright.formats.tables.markdown import escape_markdown
@@ -32,7 +31,7 @@ MOST_COPIED_CHARACTERS = 20_000_000
 
 
 class RowRange(Noun, frozen=True):
-    """From one row to another, as they are shown; to the end where there is no `last`. `rows` is how many that were."""
+    """Rows from `first` to `last` as they are shown, or to the end; `rows` counts them at the time of selection."""
 
     first: RowId | None = None
     last: RowId | None = None
@@ -40,7 +39,7 @@ class RowRange(Noun, frozen=True):
 
 
 class Picked(Noun, frozen=True, gc=True):
-    """What is selected, as the browser says it: rows of the order that `query` stands for, and columns."""
+    """The selection as the browser sends it: columns, and rows in the order of `query`."""
 
     spans: tuple[RowRange, ...] = ()
     fields: tuple[str, ...] = ()
@@ -56,7 +55,7 @@ def orders() -> RowOrders:
 
 
 async def rows_of(services: Services, table_id: str, picked: Picked) -> list[RowId]:
-    """All rows of the selection, also those that the browser does not have."""
+    """Return all rows of the selection, including those the browser has not loaded."""
     order = await orders().order(services, picked.wanted(table_id))
     found: list[RowId] = []
     for span in picked.spans:
@@ -74,7 +73,7 @@ async def rows_of(services: Services, table_id: str, picked: Picked) -> list[Row
 
 
 async def rows_from(services: Services, table_id: str, picked: Picked, count: int) -> list[RowId]:
-    """So many rows from the first that is selected, or as many as there are."""
+    """Return up to `count` rows from the first selected one on."""
     if not picked.spans:
         return []
     from_there = Picked(spans=(RowRange(first=picked.spans[-1].first),), query=picked.query)
@@ -82,13 +81,13 @@ async def rows_from(services: Services, table_id: str, picked: Picked, count: in
 
 
 async def text_of(services: Services, table: Table, picked: Picked) -> str:
-    """The cells as they are shown, with tabs between them, as spreadsheets take them."""
+    """Return the shown cells separated by tabs, as spreadsheets take them."""
     texts = await picked_texts(services, table, picked)
     return "\n".join("\t".join(quoted(text) for text in line) for line in texts)
 
 
 async def markdown_of(services: Services, table: Table, picked: Picked) -> str:
-    """The same as a Markdown table, with the names of the columns."""
+    """Return the shown cells as a Markdown table with its columns' names."""
     figures = {field.name for field in table.fields if field.type in ("number", "money")}
     rule = ["---:" if name in figures else "---" for name in picked.fields]
     texts = [picked.fields, *await picked_texts(services, table, picked)]
@@ -133,7 +132,7 @@ def quoted(text: str) -> str:
 
 
 def own_fields(table: Table, picked: Picked) -> list[str]:
-    """Those of the selected columns that the table has; others are only proposed."""
+    """Return the selected columns that the table has, without proposed ones."""
     found = [name for name in picked.fields if table.field(name)]
     if not found:
         raise UsageError(t("These columns are only proposed."), advice=t("Accept them before you edit their cells."))
@@ -161,7 +160,7 @@ async def clear(visit: Visit, table: Table, picked: Picked) -> tuple[Change | No
 
 
 async def fill_down(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
-    """What the first selected row has, into the others."""
+    """Write the cells of the first selected row into the others."""
     row_ids, names = await rows_of(visit.services, table.id, picked), own_fields(table, picked)
     if len(row_ids) < 2:
         raise UsageError(t("Nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
@@ -197,27 +196,27 @@ PREVIEW = 4
 
 
 class Pasted(Picked, frozen=True, gc=True):
-    """What the browser sends: the text, and what is selected. `fields` are all columns from the first selected one on,
-    `width` how many of them are selected."""
+    """A pasted text and the selection. `fields` are all columns from the first selected one on, `width` counts the
+    selected ones."""
 
     text: str = ""
     width: int = 1
     is_too_long: bool = False
     lines: int = 0
-    """Of what is too long, and so is not here."""
+    """Of a text that is too long to be sent."""
 
 
 class PasteTarget(Noun, frozen=True):
-    """Which columns the cells of a line go into. With `names`, the first line says so, and is none of the rows."""
+    """The columns for the cells of a line. With `names`, the first line names them and is no row."""
 
     fields: tuple[Field | None, ...]
     names: bool = False
     left_out: int = 0
-    """Columns at the right of the block for which the table has none."""
+    """Columns at the right of the block beyond those of the table."""
 
 
 def cells_of(content: str) -> list[list[str]]:
-    """The lines of a block as spreadsheets copy it: tabs between cells, quotes around what holds tabs or lines."""
+    """Split a block as spreadsheets copy it: tabs between cells, quotes around cells with tabs or line breaks."""
     plain = io.StringIO(content.replace("\r\n", "\n").replace("\r", "\n"), newline="")
     try:
         lines = list(csv.reader(plain, delimiter="\t"))
@@ -234,8 +233,8 @@ def cells_of(content: str) -> list[list[str]]:
     return lines
 
 
-def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -> PasteTarget:
-    """A first line that names columns says which cells are whose; else they go into those that are shown, in turn."""
+def fit_columns(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -> PasteTarget:
+    """Match pasted cells to columns: by a first line that names them, or in the order shown."""
     first = [name for name in lines[0] if name.strip()]
     if len(lines) > 1 and first and all(table.field(name) for name in first):
         return PasteTarget(fields=tuple(table.field(name) for name in lines[0]), names=True)
@@ -252,7 +251,7 @@ def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -
 
 
 def as_rows(fit: PasteTarget, lines: Sequence[Sequence[str]]) -> list[dict[str, str]]:
-    """New rows."""
+    """Return the lines as new rows."""
     return [
         {field.name: cell for field, cell in zip(fit.fields, line, strict=False) if field and cell.strip()}
         for line in lines[fit.names :]
@@ -262,7 +261,7 @@ def as_rows(fit: PasteTarget, lines: Sequence[Sequence[str]]) -> list[dict[str, 
 def as_values(
     fit: PasteTarget, lines: Sequence[Sequence[str]], row_ids: Sequence[RowId]
 ) -> tuple[dict[tuple[RowId, str], str], list[dict[str, str]]]:
-    """What goes into the rows that are there, and what is left over for new ones."""
+    """Return values for existing rows, and the rest as new rows."""
     values = {
         (row_id, field.name): cell
         for row_id, line in zip(row_ids, lines, strict=False)
@@ -273,7 +272,7 @@ def as_values(
 
 
 def repeated(lines: list[list[str]], pasted: Pasted) -> list[list[str]]:
-    """A block that fits several times into what is selected is pasted several times, as in a spreadsheet."""
+    """Repeat a block that fits several times into the selection, as spreadsheets do."""
     rows = pasted.spans[-1].rows if len(pasted.spans) == 1 else 1
     width = max(len(line) for line in lines)
     down = rows // len(lines) if rows % len(lines) == 0 else 1
@@ -283,9 +282,8 @@ def repeated(lines: list[list[str]], pasted: Pasted) -> list[list[str]]:
     return [[*line, *[""] * (width - len(line))] * across if across > 1 else line for line in lines * max(1, down)]
 
 
-async def offer(table_id: str, pasted: Pasted) -> Change | None:
-    """Writes the block from the first selected cell on, and asks only where it is not clear what goes where. What was
-    written, if anything."""
+async def paste_cells(table_id: str, pasted: Pasted) -> Change | None:
+    """Write a block from the first selected cell on and return the change. Ask only if the place is unclear."""
     visit = await visit_to_write(table_id)
     if pasted.is_too_long:
         raise UsageError(
@@ -297,12 +295,12 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     if not lines:
         return None
     table = await visit.services.table(table_id)
-    fit = fitted(table, lines, pasted.fields)
+    fit = fit_columns(table, lines, pasted.fields)
     if pasted.spans and not fit.names:
         lines = repeated(lines, pasted)
-        fit = fitted(table, lines, pasted.fields)
+        fit = fit_columns(table, lines, pasted.fields)
     below = [] if fit.names else await rows_from(visit.services, table.id, pasted, len(lines))
-    choice = "fill" if below and not fit.left_out else await choose(fit, lines, below)
+    choice = "fill" if below and not fit.left_out else await ask_where_to_paste(fit, lines, below)
     if not choice:
         return None
     values, more = as_values(fit, lines, below) if choice == "fill" else ({}, as_rows(fit, lines))
@@ -312,59 +310,46 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     return change
 
 
-async def choose(fit: PasteTarget, lines: Sequence[Sequence[str]], below: Sequence[RowId]) -> str:
-    """To "add" rows, to "fill" those that are there, or nothing."""
-    with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        count = len(lines)
-        ui.label(t("Paste {count} line|Paste {count} lines", count=count)).classes("tw-h2")
+async def ask_where_to_paste(fit: PasteTarget, lines: Sequence[Sequence[str]], below: Sequence[RowId]) -> str:
+    """Ask where a block goes: "add" rows, "fill" those that are there, or "" for nowhere."""
+    count = len(lines)
+    with dialog(t("Paste {count} line|Paste {count} lines", count=count)) as window:
         with ui.element("div").classes("tw-quote"):
             for line in lines[:PREVIEW]:
                 paragraph(shortened(" | ".join(line), 90), "tw-small")
             if count > PREVIEW:
-                ui.label(t("… and {value} more", value=count - PREVIEW)).classes("tw-muted tw-small")
+                quiet(t("… and {value} more", value=count - PREVIEW))
         if fit.left_out:
             left = many(fit.left_out, "column")
-            ui.label(
-                t("The pasted cells are wider than the table: {left} on the right will be left out.", left=left)
-            ).classes("tw-small")
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Cancel"), on_click=lambda: window.submit("")).props("flat")
-            if below and fit.fields and fit.fields[0]:
-                begin = t("row {number}, {column}", number=below[0], column=shortened(fit.fields[0].name, 40))
-                ui.button(t("Paste from {begin}", begin=begin), on_click=lambda: window.submit("fill")).props("outline")
-            rows = count - fit.names
-            ui.button(t("Add {rows}", rows=many(rows, "row")), on_click=lambda: window.submit("add")).props(
-                "unelevated"
+            paragraph(
+                t("The pasted cells are wider than the table: {left} on the right will be left out.", left=left),
+                "tw-small",
             )
-    choice = await window
-    window.delete()
-    return choice or ""
+        choices = [(t("Add {rows}", rows=many(count - fit.names, "row")), "add")]
+        if below and fit.fields and fit.fields[0]:
+            begin = t("row {number}, {column}", number=below[0], column=shortened(fit.fields[0].name, 40))
+            choices.insert(0, (t("Paste from {begin}", begin=begin), "fill"))
+        dialog_buttons(window, *choices)
+    return await answer_to(window) or ""
 
 
 async def ask_row(table: Table) -> Change | None:
-    """A new row, typed in; None where none was added."""
-    done: list[Change | None] = []
+    """Ask for a new row, and return the change that adds it, if any."""
     shown = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
     fields = [field for field in shown if not field.is_asked]
     inputs: dict[str, ui.input] = {}
-    with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        ui.label(t("Add a row")).classes("tw-h2")
+    with dialog(t("Add a row")) as window:
         for field in fields[:30]:
             label = field.name + (f" ({field.unit or type_text(field)})" if field.type != "text" else "")
-            inputs[field.name] = ui.input(label).props("outlined dense")
-        ui.label(t("To add many rows, copy them from a spreadsheet, click a cell here and paste.")).classes(
-            "tw-muted tw-small"
-        )
+            inputs[field.name] = ui.input(label)
+        quiet(t("To add many rows, copy them from a spreadsheet, click a cell here and paste."))
 
-        async def add() -> None:
+        async def add() -> Change | None:
             row = {name: given.value or "" for name, given in inputs.items()}
             if not any(value.strip() for value in row.values()):
                 raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
-            changes = (await visit_to_write(table.id)).services.changes
-            done.append(await changes.write_values(table.id, {}, [row]))
-            window.submit(True)
+            return await (await visit_to_write(table.id)).services.changes.write_values(table.id, {}, [row])
 
-        dialog_buttons(window, t("Add"), add)
-    await window
-    window.delete()
-    return done[0] if done else None
+        dialog_buttons(window, (t("Add"), add))
+    change: Change | None = await answer_to(window)
+    return change

@@ -17,10 +17,10 @@ from tablewright.domain.condition import OPERATORS, Condition
 from tablewright.domain.model import Cell, Field, RowId, Table, column_key
 from tablewright.domain.text import shortened
 from tablewright.domain.views import ColumnLayout, View
-from tablewright.doors.web.elements import brief_button, paragraph
-from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.elements import answer_to, brief_button, dialog, dialog_buttons, paragraph
+from tablewright.doors.web.frame import say, visit_now, visit_to_write
 from tablewright.doors.web.grid_rows import ONLY, Only, RowQuery, shown
-from tablewright.doors.web.table_columns import ask_filter, visit_to_write
+from tablewright.doors.web.table_columns import ask_filter
 from tablewright.doors.web.words import t, type_text
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
@@ -34,7 +34,7 @@ EDITING = {":editable": "tablewright.grid.editable", ":cellEditorSelector": "tab
 
 
 class TableGrid:
-    """The grid of one open page. `extra` are columns that only the open proposal has."""
+    """The grid of one open page; only the open proposals have the columns of `extra`."""
 
     def __init__(
         self, table: Table, extra: Sequence[Field], wanted: RowQuery, view: View, *, rows: int, may_edit: bool
@@ -92,11 +92,11 @@ class TableGrid:
         self.element.props(f'role=region aria-label="{t("Rows of the table")}"')
 
     def show_columns(self, table: Table, extra: Sequence[Field], *, new: str = "") -> None:
-        """With `new`, that one comes into view."""
+        """Change the columns, and scroll to the `new` one."""
         self._call("columns", grid_columns(table, extra, may_edit=self._may_edit), new)
 
     def look(self, **wanted: Any) -> None:
-        """At other rows, or at the same anew."""
+        """Show other rows, or read the same ones again."""
         self.wanted = msgspec.structs.replace(self.wanted, **wanted, view=new_view())
         self._call("look", self.query())
         self._run("columns.filtered", [where.column for where in self.wanted.filters])
@@ -108,16 +108,16 @@ class TableGrid:
         self._run("columns.wrap", on)
 
     def refresh(self) -> None:
-        """The rows that are shown, as they are now, in their place."""
+        """Read the shown rows again, in their place."""
         self.wanted = msgspec.structs.replace(self.wanted, view=new_view())
         self._call("refresh", self.query())
 
     def show_proposed(self, names: Sequence[str]) -> None:
-        """A run has filled rows in these columns: those in view are read again, unless they have been already."""
+        """Read the rows in view again after a run has filled these columns, unless that was done already."""
         self._call("showProposed", list(names))
 
     def update(self, cells: Mapping[RowId, Mapping[str, Cell]], *, proposed: bool = False) -> None:
-        """Cells of rows that may be in view."""
+        """Draw cells of rows that may be in view."""
         views = [
             {"id": row_id, "cells": {name: shown(cell, proposed=proposed) for name, cell in own.items()}}
             for row_id, own in cells.items()
@@ -125,15 +125,15 @@ class TableGrid:
         self._call("update", views)
 
     def put_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Whole rows, in place of what the browser has of them."""
+        """Replace whole rows in the browser."""
         self._call("update", [{**row, "whole": True} for row in rows])
 
     def show_panel(self, heading: ui.label, *, to_it: bool) -> None:
-        """The panel is open; `to_it`: whoever uses the keyboard goes on at its heading."""
+        """Make room for the open panel; with `to_it`, move the keyboard's focus to its heading."""
         self._call("showPanel", heading.id, to_it)
 
     def leave_panel(self) -> None:
-        """It was closed: whoever was in it goes on in the cell from which it was opened."""
+        """Move the focus from the closed panel back to its cell."""
         self._call("leavePanel")
 
     def _call(self, name: str, *values: Any) -> None:
@@ -199,7 +199,7 @@ def grid_column(field: Field, key_field: str, *, may_edit: bool, proposed: bool 
 
 
 def new_view() -> str:
-    """Unlike all others: what was sorted or found is remembered, and whoever looks anew shall not get it again."""
+    """Return a new name, so that a new look does not get a remembered order."""
     return secrets.token_hex(6)
 
 
@@ -222,7 +222,7 @@ assert tuple(CHIPS) == ONLY
 
 
 class ViewBar:
-    """`view` is how the page looks at the table now; it is kept for whoever comes back, and under a name for all."""
+    """Chips, filters and views of the table. The current `view` is kept for the person, and under a name for all."""
 
     def __init__(self, table_id: str, view: View, *, may_change: bool) -> None:
         self.view = view
@@ -237,7 +237,7 @@ class ViewBar:
                 ui.element("div").classes("tw-chips").props(f'role=group aria-label="{t("Filter rows by status")}"')
             )
             find = ui.input(placeholder=t("Find in the table"), value=self.view.find).props(
-                f'dense outlined clearable debounce=350 maxlength=200 aria-label="{t("Find in the table")}"'
+                f'clearable debounce=350 maxlength=200 aria-label="{t("Find in the table")}"'
             )
             find.on_value_change(lambda event: self._look(find=(event.value or "").strip())).classes("tw-find")
             self._find = find
@@ -261,7 +261,7 @@ class ViewBar:
         ui.on("grid_layout", self._laid_out)
 
     def count(self, counts: Mapping[str, int]) -> None:
-        """By mark, the rows that have it."""
+        """Show how many rows have each mark."""
         self._counts = counts
         self._show_chips()
 
@@ -284,7 +284,7 @@ class ViewBar:
         await self._show()
 
     async def _show(self) -> None:
-        """The rows as the view says."""
+        """Show the rows of the view."""
         with self._client.content:  # what was clicked is built anew
             self._grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
             self._show_chips()
@@ -314,7 +314,7 @@ class ViewBar:
             await self._look(filters=(*others, *filter(None, chosen)))
 
     async def keep_known(self, names: Sequence[str]) -> None:
-        """Of columns that are called otherwise by now, or not there any more, there are no conditions."""
+        """Drop conditions on columns that were renamed or removed."""
         keys = set(map(column_key, names))
         kept = tuple(each for each in self.view.filters if keys.issuperset(map(column_key, each.columns)))
         if kept != self.view.filters:
@@ -385,7 +385,7 @@ class ViewBar:
         await self._show()
 
     async def _save(self) -> None:
-        name = await ask_name()
+        name = await ask_view_name()
         if not name:
             return
         visit = await visit_to_write(self._table_id)
@@ -399,20 +399,14 @@ class ViewBar:
         say(t("View “{name}” deleted.", name=shortened(view.name, 40)))
 
 
-async def ask_name() -> str:
-    with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        paragraph(t("Save view"), "tw-h2")
+async def ask_view_name() -> str:
+    with dialog(t("Save view")) as window:
         paragraph(
             t("A view keeps the order and width of the columns, hidden columns, sorting and filters."), "tw-muted"
         )
-        name = ui.input(t("Name")).props("outlined autofocus maxlength=60")
-        name.on("keydown.enter", lambda: window.submit(True))
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
-            ui.button(t("Save"), on_click=lambda: window.submit(True)).props("unelevated")
-    chosen = (name.value or "").strip() if await window else ""
-    window.delete()
-    return chosen
+        name = ui.input(t("Name")).props("autofocus maxlength=60")
+        name.on("keydown.enter", dialog_buttons(window, (t("Save"), True)))
+    return (name.value or "").strip() if await answer_to(window) else ""
 
 
 def copy_link(path: str) -> None:
@@ -421,7 +415,7 @@ def copy_link(path: str) -> None:
 
 
 async def view_of(table_id: str, name: str) -> View:
-    """The view of that name; without one, as the person left the table."""
+    """Return the view of that name; without a name, as the person left the table."""
     seen = await visit_now()
     if not name:
         return await seen.services.views.left_by(table_id, seen.person.id)

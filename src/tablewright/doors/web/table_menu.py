@@ -12,19 +12,26 @@ from nicegui import ui
 
 from tablewright.domain.model import RowId, Table
 from tablewright.doors.web import table_cells
-from tablewright.doors.web.elements import brief_button, outside, paragraph, when
-from tablewright.doors.web.frame import say, tell, visit_now
+from tablewright.doors.web.elements import (
+    STAY,
+    answer_to,
+    brief_button,
+    dialog,
+    dialog_buttons,
+    outside,
+    paragraph,
+    quiet,
+    when,
+)
+from tablewright.doors.web.frame import say, visit_now, visit_to_write
 from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
-from tablewright.doors.web.table_columns import visit_to_write
-from tablewright.doors.web.words import all_rows, many, t
-from tablewright.errors import TablewrightError
+from tablewright.doors.web.words import all_rows, many, t, translated
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.files import sheets_account, write_to_sheets
 from tablewright.operations.tables import ListChanges, list_changes
 from tablewright.services import Change, Rollback
 
 if TYPE_CHECKING:
-    from tablewright.doors.server.context import Visit
     from tablewright.doors.web.table_page import OpenTable
     from tablewright.services import Schedule
 
@@ -46,7 +53,7 @@ class ExportMenu:
 
     @property
     def _query(self) -> dict[str, str]:
-        """Which rows are shown, in which order."""
+        """Return the rows that are shown, and their order."""
         view, query = self._page.views.view, self._page.grid.query()
         return {**query, "sort": view.sort, "descending": str(view.descending).lower()}
 
@@ -79,7 +86,7 @@ class ExportMenu:
 
     @property
     def _waiting(self) -> str:
-        """What is only proposed is in no file."""
+        """Say that proposed values are in no file."""
         return t("Values waiting for review are not included.") if self._page.proposals.heads else ""
 
     async def _send(self, rows: str, *, shown: bool) -> None:
@@ -104,45 +111,31 @@ LONGEST = 500
 
 
 async def ask_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
-    """`rows` says which, `waiting` what is not among them."""
+    """Send a table to a spreadsheet whose link is given, or a new one; `rows` says which, `waiting` what is missing."""
     account = sheets_account((await visit_to_write(table_id)).services.settings)
-    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
-        paragraph(t("Export to Google Sheets"), "tw-h2")
+    with dialog(t("Export to Google Sheets"), persistent=True) as window:
         paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
         to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
-        to.props(f"outlined dense autofocus maxlength={LONGEST}").classes("w-full")
-        paragraph(
+        to.props(f"autofocus maxlength={LONGEST}").classes("w-full")
+        quiet(
             t(
                 "Share the spreadsheet with {account} as an editor first. What is in it stays as it is.",
                 account=account,
-            ),
-            "tw-muted tw-small",
+            )
         )
         result = ui.element("div").props("role=status")
 
-        async def send() -> None:
-            sending.props("loading")
-            sending.disable()
-            try:
-                visit = await visit_to_write(table_id)
-                sent = await write_to_sheets(visit.services, table_id, to.value or "", row_ids=row_ids)
-            except TablewrightError as error:
-                tell(error)
-                return
-            finally:
-                sending.props(remove="loading")
-                sending.enable()
+        async def send() -> object:
+            visit = await visit_to_write(table_id)
+            sent = await write_to_sheets(visit.services, table_id, to.value or "", row_ids=row_ids)
             result.clear()
             with result:
                 paragraph(t("Wrote {rows} to “{sheet}”.", rows=many(sent.row_count, "row"), sheet=sent.sheets[0]))
                 outside(t("Open the spreadsheet"), sent.link)
+            return STAY
 
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Close"), on_click=lambda: window.submit(None)).props("flat")
-            sending = ui.button(t("Export"), on_click=send).props("unelevated")
-        to.on("keydown.enter", send)
-    await window
-    window.delete()
+        to.on("keydown.enter", dialog_buttons(window, (t("Export"), send), cancel=t("Close")))
+    await answer_to(window)
 
 
 # ── history ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -152,8 +145,8 @@ NEWEST = 100
 
 
 class Undo:
-    """What was done on one open page, so that Ctrl+Z takes it back and Ctrl+Y does it again: an undo is a change in the
-    history, too, and undoing that is doing it again. What others did is left to the history."""
+    """The changes of one open page, for Ctrl+Z and Ctrl+Y. An undo is a change in the history, too; undoing it restores
+    the change. Changes by others are left to the history."""
 
     def __init__(self, table_id: str) -> None:
         self._table_id = table_id
@@ -185,26 +178,30 @@ class Undo:
 
 
 async def show_history(table: Table, *, may_change: bool) -> bool:
-    """Whether something was undone."""
+    """Show who changed the table and when; True if something was undone."""
     visit = await visit_now()
     table_id = (await visit.table(table.id)).id
     changes = (await list_changes(visit.services, ListChanges(table=table_id, limit=NEWEST))).changes
-    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
-        ui.label(t("History")).classes("tw-h2")
-        ui.label(t("Undoing is a change too, so it can be undone itself. Later changes are kept.")).classes(
-            "tw-muted tw-small"
-        )
+    with dialog(t("History"), wide=True) as window:
+        quiet(t("Undoing is a change too, so it can be undone itself. Later changes are kept."))
         with ui.element("ol").classes("tw-history"):
             for change in changes:
                 show_change(window, table, change, may_change=may_change)
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Close"), on_click=lambda: window.submit(False)).props("flat")
-    undone = bool(await window)
-    window.delete()
-    return undone
+        dialog_buttons(window, cancel=t("Close"))
+    return bool(await answer_to(window))
 
 
 def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: bool) -> None:
+    async def undo() -> None:
+        changes = (await visit_to_write(table.id)).services.changes
+        tell_undone(await changes.undo_change(table.id, change.number))
+        window.submit(True)
+
+    async def restore() -> None:
+        changes = (await visit_to_write(table.id)).services.changes
+        tell_undone(await changes.go_back(table.id, str(change.number)))
+        window.submit(True)
+
     with ui.element("li").classes("tw-change"):
         ui.label(str(change.number)).classes("tw-chip")
         with ui.element("div").classes("tw-grow"):
@@ -214,30 +211,17 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
                 paragraph(" · ".join(filter(None, (when(change.at), change.actor, edits))))
                 if change.run_id:
                     ui.link(t("Run"), f"/runs/{change.run_id}")
+        look = 'flat dense padding="2px 8px"'
         if may_change and change.number > 1:
-
-            async def undo() -> None:
-                changes = (await visit_to_write(table.id)).services.changes
-                tell_undone(await changes.undo_change(table.id, change.number))
-                window.submit(True)
-
-            ui.button(t("Undo"), icon="undo", on_click=undo).props(
-                f'flat dense padding="2px 8px" aria-label="{t("Undo change {number}", number=change.number)}"'
-            )
+            button = ui.button(t("Undo"), icon="undo", on_click=undo).props(look)
+            button.props["aria-label"] = t("Undo change {number}", number=change.number)
         if may_change:
-
-            async def go_back() -> None:
-                changes = (await visit_to_write(table.id)).services.changes
-                tell_undone(await changes.go_back(table.id, str(change.number)))
-                window.submit(True)
-
-            restore = ui.button(t("Restore this version"), icon="restore", on_click=go_back)
-            restore.props('flat dense padding="2px 8px"')
-            restore.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
+            button = ui.button(t("Restore this version"), icon="restore", on_click=restore).props(look)
+            button.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
 
 
 def tell_undone(done: Rollback, *, again: bool = False) -> None:
-    """`again`: what was undone has been done again."""
+    """Say what was undone, or with `again` done again."""
     if done.change is None:
         say(t("Nothing left to undo."), good=False)
         return
@@ -263,57 +247,38 @@ CRON = {"0 * * * *": "hour", "0 3 * * *": "day", "0 3 * * 1": "week"}
 
 
 async def ask_schedule(table: Table, column: str = "") -> None:
-    """For all columns that can be looked for, or first for the one whose menu it was opened from."""
-    visit = await visit_to_write(table.id)
-    visit.must_run()
+    """Ask what is done again and again: for all columns with a question, or first for the one of the menu."""
+    visit = await visit_to_write(table.id, runs=True)
     known = await visit.services.jobs.schedules(table.id)
     columns = [field.name for field in table.shown_fields if field.is_asked]
-    with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        paragraph(t("Schedule"), "tw-h2")
+    with dialog(t("Schedule")) as window:
         for each in known:
-            paragraph(in_words(each), "tw-small")
+            paragraph(describe_schedule(each), "tw-small")
             if each.paused:
                 paragraph(each.paused, "tw-small")
-        routine = ui.radio({name: t(label) for name, label in ROUTINES.items()}, value="recheck")
+        routine = ui.radio(translated(ROUTINES), value="recheck")
         routine.props["aria-label"] = t("Action")
-        every = ui.select({name: t(label) for name, label in TIMES.items()}, value="week", label=t("How often"))
-        every.props("outlined dense")
+        every = ui.select(translated(TIMES), value="week", label=t("How often"))
         chosen = ui.select(columns, value=[column] if column else [], multiple=True, label=t("Columns"))
-        chosen.props("outlined dense use-chips clearable").props["hint"] = t("Leave empty for all columns")
+        chosen.props("use-chips clearable").props["hint"] = t("Leave empty for all columns")
         paragraph(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
 
-        async def save() -> None:
-            try:
-                await put(table.id, routine.value, every.value, chosen.value or [])
-            except TablewrightError as error:
-                tell(error)
-                return
-            window.submit(True)
-            say(t("Scheduled."))
+        async def save() -> str:
+            now = await visit_to_write(table.id, runs=True)
+            await now.services.schedule(table.id, routine.value, every.value, fields=chosen.value or [])
+            return t("Scheduled.")
 
-        async def stop() -> None:
-            now = await visit_to_write(table.id)
-            await now.services.jobs.unschedule(table.id)
-            window.submit(True)
-            say(t("Nothing is scheduled for this table."))
+        async def stop() -> str:
+            await (await visit_to_write(table.id)).services.jobs.unschedule(table.id)
+            return t("Nothing is scheduled for this table.")
 
-        with ui.element("div").classes("tw-row tw-end"):
-            if known:
-                ui.button(t("Remove schedule"), on_click=stop).props("flat color=negative")
-            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
-            ui.button(t("Save"), on_click=save).props("unelevated")
-    await window
-    window.delete()
+        remove = [(t("Remove schedule"), stop)] if known else []
+        dialog_buttons(window, *remove, (t("Save"), save))
+    if done := await answer_to(window):
+        say(done)
 
 
-async def put(table_id: str, routine: str, every: str, columns: list[str]) -> None:
-    visit: Visit = await visit_to_write(table_id)
-    visit.must_run()
-    await visit.services.schedule(table_id, routine, every, fields=columns)  # type: ignore[arg-type]
-
-
-def in_words(schedule: Schedule) -> str:
-    """One that is there already."""
+def describe_schedule(schedule: Schedule) -> str:
     what = t(ROUTINES[schedule.routine]).partition(":")[0]
     of = ", ".join(schedule.spec.get("fields", ())) or t("all columns")
     often = TIMES.get(CRON.get(schedule.cron, ""), "")

@@ -16,13 +16,13 @@ from tablewright.domain.proposal import Applied, ProposalHead
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_menu
 from tablewright.doors.web.ask_column import RowScope
-from tablewright.doors.web.elements import brief_button
+from tablewright.doors.web.elements import ask_to_confirm, brief_button
 from tablewright.doors.web.evidence_panel import CellPanel
-from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
+from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, visit_to_write, what_next
 from tablewright.doors.web.grid_rows import RowQuery, block, count_marks
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_cells import Pasted, Picked, rows_of
-from tablewright.doors.web.table_columns import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
+from tablewright.doors.web.table_columns import ask_name_and_tags, ask_value, tell_rechecked
 from tablewright.doors.web.table_grid import TableGrid, ViewBar, view_of
 from tablewright.doors.web.table_menu import ExportMenu, Undo
 from tablewright.doors.web.table_run import NEWEST, ProposalPanel, RunBar
@@ -49,7 +49,7 @@ async def table_page(table_id: str, view: str = "") -> None:
 
 
 class OpenTable:
-    """What one open page knows."""
+    """One open page of a table."""
 
     def __init__(self, table: Table, rows: int, *, may_change: bool) -> None:
         self.table = table
@@ -58,7 +58,7 @@ class OpenTable:
         self._rows = rows
         self._activity = TableActivity()
         self._writing = asyncio.Lock()
-        """Two edits of one cell are written in the order in which they were typed: the first may not win."""
+        """Keeps edits of one cell in the order in which they were typed."""
         self._runs: list[Run] = []
         self._client = context.client
 
@@ -104,7 +104,7 @@ class OpenTable:
             ui.timer(1.0, self._count, once=True)
 
     def _listen(self) -> None:
-        """To what the grid tells."""
+        """Handle the events of the grid."""
         ui.on("grid_edit", lambda event: self._write(event.args["row_id"], event.args["field"], event.args["text"]))
         ui.on("grid_edit_apart", lambda event: self.edit_cell(event.args["row_id"], event.args["field"]))
         ui.on("grid_paste", self._paste)
@@ -149,7 +149,7 @@ class OpenTable:
     # ── what is known ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _read(self) -> list[ProposalHead]:
-        """The proposals that are not decided, the newest first."""
+        """Read the table again, and return its undecided proposals, the newest first."""
         visit = await visit_now()
         self.table = await visit.table(self.table.id)
         self._activity = await visit.services.activity(self.table.id)
@@ -158,7 +158,7 @@ class OpenTable:
         return [head for head in heads if head.status in ("open", "building")]
 
     def extra(self) -> list[Field]:
-        """Columns that come with the proposals."""
+        """Return columns that only proposals have."""
         found = {
             field.name: field
             for head in reversed(self.proposals.heads)
@@ -168,7 +168,7 @@ class OpenTable:
         return list(found.values())
 
     def _left(self, heads: Sequence[ProposalHead]) -> dict[str, int]:
-        """By proposal, the rows that its run was told to leave for later."""
+        """Count, by proposal, the rows that its run left for later."""
         runs = {run.id: run for run in self._runs}
         left = {}
         for head in heads:
@@ -178,8 +178,8 @@ class OpenTable:
         return left
 
     async def sync(self) -> None:
-        """After something has changed: the columns, the rows that are shown, the proposals. The button that was pressed
-        may be gone by the end of it, and with it the place where NiceGUI looks for the visitor."""
+        """Show columns, rows and proposals again after a change. The button that was pressed may be gone by the end,
+        and with it the slot in which NiceGUI looks for the visitor."""
         with self._main:
             await self._sync()
 
@@ -230,7 +230,7 @@ class OpenTable:
                 await self.run.pick_up(await visit.services.jobs.all(self.table.id, limit=NEWEST))
 
     def _show_missing(self, error: NotFound) -> None:
-        """The table was removed meanwhile, or is no longer this person's."""
+        """Say that the table was removed, or is no longer this person's."""
         self.panel.close()
         self._main.clear()
         with self._main, empty_state(error.what, "search_off"):
@@ -251,7 +251,7 @@ class OpenTable:
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def edit_cell(self, row_id: RowId, name: str) -> None:
-        """In a window of its own: what is too long for the grid, or whatever the finger cannot tap twice."""
+        """Edit a cell in a window: for long texts, and on touch screens."""
         visit = await visit_to_write(self.table.id)
         table = await visit.services.table(self.table.id)
         row, field = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
@@ -295,7 +295,7 @@ class OpenTable:
         return written, rows
 
     async def _change_picked(self, name: str, event: events.GenericEventArguments) -> None:
-        """Clears, fills down or removes what is selected."""
+        """Clear, fill down or remove the selection."""
         visit = await visit_to_write(self.table.id)
         table = await visit.services.table(self.table.id)
         change, words = await table_cells.CHANGES[name](visit, table, msgspec.convert(event.args, Picked))
@@ -304,7 +304,7 @@ class OpenTable:
         await self.sync()
 
     async def _paste(self, event: events.GenericEventArguments) -> None:
-        change = await table_cells.offer(self.table.id, msgspec.convert(event.args, Pasted))
+        change = await table_cells.paste_cells(self.table.id, msgspec.convert(event.args, Pasted))
         if change is not None:
             self.undo.note(change)
             await self.sync()
@@ -329,7 +329,7 @@ class OpenTable:
             await self.sync()
 
     async def _name(self) -> None:
-        """What it is called, and the tags under which it is found."""
+        """Change the table's name and tags."""
         visit = await visit_to_write(self.table.id)
         known = next(each for each in await visit.services.tables() if each.id == self.table.id)
         if named := await ask_name_and_tags(known.name, known.tags):
@@ -343,7 +343,7 @@ class OpenTable:
         question = t(
             "Delete “{name}” and its entire history? This cannot be undone.", name=shortened(self.table.name, 60)
         )
-        if await sure(question, t("Delete")):
+        if await ask_to_confirm(question, t("Delete")):
             visit = await visit_to_write(self.table.id)
             self._looking.cancel()
             await remove_table(visit.services, RemoveTable(table=self.table.id))
@@ -364,9 +364,9 @@ class OpenTable:
             case "statistics":
                 await table_columns.show_statistics(visit.services, table, field)
             case "edit":
-                await self._columns_changed(await table_columns.edit(table, field))
+                await self._columns_changed(await table_columns.edit_column(table, field))
             case "delete":
-                await self._columns_changed(await table_columns.delete(table, field))
+                await self._columns_changed(await table_columns.delete_column(table, field))
             case "fill":
                 await self.ask(field)
             case "rerun":
@@ -387,7 +387,7 @@ class OpenTable:
     async def ask(
         self, field: Field | None, *, row_ids: Sequence[RowId] = (), anew: bool = False, single: bool = False
     ) -> None:
-        """For new columns, or on with one; `row_ids` are those that are selected."""
+        """Ask for new columns, or fill one; `row_ids` are the selected rows."""
         if self.run.is_running:
             raise UsageError(t("A run is in progress."), advice=t("Stop it or wait until it has finished."))
         visit = await visit_to_write(self.table.id)
@@ -400,24 +400,22 @@ class OpenTable:
             await self.sync()
 
     async def _ask_for(self, event: events.GenericEventArguments) -> None:
-        """For the selected rows: the selected column, where it is one that is asked for, or new ones."""
+        """Fill the selected rows of the selected column if it has a question, or ask for new columns."""
         picked = msgspec.convert(event.args, Picked)
         row_ids = await rows_of((await visit_now()).services, self.table.id, picked)
         field = self.table.field(picked.fields[0]) if len(picked.fields) == 1 else None
         await self.ask(field if field and field.is_asked else None, row_ids=row_ids)
 
     async def look_again(self, field: Field, row_ids: Sequence[RowId]) -> None:
-        """At once, for few cells: in other places than before, with what was said of them."""
-        visit = await visit_to_write(self.table.id)
-        visit.must_run()
+        """Search again for a few cells at once, in other places, with the reasons of their flags."""
+        visit = await visit_to_write(self.table.id, runs=True)
         fill = await visit.services.plan_enrich(self.table.id, [field], "", row_ids=row_ids, again=True)
         await visit.services.jobs.start(fill)
         await self.sync()
 
     async def _fill_rest(self, head: ProposalHead) -> None:
-        """A run that was tried on the first rows goes on with the others, in the same way."""
-        visit = await visit_to_write(self.table.id)
-        visit.must_run()
+        """Continue a run that was tried on the first rows with the others, in the same way."""
+        visit = await visit_to_write(self.table.id, runs=True)
         run = await visit.services.jobs.get(head.run_id)
         done = {row_id for row_id, _ in await visit.services.store.proposals.open_cells(head.id)}
         others = [row_id for row_id in await visit.services.row_ids(self.table.id) if row_id not in done]

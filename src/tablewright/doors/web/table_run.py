@@ -13,9 +13,8 @@ from tablewright.domain.model import Cell, RowId
 from tablewright.domain.proposal import Applied, ProposalHead
 from tablewright.domain.text import shortened
 from tablewright.doors.web.elements import paragraph
-from tablewright.doors.web.frame import hidden, say, visit_now
+from tablewright.doors.web.frame import hidden, say, visit_now, visit_to_write
 from tablewright.doors.web.live import with_page
-from tablewright.doors.web.table_columns import visit_to_write
 from tablewright.doors.web.words import many, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
@@ -46,8 +45,8 @@ ENDINGS: PageText[dict[str, str]] = {
 
 
 class RunBar:
-    """Watches one run at a time. `on_cells` gets what was found since it was called last; `on_rows` says that rows were
-    filled in these columns, without saying which rows; `on_end` comes after both."""
+    """The run that fills the table. `on_cells` gets the cells found since its last call, `on_rows` the columns in which
+    some rows were filled; `on_end` comes last."""
 
     def __init__(
         self,
@@ -83,8 +82,8 @@ class RunBar:
         return bool(self._run_id)
 
     async def pick_up(self, runs: Sequence[Run]) -> bool:
-        """Watches the newest of them that goes on, if none is watched yet; whether there is one. What it has told by
-        now is not told again: it is in the proposal."""
+        """Watch the newest run that is under way, and return True if there is one and none was watched. Its earlier
+        events are left out: the proposal has their results."""
         if self._run_id:
             return False
         jobs = (await visit_now()).services.jobs
@@ -146,7 +145,7 @@ class RunBar:
                 self._on_rows(self._fields)
 
     async def _show_left(self, run_id: str) -> None:
-        """How long it will still take, and what it has cost so far."""
+        """Show the time left and the cost so far."""
         jobs = (await visit_now()).services.jobs
         while True:
             report = await jobs.report(await jobs.get(run_id))
@@ -165,8 +164,7 @@ class RunBar:
             self._on_cells(found)
 
     async def _ask_to_stop(self) -> None:
-        visit = await visit_to_write(self._table_id)
-        visit.must_run()
+        visit = await visit_to_write(self._table_id, runs=True)
         if self._run_id:
             self._label.set_text(t("Stopping. What was found is kept …"))
             await visit.services.jobs.cancel(self._run_id)
@@ -213,7 +211,7 @@ class RunBanner:
         self._box.set_visibility(False)
 
     async def look(self, newest: Run | None) -> None:
-        """At the newest run of the table, which goes on no longer."""
+        """Show how the newest run ended, and that a sample is fictional."""
         services = (await visit_now()).services
         if self._is_sample is None:
             self._is_sample = await services.is_sample(self._table_id)
@@ -234,7 +232,7 @@ class RunBanner:
             self._show_failure(newest, status)
 
     async def _is_open(self, proposal_id: str) -> bool:
-        """Whether nobody has decided on it; one without any cell closes by itself."""
+        """Return True if a proposal waits for a decision; one without any cell closes by itself."""
         if not proposal_id:
             return True
         try:
@@ -265,7 +263,7 @@ class RunBanner:
         self._show(run.id, status, t(FAILURES[status]), [*lines, remedy], retry=True)
 
     async def explain_empty(self, run: Run) -> bool:
-        """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
+        """If a finished run found nothing at all, show why and what may help, and return True."""
         services = (await visit_now()).services
         if run.kind != "enrich" or (await services.jobs.report(run))["found"]:
             return False
@@ -314,16 +312,15 @@ class RunBanner:
         self.hide()
 
     async def _retry(self, run_id: str) -> None:
-        """With the settings as they are by now: it may be what was wrong with them."""
-        visit = await visit_to_write(self._table_id)
-        visit.must_run()
+        """Resume with the current settings: they may have been the problem."""
+        visit = await visit_to_write(self._table_id, runs=True)
         await visit.services.jobs.resume_in_background(run_id, with_current_settings=True)
         self.hide()
         await self._on_retry()
 
 
 def cause_of(error: str) -> str:
-    """What a run says of its end. A sentence that names a variable is for those at a terminal."""
+    """Return why a run ended, without sentences that name environment variables."""
     cause = ". ".join(each for each in error.split(". ") if "TABLEWRIGHT_" not in each).strip()
     return cause if not cause or cause.endswith((".", "!", "?", "…")) else f"{cause}."
 
@@ -342,8 +339,8 @@ More = Callable[[ProposalHead], Awaitable[None]]
 
 
 class ProposalPanel:
-    """`heads` are the newest first; `changed` is told what was written, and `more` goes on with the rows that a run
-    has left out."""
+    """Proposals that wait for a decision, the newest first. `changed` is called with what was written, `more` to
+    continue with rows that a run left out."""
 
     def __init__(
         self, table_id: str, *, changed: Callable[[Applied | None], Awaitable[None]], more: More, may_change: bool
@@ -361,8 +358,8 @@ class ProposalPanel:
         return tuple(head.id for head in self.heads)
 
     def show(self, heads: Sequence[ProposalHead], left: dict[str, int]) -> None:
-        """`left`: by proposal, the rows for which its run did not look. What is shown already stays as it is: nobody
-        wants a button replaced under the finger."""
+        """Show the proposals; `left` counts the rows that their runs left out. What is shown already stays as it is: a
+        button must not be replaced under the finger."""
         self.heads = list(heads)
         if (self.heads, left) == self._shown:
             return

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,13 +15,23 @@ from tablewright.domain.model import Field, Table
 from tablewright.domain.text import shortened
 from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import dialog_buttons, journey, paragraph, quiet, when
-from tablewright.doors.web.frame import empty_state, frame, heading, say, tell, visit_now, visit_to_change
+from tablewright.doors.web.elements import (
+    NO_SPACE,
+    TOO_LARGE,
+    answer_to,
+    dialog,
+    dialog_buttons,
+    file_drop,
+    journey,
+    paragraph,
+    quiet,
+    when,
+)
+from tablewright.doors.web.frame import empty_state, frame, heading, say, visit_now, visit_to_change
 from tablewright.doors.web.settings_form import PARTS
-from tablewright.doors.web.uploads import NO_SPACE, TOO_LARGE, file_drop
 from tablewright.doors.web.words import TYPES, t, type_text
 from tablewright.doors.wording import in_words_of
-from tablewright.errors import TablewrightError, UsageError
+from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.documents import make_document_table
 from tablewright.operations.files import (
@@ -118,7 +127,7 @@ def show_tables(tables: list[TableSummary]) -> None:
                 show_table(table)
 
     if len(tables) > 1:
-        search = ui.input(placeholder=t("Search tables")).props("dense outlined clearable debounce=200 maxlength=200")
+        search = ui.input(placeholder=t("Search tables")).props("clearable debounce=200 maxlength=200")
         search.props["aria-label"] = t("Search tables")
         search.classes("tw-find").on_value_change(lambda event: choose("words", (event.value or "").strip()))
     if tags:
@@ -170,7 +179,7 @@ def sample_button(*, first: bool = False) -> ui.button:
 
 
 def show_ways() -> None:
-    """For people who may change things."""
+    """Show the ways to a new table, for people who may make one."""
     label = t("Drop a CSV or Excel file here, or click to choose one")
     file_drop(label, KINDS, largest=LARGEST, several=False, take=take_file, refuse=refuse_file).classes("tw-drop")
     with ui.element("div").classes("tw-row"):
@@ -208,7 +217,7 @@ async def import_upload(file: FileUpload) -> None:
 
 
 async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> None:
-    """Shows what the file would become, as often as the person changes something; imports it when they say so."""
+    """Preview a file, and import it if the person confirms."""
     chosen = await Previewed(visit, path, options).ask()
     if chosen is not None:
         imported = await import_file(visit.services, path, chosen)
@@ -216,7 +225,7 @@ async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> No
 
 
 class Previewed:
-    """The window with the first rows of a file, in which columns get their names and types. Nothing is imported."""
+    """The window with the first rows of a file, in which columns get names and types. It imports nothing."""
 
     def __init__(self, visit: Visit, path: Path, options: FileOptions) -> None:
         self._visit = visit
@@ -225,18 +234,14 @@ class Previewed:
 
     async def ask(self) -> FileOptions | None:
         self._shown = await preview_file(self._visit.services, self._path, self._options)
-        with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
-            heading(t("Import a table"))
-            self._name = ui.input(t("Table name"), value=self._shown.name).props("outlined dense maxlength=200")
+        with dialog(t("Import a table"), wide=True, persistent=True) as window:
+            self._name = ui.input(t("Table name"), value=self._shown.name).props("maxlength=200")
             self._header = ui.checkbox(t("The first line contains the column names"), value=self._options.header)
             self._header.on_value_change(self._read_anew)
             self._body = ui.element("div").classes("tw-column")
-            with ui.element("div").classes("tw-row tw-end"):
-                ui.button(t("Cancel"), on_click=lambda: self._window.submit(None)).props("flat")
-                ui.button(t("Import"), icon="file_download", on_click=self._import).props("unelevated")
+            dialog_buttons(window, (t("Import"), self._accepted))
         self._show()
-        answer: FileOptions | None = await self._window
-        self._window.delete()
+        answer: FileOptions | None = await answer_to(window)
         return answer
 
     def _show(self) -> None:
@@ -260,18 +265,16 @@ class Previewed:
                                 with ui.element("td"):
                                     paragraph(shortened(cell, 80))
             names = [field.name for field in shown.fields]
-            self._key = ui.select(names, value=shown.key_field or None, label=t("Column that names the rows")).props(
-                "outlined dense"
-            )
+            self._key = ui.select(names, value=shown.key_field or None, label=t("Column that names the rows"))
             self._key.set_visibility(len(names) > 1)
 
     def _heading(self, field: Field) -> tuple[ui.input, ui.select]:
         types = {name: t(word) for name, word in TYPES.items() if name != "select" or field.type == "select"}
         with ui.element("th").props("scope=col"):
             is_only = len(self._shown.fields) == 1 and not self._options.header
-            name = ui.input(value=t("Name") if is_only else field.name).props("dense outlined maxlength=300")
+            name = ui.input(value=t("Name") if is_only else field.name).props("maxlength=300")
             name.props["aria-label"] = t("Name of {column}", column=field.name)
-            kind = ui.select(types, value=field.type).props("dense outlined options-dense")
+            kind = ui.select(types, value=field.type).props("options-dense")
             kind.props["aria-label"] = t("Type of {column}", column=field.name)
             kind.on_value_change(self._look_again)
         return name, kind
@@ -294,7 +297,7 @@ class Previewed:
                 paragraph(f"⚠ {left_out}", "tw-small tw-problem")
 
     def _wanted(self) -> FileOptions:
-        """As the window says now. Names and types are only said where they are others than were found out."""
+        """Return the options of the window; names and types only if they were changed."""
         changed = [
             replace(
                 field, name=(name.value or "").strip(), type=kind.value, **({} if kind.value == field.type else PLAIN)
@@ -312,28 +315,17 @@ class Previewed:
 
     async def _read_anew(self) -> None:
         self._options = replace(self._options, header=bool(self._header.value), key_field="", fields=())
-        try:
-            self._shown = await preview_file(self._visit.services, self._path, self._options)
-        except TablewrightError as error:
-            tell(error)
-            return
+        self._shown = await preview_file(self._visit.services, self._path, self._options)
         self._show()
 
     async def _look_again(self) -> None:
-        """After a type was changed: which values would not fit it."""
-        try:
-            self._show_problems(await preview_file(self._visit.services, self._path, self._wanted()))
-        except TablewrightError as error:
-            tell(error)
+        """Show which values do not fit a type that was changed."""
+        self._show_problems(await preview_file(self._visit.services, self._path, self._wanted()))
 
-    async def _import(self) -> None:
-        try:
-            wanted = self._wanted()
-            await preview_file(self._visit.services, self._path, wanted)
-        except TablewrightError as error:
-            tell(error)
-            return
-        self._window.submit(wanted)
+    async def _accepted(self) -> FileOptions:
+        wanted = self._wanted()
+        await preview_file(self._visit.services, self._path, wanted)
+        return wanted
 
 
 def show_warnings(warnings: Sequence[str]) -> None:
@@ -342,15 +334,14 @@ def show_warnings(warnings: Sequence[str]) -> None:
 
 
 PLAIN: dict[str, object] = {"unit": "", "options": ()}
-"""What belongs to the type that a column had."""
+"""Resets what belongs to the former type of a column."""
 
 
 async def ask_which_table(file: str, known: KnownFile) -> str | None:
-    """A file that was imported before goes on with its table ("known"), unless the person wants a new one ("new")."""
+    """Ask if a file that was imported before goes into its table ("known") or a new one ("new")."""
     rows = t("{count} new row|{count} new rows", count=len(known.new_rows))
     names = {"file": file, "table": known.table.name}
-    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
-        ui.label(t("This file has been imported before")).classes("tw-h2")
+    with dialog(t("This file has been imported before"), persistent=True) as window:
         if known.changed and known.new_rows:
             paragraph(
                 t(
@@ -371,46 +362,42 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
         else:
             paragraph(t("{file} has been imported as the table {table}.", **names))
         show_warnings(known.warnings)
-        with ui.element("div").classes("tw-row tw-end"):
-            ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
-            ui.button(t("Create a new table"), on_click=lambda: window.submit("new")).props("flat")
-            label = t("Add {rows}", rows=rows) if known.new_rows else t("Open the table")
-            ui.button(label, on_click=lambda: window.submit("known")).props("unelevated")
-    answer: str | None = await window
-    window.delete()
+        label = t("Add {rows}", rows=rows) if known.new_rows else t("Open the table")
+        dialog_buttons(window, (t("Create a new table"), "new"), (label, "known"))
+    answer: str | None = await answer_to(window)
     return answer
 
 
 async def ask_blank() -> None:
-    with window_of(t("Blank table")) as window:
-        name = ui.input(t("Table name")).props("outlined dense autofocus maxlength=200")
-        columns = ui.input(t("Columns, separated by commas"), value="Name").props("outlined dense maxlength=2000")
+    with dialog(t("Blank table")) as window:
+        name = ui.input(t("Table name")).props("autofocus maxlength=200")
+        columns = ui.input(t("Columns, separated by commas"), value="Name").props("maxlength=2000")
         quiet(t("The first column says what a row is about, such as a company or a product."))
 
-        async def create() -> None:
+        async def create() -> Table:
             visit = await visit_to_change()
             fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
-            window.submit(await create_empty_table(visit.services, name.value or "", fields))
+            return await create_empty_table(visit.services, name.value or "", fields)
 
-        dialog_buttons(window, t("Create"), create)
+        dialog_buttons(window, (t("Create"), create))
     await open_made(window)
 
 
 async def ask_list() -> None:
     arrived: list[FileUpload] = []
-    with window_of(t("Paste a list")) as window:
+    with dialog(t("Paste a list")) as window:
         sender = ui.upload(on_upload=lambda event: arrived.append(event.file), max_file_size=LARGEST)
         sender.style("display: none")  # an element that is hidden by the framework takes no files
-        name = ui.input(t("Table name"), value=t("List")).props("outlined dense maxlength=200")
+        name = ui.input(t("Table name"), value=t("List")).props("maxlength=200")
         # Not a field of the framework's: that would send each state of the text through the page's connection, which
         # takes a million characters at most.
         pasted = ui.element("textarea").classes("tw-pasted")
         pasted.props(f'autofocus rows=10 aria-label="{t("Rows")}" placeholder="{t("One row per line")}"')
         pasted.on("paste", js_handler="(event) => tablewright.pasteFast(event)")
         choices = {sign: t(label) for sign, label in SEPARATORS.items()}
-        between = ui.select(choices, value="\t", label=t("Columns are separated by")).props("outlined dense")
+        between = ui.select(choices, value="\t", label=t("Columns are separated by"))
 
-        async def preview() -> None:
+        async def preview() -> FileUpload:
             arrived.clear()
             address = json.dumps(sender.props["url"])
             sent = f"tablewright.sendText({address}, getHtmlElement({pasted.id}).value)"
@@ -419,11 +406,10 @@ async def ask_list() -> None:
                 raise UsageError(t("The list is empty."), advice=t("Paste one row per line."))
             if status != OK or not arrived:
                 raise not_arrived(status)
-            window.submit(arrived[0])
+            return arrived[0]
 
-        dialog_buttons(window, t("Preview"), preview)
-    content: FileUpload | None = await window
-    window.delete()
+        dialog_buttons(window, (t("Preview"), preview))
+    content: FileUpload | None = await answer_to(window)
     if content is None:
         return
     visit = await visit_to_change()
@@ -442,7 +428,7 @@ async def ask_list() -> None:
 
 
 OK, NOTHING_TYPED = 200, 0
-"""How a text came in: the status of its upload, or that there was none to send."""
+"""Status of a text's upload; 0 if there was no text."""
 
 
 def not_arrived(status: int) -> UsageError:
@@ -467,31 +453,23 @@ async def ask_documents() -> None:
             t("There are no documents yet."), advice=t("Add some under Documents. Each can then become a row.")
         )
     kinds = sorted({document.kind for document in documents if document.kind})
-    with window_of(t("A table of your documents")) as window:
-        name = ui.input(t("Table name"), value="Documents").props("outlined dense maxlength=200")
+    with dialog(t("A table of your documents")) as window:
+        name = ui.input(t("Table name"), value="Documents").props("maxlength=200")
         choices = {"": t("All {count}", count=len(documents)), **{kind: kind for kind in kinds}}
-        kind = ui.select(choices, value="", label=t("Which documents")).props("outlined dense")
+        kind = ui.select(choices, value="", label=t("Which documents"))
         quiet(t("One row per file. New columns are then read from the documents."))
 
-        async def create() -> None:
+        async def create() -> Table:
             now = await visit_to_change()
             made = await make_document_table(now.services, (name.value or "").strip() or "Documents", kind.value)
-            window.submit(made.table)
+            return made.table
 
-        dialog_buttons(window, t("Create"), create)
+        dialog_buttons(window, (t("Create"), create))
     await open_made(window)
 
 
-@contextmanager
-def window_of(title: str) -> Iterator[ui.dialog]:
-    with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        heading(title)
-        yield window
-
-
 async def open_made(window: ui.dialog) -> None:
-    table: Table | None = await window
-    window.delete()
+    table: Table | None = await answer_to(window)
     if table is not None:
         ui.navigate.to(f"/tables/{table.id}")
 
