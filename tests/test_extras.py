@@ -40,7 +40,9 @@ import asyncio, json
 from pathlib import Path
 
 import tablewright as tw
+from tablewright.domain.research import Report
 from tablewright.doors.cli.demo import judged
+from tablewright.formats.reports import render
 from tablewright.sample.model import RecordedModel
 
 for name in tw.__all__:
@@ -63,6 +65,7 @@ columns = {"Sum:number": "{Price} * {Count}"}
 told = {
     "sum": tw.enrich(rows, columns, home="kept").column("Sum"),
     "twice": tw.enrich(rows, {"Twice": "Say it twice."}, strategy=doubled).column("Twice"),
+    "report": render(Report(title="Kettles", question="Which?", report_type="answer"), "html").decode(),
     "page": problem(lambda: tw.enrich(rows, {"Maker": "Who makes {Word}?"}, search="sample")),
     "documents": problem(lambda: tw.ask(".", "What is it?")),
 }
@@ -135,6 +138,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_the_core_fills_a_table_by_a_formula_and_by_a_function(told: dict[str, Any]) -> None:
     assert told["sum"] == [6]
     assert told["twice"] == ["abab"]
+
+
+def test_the_core_writes_a_report_as_a_page(told: dict[str, Any]) -> None:
+    assert '<h1 dir="auto">Kettles</h1>' in told["report"]
 
 
 def test_with_a_model_pages_are_read_without_any_other_extra(told: dict[str, Any]) -> None:

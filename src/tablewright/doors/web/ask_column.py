@@ -11,7 +11,7 @@ from nicegui import events, ui
 
 from tablewright.domain.model import Field, Noun, RowId, Table, column_key
 from tablewright.domain.text import shortened
-from tablewright.doors.web.elements import ask_to_confirm, paragraph
+from tablewright.doors.web.elements import ask_to_confirm, paragraph, quiet
 from tablewright.doors.web.frame import tell, visit_to_write
 from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
@@ -329,7 +329,7 @@ class AskColumnDialog:
         with self._outlook:
             for name, value in outlook(likely):
                 with ui.element("div"):
-                    ui.label(name).classes("tw-muted tw-small")
+                    quiet(name)
                     paragraph(value, "tw-strong")
 
     async def run(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -332,57 +332,6 @@ class ConditionLine:
         return Condition(column=self.column, operator=self.operator, values=values)
 
 
-@dataclass(kw_only=True)
-class LookupForm:
-    """The values of the form."""
-
-    groups: Sequence[KnownGroup]
-    group: str = ""
-    lines: list[ConditionLine] = field(default_factory=lambda: [ConditionLine()])
-    figure: Aggregate = ""
-    of: str = ""
-    by: str = ""
-    sort: str = ""
-    descending: bool = False
-    show: list[str] = field(default_factory=list)
-
-    @property
-    def chosen(self) -> list[KnownGroup]:
-        return [each for each in self.groups if each.name == self.group or not (self.group or each.is_table)]
-
-    @property
-    def columns(self) -> list[str]:
-        return list(dict.fromkeys(column.name for group in self.chosen for column in group.columns))
-
-    def form(self) -> Form:
-        is_table = any(each.is_table for each in self.chosen if self.group)
-        return Form(
-            kind="" if is_table else self.group,
-            table=self.group if is_table else "",
-            conditions=tuple(each for line in self.lines if (each := line.condition())),
-            aggregate=self.figure,
-            of=self.of if self.figure not in ("", "count") else "",
-            group_by=self.by if self.figure else "",
-            order_by=self.sort,
-            descending=self.descending,
-            show=tuple(self.show),
-        )
-
-
-def filled_with(groups: Sequence[KnownGroup], where: str) -> LookupForm:
-    """Fill the form with the conditions of an address, such as those of a question that was understood."""
-    filled = LookupForm(groups=groups)
-    form = form_of(where)
-    named = {group.name.casefold(): group.name for group in groups}
-    filled.group = named.get((form.kind or form.table).casefold(), "")
-    if form.conditions:
-        filled.lines = [
-            ConditionLine(column=each.column, operator=each.operator, value=each.written_values)
-            for each in form.conditions
-        ]
-    return filled
-
-
 @ui.page("/lookup", title="Look up documents · Tablewright")
 @or_missing
 async def lookup_page(where: str = "") -> None:
@@ -395,14 +344,50 @@ async def lookup_page(where: str = "") -> None:
             return
         groups = (await list_document_tables(seen.services, ListDocumentGroups())).tables
         if seen.person.may_change:
-            LookUp(filled_with(groups, where)).show()
+            LookUp(groups, where).show()
         kinds(groups)
 
 
 class LookUp:
-    def __init__(self, filled: LookupForm) -> None:
-        self.filled = filled
+    """A form over the known kinds and columns, and the answers to it. `where` are conditions to begin with, such as
+    those of a question that was understood."""
+
+    def __init__(self, groups: Sequence[KnownGroup], where: str) -> None:
+        form = form_of(where)
+        self.groups = groups
+        named = {group.name.casefold(): group.name for group in groups}
+        self.group = named.get((form.kind or form.table).casefold(), "")
+        self.lines = [
+            ConditionLine(column=each.column, operator=each.operator, value=each.written_values)
+            for each in form.conditions
+        ] or [ConditionLine()]
+        self.figure: Aggregate = ""
+        self.of = self.by = self.sort = ""
+        self.descending = False
+        self.further: list[str] = []
         self.replies: list[Reply] = []
+
+    @property
+    def chosen(self) -> list[KnownGroup]:
+        return [each for each in self.groups if each.name == self.group or not (self.group or each.is_table)]
+
+    @property
+    def columns(self) -> dict[str, str]:
+        return {column.name: safe(column.name, 60) for group in self.chosen for column in group.columns}
+
+    def form(self) -> Form:
+        is_table = any(each.is_table for each in self.chosen if self.group)
+        return Form(
+            kind="" if is_table else self.group,
+            table=self.group if is_table else "",
+            conditions=tuple(each for line in self.lines if (each := line.condition())),
+            aggregate=self.figure,
+            of=self.of if self.figure not in ("", "count") else "",
+            group_by=self.by if self.figure else "",
+            order_by=self.sort,
+            descending=self.descending,
+            show=tuple(self.further),
+        )
 
     def show(self) -> None:
         quiet(t("Every condition is applied exactly as written to all documents of this kind. No model is used."))
@@ -416,39 +401,36 @@ class LookUp:
             self.answer()
 
     def show_fields(self) -> None:
-        filled = self.filled
+        """Show the form, without columns that the chosen kind does not have."""
+        columns = self.columns
+        named = {column_key(name): name for name in ("", TEXT, *columns)}
+        self.further = [name for name in self.further if name in columns]
+        self.of, self.by, self.sort = (name if name in columns else "" for name in (self.of, self.by, self.sort))
         with row().classes("tw-fields"):
-            self.choice(
-                t("Kind"), {"": t("All documents"), **{each.name: group_name(each) for each in filled.groups}}, "group"
-            )
-        for line in filled.lines:
-            self.show_line(line)
+            kinds = {each.name: group_name(each) for each in self.groups}
+            self.choice(t("Kind"), {"": t("All documents"), **kinds}, "group")
+        for line in self.lines:
+            line.column = named.get(column_key(line.column), "")
+            self.show_line(line, {"": "", TEXT: t("Full text"), **columns})
         with row():
             ui.button(t("Add a condition"), icon="add", on_click=self.add_line).props("flat dense")
         with row().classes("tw-fields"):
             self.choice(t("Result"), translated(FIGURES), "figure")
-            if filled.figure not in ("", "count"):
-                self.column(t("Of column"), "of")
-            if filled.figure:
-                self.column(t("Group by"), "by", none=t("None"))
+            if self.figure not in ("", "count"):
+                ui.select({"": "", **columns}, label=t("Of column")).bind_value(self, "of")
+            if self.figure:
+                ui.select({"": t("None"), **columns}, label=t("Group by")).bind_value(self, "by")
             else:
-                self.column(t("Sorted by"), "sort", none=t("Unsorted"))
-                ui.checkbox(t("Largest first")).bind_value(filled, "descending")
-                shown = ui.select(
-                    {name: safe(name, 60) for name in filled.columns}, label=t("Further columns"), multiple=True
-                )
-                shown.props("options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
+                ui.select({"": t("Unsorted"), **columns}, label=t("Sorted by")).bind_value(self, "sort")
+                ui.checkbox(t("Largest first")).bind_value(self, "descending")
+                further = ui.select(columns, label=t("Further columns"), multiple=True).props("use-chips")
+                further.classes("tw-grow").bind_value(self, "further")
 
-    def show_line(self, line: ConditionLine) -> None:
-        columns = {"": "", TEXT: t("Full text"), **{name: safe(name, 60) for name in self.filled.columns}}
-        named = {column_key(name): name for name in columns}
-        line.column = named.get(column_key(line.column), "")
+    def show_line(self, line: ConditionLine, columns: dict[str, str]) -> None:
         with row().classes("tw-fields") as shown:
             shown.props["aria-label"] = t("Condition")
-            ui.select(columns, label=t("Column")).props("options-dense").classes("tw-grow").bind_value(line, "column")
-            ui.select(translated(COMPARISONS), label=t("Comparison")).props("options-dense").bind_value(
-                line, "operator"
-            )
+            ui.select(columns, label=t("Column")).classes("tw-grow").bind_value(line, "column")
+            ui.select(translated(COMPARISONS), label=t("Comparison")).bind_value(line, "operator")
             ui.input(t("Value")).classes("tw-grow").bind_value(line, "value")
             icon_button("close", t("Remove the condition"), lambda: self.remove_line(line))
 
@@ -456,38 +438,23 @@ class LookUp:
         """Show a field that others depend on."""
 
         def chosen(event: events.ValueChangeEventArguments[Any]) -> None:
-            setattr(self.filled, name, event.value)
-            self.forget_columns()
+            setattr(self, name, event.value)
             self.fields.refresh()
 
-        ui.select(dict(options), label=label, value=getattr(self.filled, name), on_change=chosen).props("options-dense")
-
-    def column(self, label: str, name: str, *, none: str = "") -> None:
-        columns = {column: safe(column, 60) for column in self.filled.columns}
-        ui.select({"": none, **columns}, label=label).props("options-dense").bind_value(self.filled, name)
-
-    def forget_columns(self) -> None:
-        """Drop columns that the chosen kind does not have."""
-        filled = self.filled
-        known = {"", TEXT, *filled.columns}
-        filled.show = [name for name in filled.show if name in known]
-        for name in ("of", "by", "sort"):
-            setattr(filled, name, value if (value := getattr(filled, name)) in known else "")
-        for line in filled.lines:
-            line.column = line.column if line.column in known else ""
+        ui.select(dict(options), label=label, value=getattr(self, name), on_change=chosen)
 
     def add_line(self) -> None:
-        self.filled.lines.append(ConditionLine())
+        self.lines.append(ConditionLine())
         self.fields.refresh()
 
     def remove_line(self, line: ConditionLine) -> None:
-        self.filled.lines.remove(line)
+        self.lines.remove(line)
         self.fields.refresh()
 
     async def look_up(self) -> None:
         now = await visit_to_run()
         known = self.replies[-1].conversation if self.replies else ""
-        self.replies = [await query_documents(now.services, self.filled.form(), known)]
+        self.replies = [await query_documents(now.services, self.form(), known)]
         self.answer.refresh()
 
     async def more(self) -> None:

@@ -201,7 +201,7 @@ async def collection() -> None:
                 value="",
                 label=t("Kind"),
                 on_change=lambda event: choose("kind", event.value),
-            ).props("options-dense").style("min-width: 150px")
+            ).style("min-width: 150px")
         listed()
 
 

@@ -35,6 +35,7 @@ Shown: TypeAlias = str | Callable[[], object]
 
 for _field in (ui.input, ui.number, ui.select, ui.textarea):
     _field.default_props("outlined dense")
+ui.select.default_props("options-dense")
 
 
 @contextmanager
@@ -393,8 +394,12 @@ def dialog_buttons(
 
         return do
 
+    async def leave() -> None:
+        window.submit(None)
+
+    do: Callable[[], Awaitable[None]] = leave
     with ui.element("div").classes("tw-row tw-end"):
-        ui.button(cancel or t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
+        ui.button(cancel or t("Cancel"), on_click=leave).props("flat")
         for number, (label, choice) in enumerate(choices, 1):
             button = ui.button(label).props(look if number == len(choices) else "outline")
             do = submit(choice, button)

@@ -12,7 +12,7 @@ from tablewright.domain.edits import flag_note
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Step
 from tablewright.domain.proposal import Operation, ProposalHead, Review
 from tablewright.domain.text import cell_text, shortened, show
-from tablewright.doors.web.elements import outside, paragraph
+from tablewright.doors.web.elements import outside, paragraph, quiet, row
 from tablewright.doors.web.frame import heading, say, visit_now, visit_to_write
 from tablewright.doors.web.grid_rows import is_disputed, is_over, is_own, stays_text
 from tablewright.doors.web.table_columns import ask_reason
@@ -98,7 +98,7 @@ def show_evidence(
     verdicts = row_verdicts(steps)
     with ui.element("div").classes("tw-panel-top"):
         with ui.element("div").classes("tw-grow"):
-            paragraph(name, "tw-muted tw-small")
+            quiet(name)
             top = heading(field.name).props("tabindex=-1")
         ui.button(icon="close", on_click=acts.close).props(
             f'flat round dense aria-label="{t("Close the evidence panel")}"'
@@ -118,7 +118,7 @@ def show_evidence(
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         for number, other in enumerate(cell.conflict):
             heading(t("Other sources say"), level=3)
-            with ui.element("div").classes("tw-row"):
+            with row():
                 paragraph(show(other.value), "tw-other")
                 if acts.use:
                     use = ui.button(t("Use this value"), icon="swap_horiz", on_click=acts.use(number))
@@ -152,7 +152,7 @@ async def open_cell(table_id: str, row_id: RowId, name: str) -> None:
 
 
 def show_value(cell: Cell, *, proposed: bool) -> None:
-    with ui.element("div").classes("tw-row"):
+    with row():
         show_chip(cell)
         if proposed:
             ui.label(t("Proposed, not in the table yet")).classes("tw-chip")
@@ -165,7 +165,7 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
     if cell.value is not None:
         paragraph(cell_text(cell), "tw-big")
         if cell.raw_value is not None and cell.raw_value != cell_text(cell):
-            paragraph(t("As found: “{raw_value}”", raw_value=cell.raw_value), "tw-muted tw-small")
+            quiet(t("As found: “{raw_value}”", raw_value=cell.raw_value))
     else:
         ui.label(t("No value")).classes("tw-big tw-muted")
     with ui.element("div"):
@@ -254,7 +254,7 @@ def why(cell: Cell) -> list[str]:
 
 
 def show_acts(acts: Acts) -> None:
-    with ui.element("div").classes("tw-row"):
+    with row():
         for label, name, icon in ACTS:
             if act := getattr(acts, name):
                 look = "unelevated" if name == "accept" else "outline"
@@ -264,7 +264,7 @@ def show_acts(acts: Acts) -> None:
 def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "") -> None:
     """Show a source and its quote; `verdict` says if its page was taken to be about the row."""
     with ui.element("article").classes("tw-source"):
-        with ui.element("div").classes("tw-row"):
+        with row():
             outside(source.title or source.domain or source.origin, source.origin)
             if source.is_title:
                 ui.label(t("title")).classes("tw-chip")
@@ -306,7 +306,7 @@ def show_trace(steps: Sequence[Step]) -> None:
                 ui.icon(ICONS[step.type]).props("aria-hidden=true")
                 paragraph(trace_text(step.detail))
     if len(steps) > MOST_STEPS:
-        ui.label(t("… {value} more steps", value=len(steps) - MOST_STEPS)).classes("tw-muted tw-small")
+        quiet(t("… {value} more steps", value=len(steps) - MOST_STEPS))
 
 
 # ── the panel beside the grid ─────────────────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from tablewright.domain.model import PENDING, Cell, Field, Row, Table
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead, Review, Selection
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph
+from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph, quiet
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import (
     about,
@@ -125,7 +125,7 @@ class ReviewPage:
                         ui.button(t("Earlier"), icon="chevron_left", on_click=self._doing(self._turn, -1)).props(
                             "flat dense"
                         )
-                        self._place = ui.label().classes("tw-muted tw-small")
+                        self._place = quiet("")
                         ui.button(t("Later"), on_click=self._doing(self._turn, 1)).props(
                             "flat dense icon-right=chevron_right"
                         )

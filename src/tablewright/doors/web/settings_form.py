@@ -10,7 +10,7 @@ from nicegui import ui
 from nicegui.elements.mixins.disableable_element import DisableableElement
 from nicegui.elements.mixins.value_element import ValueElement
 
-from tablewright.doors.web.elements import chip, paragraph, quiet
+from tablewright.doors.web.elements import chip, paragraph, quiet, row
 from tablewright.doors.web.frame import heading, hidden, say, visit_to_administer, what_next
 from tablewright.doors.web.model_downloads import ModelDownloads
 from tablewright.doors.web.words import language, t, translated
@@ -82,7 +82,7 @@ class SettingsCard:
             with ui.element("div").classes("tw-settings") as fields:
                 self.fields()
             inputs = [each for each in fields.descendants() if isinstance(each, ValueElement)]
-            with ui.element("div").classes("tw-row"):
+            with row():
                 if any(each.visible and each.enabled for each in inputs if isinstance(each, DisableableElement)):
                     ui.button(t("Save"), icon="save", on_click=self.save).props("unelevated")
                 if self.tests:
@@ -214,7 +214,7 @@ class ModelPart(SettingsCard):
             return
         with self.local:
             for server in found:
-                with ui.element("div").classes("tw-row"):
+                with row():
                     paragraph(
                         t(
                             "{name} is running on this computer, with {count} model.|"

@@ -14,7 +14,7 @@ from tablewright.domain.condition import OPERATORS, UNARY, Condition, split_valu
 from tablewright.domain.edits import RemoveField
 from tablewright.domain.model import Cell, Field, Money, RowId, Table
 from tablewright.domain.text import cell_text, shortened, show_float
-from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, open_window, paragraph, quiet
+from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph, quiet
 from tablewright.doors.web.frame import say, visit_to_write
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.words import TYPES, t, translated, type_text
@@ -160,13 +160,15 @@ async def statistics(services: Services, table: Table, field: Field) -> list[tup
 
 async def show_statistics(services: Services, table: Table, field: Field) -> None:
     lines = await statistics(services, table, field)
-    with open_window(field.name) as window, ui.element("dl").classes("tw-facts"):
-        for name, value in lines:
-            with ui.element("dt"):
-                ui.label(name)
-            with ui.element("dd"):
-                paragraph(value)
-    await window
+    with dialog(shortened(field.name, 80)) as window:
+        with ui.element("dl").classes("tw-facts"):
+            for name, value in lines:
+                with ui.element("dt"):
+                    ui.label(name)
+                with ui.element("dd"):
+                    paragraph(value)
+        dialog_buttons(window, cancel=t("Close"))
+    await answer_to(window)
 
 
 # ── editing cells ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -25,6 +25,7 @@ from tablewright.doors.web.elements import (
     journey,
     paragraph,
     quiet,
+    row,
     when,
 )
 from tablewright.doors.web.frame import empty_state, frame, heading, say, visit_now, visit_to_change
@@ -61,7 +62,7 @@ async def tables_page() -> None:
             if visit.person.may_change:
                 heading(t("New table"))
                 show_ways()
-                with ui.element("div").classes("tw-row"):
+                with row():
                     sample_button()
         elif visit.person.may_change:
             show_first_visit(visit)
@@ -80,7 +81,7 @@ def show_first_visit(visit: Visit) -> None:
             )
         )
         sample_button(first=True)
-        ui.label(t(ABOUT_SAMPLE)).classes("tw-muted tw-small")
+        quiet(t(ABOUT_SAMPLE))
         if visit.person.may_administer:
             ui.button(t("Set up in three steps"), icon="tune", on_click=lambda: ui.navigate.to("/start")).props(
                 "outline"
@@ -140,7 +141,7 @@ def show_table(table: TableSummary) -> None:
         paragraph(table.name, "tw-h2")
         rows = t("{count} row|{count} rows", count=table.row_count)
         paragraph(f"{rows} · {t('{count} column|{count} columns', count=table.field_count)}", "tw-muted")
-        paragraph(t("changed {when}", when=when(table.changed_at)), "tw-muted tw-small")
+        quiet(t("changed {when}", when=when(table.changed_at)))
         if table.tags:
             with ui.element("div").classes("tw-chips"):
                 for tag in table.tags:
@@ -182,7 +183,7 @@ def show_ways() -> None:
     """Show the ways to a new table, for people who may make one."""
     label = t("Drop a CSV or Excel file here, or click to choose one")
     file_drop(label, KINDS, largest=LARGEST, several=False, take=take_file, refuse=refuse_file).classes("tw-drop")
-    with ui.element("div").classes("tw-row"):
+    with row():
         ui.button(t("Blank table"), icon="add", on_click=ask_blank).props("outline")
         ui.button(t("Paste a list"), icon="content_paste", on_click=ask_list).props("outline")
         ui.button(t("Find rows"), icon="manage_search", on_click=lambda: ui.navigate.to("/find")).props("outline")
@@ -274,7 +275,7 @@ class Previewed:
             is_only = len(self._shown.fields) == 1 and not self._options.header
             name = ui.input(value=t("Name") if is_only else field.name).props("maxlength=300")
             name.props["aria-label"] = t("Name of {column}", column=field.name)
-            kind = ui.select(types, value=field.type).props("options-dense")
+            kind = ui.select(types, value=field.type)
             kind.props["aria-label"] = t("Type of {column}", column=field.name)
             kind.on_value_change(self._look_again)
         return name, kind
@@ -504,7 +505,7 @@ async def start_page(step: str = "model") -> None:
         if step == "table":
             if visit.person.may_change:
                 show_ways()
-            with ui.element("div").classes("tw-row"):
+            with row():
                 sample_button()
                 quiet(t(ABOUT_SAMPLE))
             return
@@ -513,5 +514,5 @@ async def start_page(step: str = "model") -> None:
             ui.navigate.to(f"/start?step={names[number + 1]}")
 
         PARTS[step](visit.server.settings, on_save=go_on).build()
-        with ui.element("div").classes("tw-row"):
+        with row():
             ui.button(t("Skip"), icon="skip_next", on_click=go_on).props("flat")
