@@ -27,7 +27,7 @@ COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,Ger
 QUESTION = "Founded:number=What year was {Company} founded?"
 OUTSIDE = {"sample"}
 """What stands for the web here."""
-MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 94, 10, 5
+MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 104, 7, 4
 """The goal is 90, 0 and 0."""
 
 
@@ -39,19 +39,20 @@ class CallRecorder:
         self.calls: dict[tuple[str, str], set[str]] = defaultdict(set)
         """By calling and called package: the calls, as places in files."""
         self._seen: set[tuple[str, str, str]] = set()
+        self._is_recording = False
+        threading.setprofile(self._note)  # from the start: a thread of a pool is only noted if it begins later
+        sys.setprofile(self._note)
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        threading.setprofile(self._note)
-        sys.setprofile(self._note)
+        self._is_recording = True
         try:
             yield
         finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
+            self._is_recording = False
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event != "call":
+        if event != "call" or not self._is_recording:
             return
         called = file_of(frame)
         if not called or package_of(called) in OUTSIDE:

@@ -20,8 +20,7 @@ from tablewright.domain.text import cell_text
 from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Answer, Need, Strategy, Task, Tell, Tools
 
 INSTRUCTIONS = "Answer the question from the text alone. Quote the words of the text that the answer stands in."
 

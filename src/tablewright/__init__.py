@@ -57,8 +57,7 @@ if TYPE_CHECKING:
     from tablewright.settings_sources import load_settings
     from tablewright.sources.search.provider import SearchProvider
     from tablewright.sources.source import Hit, Query
-    from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell
-    from tablewright.strategies.tools import Tools
+    from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell, Tools
 
 _ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden MissingExtra
 ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded RunError SearchError
@@ -77,8 +76,7 @@ _HOMES = {
     "tablewright.settings_sources": "load_settings",
     "tablewright.sources.search.provider": "SearchProvider",
     "tablewright.sources.source": "Hit Query",
-    "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell",
-    "tablewright.strategies.tools": "Tools",
+    "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell Tools",
     "tablewright.domain.fieldspec": "parse_field",
     "tablewright.domain.model": "Cell Evidence Field Finding Money Row Step Table",
 }

@@ -12,20 +12,20 @@ import httpx2
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.domain.usage import Usage
-from tablewright.engine.breaker import CircuitBreaker
 from tablewright.extras import need
 from tablewright.keys import trusted_certificates
 from tablewright.models.budget import Budget, amount
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
+from tablewright.sources.breaker import CircuitBreaker
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
 from tablewright.sources.search.provider import NoSearch, Searching, SearchProvider, find_provider
 from tablewright.sources.source import CombinedSource, Source
 from tablewright.sources.web import Web, WebCache
 from tablewright.store.store import Store
 from tablewright.strategies.row_answers import KeptPatterns
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Need, Tools
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -107,7 +107,7 @@ class Toolbox:
             patterns=KeptPatterns(self._store.cache),
             budget=self.budget,
         )
-        return self.breaker.watch(tools)
+        return tools.watched_by(self.breaker)
 
     async def _open_places(self, places: tuple[str, ...], seen: Store | None) -> Source:
         if places == ("docs",):

@@ -13,8 +13,7 @@ from tablewright.extraction.reader import Candidate
 from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Filled, Services
 from tablewright.strategies.findings import checked, resolve_value
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, Tools
 
 SEGMENT = "Segment:select(B2B, B2C)=Whom does {Company} sell to?"
 QUOTES = (

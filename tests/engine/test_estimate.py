@@ -23,8 +23,7 @@ from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.strategies import estimates
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import Answer, Effort, Expected, Strategy, Task
-from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.strategies.strategy import NO_TOOLS, Answer, Effort, Expected, Need, Strategy, Task, Tools
 from tablewright.strategies.transform import TransformStrategy
 
 from ..models.endpoint import Endpoint

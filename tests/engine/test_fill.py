@@ -16,8 +16,7 @@ from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, announced
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, Tools, announced
 from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Price", type="number"), Field(name="Quantity", type="number"))

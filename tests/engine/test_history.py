@@ -21,8 +21,7 @@ from tablewright.journeys.enrich import cells_to_fill
 from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Strategy, Task, Tell
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Need, Strategy, Task, Tell, Tools
 
 from ..pages import Page, small_web
 

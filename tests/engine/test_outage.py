@@ -14,7 +14,6 @@ from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.proposal import Operation
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.engine.breaker import CircuitBreaker, row_failures
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
@@ -22,9 +21,10 @@ from tablewright.operations.files import import_file
 from tablewright.operations.fill import report_fill
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
+from tablewright.sources.breaker import CircuitBreaker, row_failures
 from tablewright.sources.search import provider
 from tablewright.sources.source import Query, Searched
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 
 from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import SmallWeb, small_web

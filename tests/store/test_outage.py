@@ -15,8 +15,7 @@ from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.progress import Progress
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, Tools
 from tests.patience import PATIENCE
 
 from .outage import Outage, When

@@ -18,8 +18,7 @@ from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import Task
-from tablewright.strategies.tools import NO_TOOLS
+from tablewright.strategies.strategy import NO_TOOLS, Task
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 

@@ -17,8 +17,7 @@ from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
-from tablewright.strategies.strategy import Task, announced
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Task, Tools, announced
 from tablewright.strategies.transform import TransformStrategy
 
 from ..answering import ROW, is_packed, text_of

@@ -17,7 +17,7 @@ from tablewright.journeys.enrich import OpenTools
 from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.store.ledger import MEGABYTE
 from tablewright.store.store import Store
-from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.strategies.strategy import NO_TOOLS, Need, Tools
 
 if TYPE_CHECKING:
     from tablewright.assembly import ProvidedObjects, Toolbox

@@ -16,8 +16,7 @@ from tablewright.domain.model import Noun
 from tablewright.domain.usage import Estimate, EstimateRange
 from tablewright.models.tokens import estimate as price
 from tablewright.strategies import estimates as assumed
-from tablewright.strategies.strategy import Effort, Expected
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Effort, Expected, Tools
 
 if TYPE_CHECKING:
     from tablewright.engine.fill import Terms

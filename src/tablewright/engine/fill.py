@@ -5,7 +5,7 @@ type and written in batches. A run that is cancelled, or fails half-way, leaves 
 the money is spent no further row is begun; the cells that are left say so, and the next run goes on with them.
 
 A row that could not reach the search, the model or any page is held back and tried once more at the end. While the
-outage lasts nothing is proposed for it, so that its cells stay PENDING, and the run is paused (`engine/breaker.py`).
+outage lasts nothing is proposed for it, so that its cells stay PENDING, and the run is paused (`sources/breaker.py`).
 
 `run` does all of it here and now. A durable run is begun by `begin`, which writes down what is to be done, slice by
 slice; whoever claims a slice, in whatever process, does it by `run_slice`.
@@ -28,7 +28,6 @@ from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, R
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
-from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
 from tablewright.engine.cancellation import all_done, to_its_end
 from tablewright.engine.cells import is_well_formed, well_formed
 from tablewright.engine.history import RunHistory
@@ -42,13 +41,22 @@ from tablewright.errors import OverQuota, StoreError, TablewrightError
 from tablewright.models.budget import open_allowance
 from tablewright.observe import span, working_on
 from tablewright.secrets import masked
+from tablewright.sources.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
 from tablewright.sources.provenance import telling
 from tablewright.store.runs import RunStatus, RunTally, Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
-from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params, close_answer, find_strategy
+from tablewright.strategies.strategy import (
+    NO_TOOLS,
+    Answer,
+    Strategy,
+    Task,
+    Tools,
+    checked_params,
+    close_answer,
+    find_strategy,
+)
 from tablewright.strategies.subject import provenance_of
-from tablewright.strategies.tools import NO_TOOLS, Tools
 
 if TYPE_CHECKING:
     from tablewright.domain.usage import Estimate
@@ -146,7 +154,7 @@ class Fill:
         self._examples = plan.examples
         self._history = RunHistory(store, table.id, self._fields, again=plan.again) if self._asks_others else None
         self._breaker = breaker or plan.terms.breaker
-        self._watched_tools = self._breaker.watch(tools)
+        self._watched_tools = tools.watched_by(self._breaker)
         self._held: dict[RowId, Held] = {}
         self._attempts: dict[RowId, list[Attempt]] = {}
         self._is_second_pass = self._left_rows = self._defers = False

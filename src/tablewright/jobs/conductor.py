@@ -21,7 +21,6 @@ from typing import Any, TypeAlias
 
 from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.usage import Usage
-from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled, summarize_run
@@ -46,6 +45,7 @@ from tablewright.jobs.ownership import Ownership
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Budget, Spend, amount
+from tablewright.sources.breaker import CircuitBreaker
 from tablewright.store.records import new_id
 from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus, Slice, Totals
 from tablewright.store.store import Store

@@ -17,7 +17,6 @@ from tablewright.domain.fieldspec import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.model import Field, Row, RowId, Table, column_key
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead
 from tablewright.domain.text import cell_text, shortened
-from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
@@ -27,10 +26,10 @@ from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
 from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
+from tablewright.sources.breaker import CircuitBreaker
 from tablewright.store.runs import Run, Todo
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import Task, checked_params, find_strategy
-from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.strategies.strategy import NO_TOOLS, Need, Task, Tools, checked_params, find_strategy
 from tablewright.values.row_names import current_row_key
 
 OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]

@@ -11,8 +11,7 @@ from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import TooMuchWork
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies.compute import IN_PLACE, CellComputer, compute, is_turn_over, let_others_work
-from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Answer, Expected, Need, Strategy, Task, Tell, Tools
 
 if TYPE_CHECKING:
     from tablewright.strategies.formula_in_words import FormulaInWords

@@ -28,8 +28,7 @@ from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import READ_ROW, RowInvestigation
 from tablewright.strategies.row_answers import RowAnswers, RowAttempt
-from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Answer, Expected, Need, Parameter, Strategy, Task, Tools
 from tablewright.values.dates import read_date
 from tablewright.values.typed import dated
 

@@ -31,9 +31,8 @@ from tablewright.formulas.formula import Formula
 from tablewright.models.text_budget import PAGE_SHARE, ROWS_A_CALL, SHARED_CALL_SHARE
 from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.request_batcher import rows_a_call
-from tablewright.strategies.strategy import Effort, Expected, Task
+from tablewright.strategies.strategy import Effort, Expected, Need, Task, Tools
 from tablewright.strategies.subject import by_subject, subject_columns
-from tablewright.strategies.tools import Need, Tools
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

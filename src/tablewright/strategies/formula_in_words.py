@@ -17,8 +17,7 @@ from tablewright.domain.model import Field, Finding, Row, Step
 from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.strategies.compute import CellComputer, failed
-from tablewright.strategies.strategy import Tell
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tell, Tools
 from tablewright.strategies.transform import CellWriter
 
 

@@ -32,13 +32,12 @@ from tablewright.domain.retrieved import Retrieved, content_hash
 from tablewright.domain.text import count_noun, shortened, show
 from tablewright.extraction.about import NAMESAKE, Subject, about, contradiction, fits
 from tablewright.extraction.reader import ABOUT, Candidate
-from tablewright.gathering import Decided, Gathering
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.source import Hit, Source
 from tablewright.strategies.findings import Disagreements, ReadCandidate, checked, resolve_value
+from tablewright.strategies.gathering import Decided, Gathering
 from tablewright.strategies.request_batcher import BatchSlot, RequestBatcher
-from tablewright.strategies.strategy import Tell
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tell, Tools
 from tablewright.values.same_value import same_value
 
 SUPPORTED = 0.82

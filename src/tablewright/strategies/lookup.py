@@ -9,8 +9,7 @@ from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
-from tablewright.strategies.strategy import Answer, Expected, Feedback, Strategy, Task
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tools
 
 SEARCHES = 2
 

@@ -21,9 +21,8 @@ from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import SHARED_CALLS, rows_a_call
 from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
-from tablewright.strategies.strategy import Expected, Strategy, Task
+from tablewright.strategies.strategy import Expected, Need, Strategy, Task, Tools
 from tablewright.strategies.subject import allow_queries, other_columns, queries_for, telling_columns, web_of
-from tablewright.strategies.tools import Need, Tools
 
 PAGES = 5
 """Opened in an attempt, at most."""

@@ -17,8 +17,7 @@ from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.investigation import SURE_ENOUGH, RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
-from tablewright.strategies.strategy import Answer, Expected, Feedback, Parameter, Strategy, Task
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Parameter, Strategy, Task, Tools
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

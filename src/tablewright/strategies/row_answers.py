@@ -20,7 +20,7 @@ from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.sources.source import Source
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import RequestBatcher
-from tablewright.strategies.strategy import FIRST, Feedback, Task, Tell
+from tablewright.strategies.strategy import FIRST, Feedback, Task, Tell, Tools
 from tablewright.strategies.subject import (
     allow_queries,
     by_subject,
@@ -31,7 +31,6 @@ from tablewright.strategies.subject import (
     telling_columns,
     web_of,
 )
-from tablewright.strategies.tools import Tools
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -13,15 +13,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from tablewright.domain.fieldspec import named_placeholders, replace_columns
 from tablewright.domain.model import Attempt, Field, Finding, Noun, Row, Step, Table, WeakColumn, column_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
-from tablewright.strategies.tools import Need, Tools
+from tablewright.sources.breaker import WatchedSource, watched_model
 from tablewright.threads import run_foreign
+
+if TYPE_CHECKING:
+    from tablewright.corpus.corpus import Corpus
+    from tablewright.models.budget import Budget
+    from tablewright.models.model import LanguageModel
+    from tablewright.sources.breaker import CircuitBreaker
+    from tablewright.sources.source import Source
+    from tablewright.strategies.row_answers import KeptPatterns
 
 GROUP = "tablewright.strategies"
 
@@ -332,3 +341,38 @@ class Repeatable(Protocol):
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]: ...
 
     def begin(self, row: Row, tell: Tell) -> Work: ...
+
+
+Need: TypeAlias = Literal["web", "model", "documents"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    web: Source | None = None
+    """Where pages are searched: the web, the user's documents, or both."""
+    documents: Corpus | None = None
+    prefers: Literal["", "page", "document"] = ""
+    """Where both are searched and disagree: which is believed."""
+    model: LanguageModel | None = None
+    """None: the built-in rules decide."""
+    strong: LanguageModel | None = None
+    """A stronger model, for what is still weak on the last attempt."""
+    strict: bool = False
+    """Whether values that a model concluded from quotes, rather than read in them, are refused."""
+    cascade: bool = False
+    """Whether the model is asked only for what the built-in reader is not sure of."""
+    patterns: KeptPatterns | None = None
+    """Where search patterns are kept; None: for this run only."""
+    budget: Budget | None = None
+
+    def watched_by(self, breaker: CircuitBreaker) -> Tools:
+        """Return the same tools, of which the breaker sees what fails."""
+        return replace(
+            self,
+            web=WatchedSource(self.web, breaker) if self.web is not None else None,
+            model=watched_model(self.model, breaker),
+            strong=watched_model(self.strong, breaker),
+        )
+
+
+NO_TOOLS = Tools()

@@ -14,8 +14,7 @@ from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
 from tablewright.sources.provenance import Provenance, current_provenance
 from tablewright.sources.source import Source
-from tablewright.strategies.strategy import Task
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Task, Tools
 from tablewright.text import without_personal_data
 
 TELLING, TELLING_WORDS = 60, 4

@@ -19,8 +19,7 @@ from tablewright.models.text_budget import ROWS_A_CALL, cell_room, cut_text
 from tablewright.strategies import estimates
 from tablewright.strategies.compute import empty_inputs, failed
 from tablewright.strategies.request_batcher import SHARED_CALLS, RequestBatcher, rows_a_call
-from tablewright.strategies.strategy import Answer, Expected, Feedback, Strategy, Task, Tell
-from tablewright.strategies.tools import Need, Tools
+from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tell, Tools
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

@@ -54,8 +54,7 @@ from tablewright.store.records import now, printable
 from tablewright.store.store import Store
 from tablewright.strategies import estimates as assumed
 from tablewright.strategies.pipeline import OwnPages
-from tablewright.strategies.strategy import Effort, Expected, Task
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Effort, Expected, Task, Tools
 from tablewright.values.money import BUNDLED, Rates
 
 LONGEST_NAME = 60

@@ -17,12 +17,12 @@ from tablewright.domain.listing import FindEvent, Listing, ListSource, ReadStatu
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import ModelError, OverBudget, SearchError
 from tablewright.extraction.page_lines import lines_of, parts_that_fit
-from tablewright.gathering import Gathering
 from tablewright.journeys.find.things import ListedThing, label_of
 from tablewright.models.text_budget import ROOM_WITHOUT_MODEL
 from tablewright.sources.fetch.guard import registrable_domain
+from tablewright.strategies.gathering import Gathering
+from tablewright.strategies.strategy import Tools
 from tablewright.strategies.subject import web_of
-from tablewright.strategies.tools import Tools
 
 PAGES = 6
 """Opened in a round, at most."""

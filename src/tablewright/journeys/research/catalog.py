@@ -39,7 +39,7 @@ from tablewright.journeys.research.library import ResearchLimits, number_tasks
 from tablewright.journeys.research.notes import numbered
 from tablewright.store.store import Store
 from tablewright.strategies.pipeline import OwnPages
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 
 NAME = "Name"
 CANDIDATES = 2

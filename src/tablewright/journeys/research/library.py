@@ -18,13 +18,13 @@ from tablewright.domain.model import Step
 from tablewright.domain.research import USUAL_EXTENT, Brief, Extent, Note, ResearchTask, SeenSource, TaskKind
 from tablewright.domain.retrieved import Refusal, Retrieved, is_document
 from tablewright.formats.reports.wording import Words
-from tablewright.gathering import NO_TEXT, Gathering
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import note_private, note_read_before
 from tablewright.sources.source import Hit
 from tablewright.store.store import Store
+from tablewright.strategies.gathering import NO_TEXT, Gathering
+from tablewright.strategies.strategy import Tools
 from tablewright.strategies.subject import web_of
-from tablewright.strategies.tools import Tools
 
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget

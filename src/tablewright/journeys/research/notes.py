@@ -17,7 +17,7 @@ from tablewright.journeys.research.library import ResearchLimits
 from tablewright.models.text_budget import PAGES_A_CALL, batches
 from tablewright.store.records import now
 from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 
 STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
 REQUESTS_AT_ONCE = 4

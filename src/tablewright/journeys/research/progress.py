@@ -36,7 +36,7 @@ from tablewright.errors import RunError
 from tablewright.journeys.research.library import Library, ResearchLimits
 from tablewright.models.tokens import estimate_tokens
 from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 
 Watch: TypeAlias = Callable[[ResearchEvent], None]
 

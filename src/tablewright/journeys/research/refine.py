@@ -25,7 +25,7 @@ from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.store.records import now
 from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 
 SEARCHES = 3
 

@@ -46,7 +46,7 @@ from tablewright.models.tokens import estimate as price
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.records import printable
 from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 
 
 def ignore(event: ResearchEvent) -> None:

@@ -27,7 +27,6 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import cell_text, shortened
 from tablewright.errors import SearchError, TablewrightError
-from tablewright.gathering import Gathering
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.comparison import ProductComparison, own_pages
 from tablewright.journeys.shortlist.context import TurnContext
@@ -37,6 +36,7 @@ from tablewright.messages.catalogue import translate
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.store.records import now
+from tablewright.strategies.gathering import Gathering
 from tablewright.strategies.subject import web_of
 from tablewright.text import without_personal_data
 

@@ -15,7 +15,7 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.strategy import Tools
 from tablewright.values.money import BUNDLED, Rates
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]

@@ -28,7 +28,6 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import FEW, MOST, OFFERED_AS, STANDING_FIELDS, Product, Requirements, ShortlistLimits
 from tablewright.domain.text import count_noun
-from tablewright.gathering import Gathering, offer_of
 from tablewright.journeys.shortlist.comparison import OWN_PAGES, cells_of
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.messages.catalogue import translate
@@ -36,8 +35,9 @@ from tablewright.models.text_budget import AROUND_A_PAGE, USUAL_ROOM, batches
 from tablewright.sources.fetch.guard import registrable_domain
 from tablewright.sources.provenance import Provenance, telling
 from tablewright.sources.source import Hit
+from tablewright.strategies.gathering import Gathering, offer_of
+from tablewright.strategies.strategy import Tools
 from tablewright.strategies.subject import allow_queries, web_of
-from tablewright.strategies.tools import Tools
 from tablewright.text import without_personal_data
 from tablewright.values.money import BUNDLED
 

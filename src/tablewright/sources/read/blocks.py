@@ -16,16 +16,19 @@ from lxml.etree import _Element
 from tablewright.sources.read.elements import (
     CENTRE,
     MAX_LABEL,
+    Sight,
+    attributes_of,
+    background_of,
     begins_value,
     has_label,
     is_label,
+    longer_than,
     named_as_pair,
     pair,
     region_of,
     row_lines,
     starts_alike,
 )
-from tablewright.sources.read.hidden import Sight, attributes_of, background_of, longer_than
 from tablewright.sources.read.reading import MAX_CHARS
 from tablewright.text import one_line
 

@@ -10,11 +10,11 @@ import pytest
 from tablewright.domain.model import Step
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import OverBudget, SearchError
-from tablewright.gathering import NO_TEXT, Gathering
 from tablewright.journeys.find.gather import ListGatherer
 from tablewright.journeys.research.library import Library
 from tablewright.journeys.shortlist.explore import ProductExploration
 from tablewright.sources.source import Hit, Query, Searched
+from tablewright.strategies.gathering import NO_TEXT, Gathering
 from tablewright.strategies.investigation import RowInvestigation
 
 HOME, OLD, SHOP, COPY = (f"https://{name}.example/" for name in ("home", "old", "shop", "copy"))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -21,7 +21,6 @@ from tablewright.domain.retrieved import Refusal, Retrieved, is_document
 from tablewright.domain.usage import metered
 from tablewright.errors import ModelError, ModelUnavailable, OverBudget, SearchError
 from tablewright.sources.source import Query, Searched, Source
-from tablewright.strategies.tools import Tools
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -102,15 +101,6 @@ class CircuitBreaker:
     def out(self, part: Part) -> Outage | None:
         """The outage of this part, for whoever would ask it."""
         return self.outage if self.outage is not None and self.outage.part == part else None
-
-    def watch(self, tools: Tools) -> Tools:
-        """The same tools, of which this sees what fails."""
-        return replace(
-            tools,
-            web=WatchedSource(tools.web, self) if tools.web is not None else None,
-            model=watched_model(tools.model, self),
-            strong=watched_model(tools.strong, self),
-        )
 
 
 @dataclass
