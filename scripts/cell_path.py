@@ -27,7 +27,7 @@ COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,Ger
 QUESTION = "Founded:number=What year was {Company} founded?"
 OUTSIDE = {"sample"}
 """What stands for the web here."""
-MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 104, 7, 4
+MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 102, 4, 2
 """The goal is 90, 0 and 0."""
 
 

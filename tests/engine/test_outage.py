@@ -145,14 +145,14 @@ class DeadSource:
 async def test_once_the_run_is_paused_rows_under_way_do_not_ask_what_is_down() -> None:
     """Where it hangs, each further query of a row would take as long again."""
     dead = DeadSource()
-    search = CircuitBreaker(limit=1).watch(Tools(web=dead)).web
+    search = Tools(web=dead).watched_by(CircuitBreaker(limit=1)).web
     assert search is not None
     for _ in range(3):
         with pytest.raises(SearchError, match="did not answer within 30 seconds") as failed:
             await search.search(Query(text="Acme"))
         assert failed.value.advice == "Check it."
     assert dead.asked == 1
-    web = CircuitBreaker(limit=1).watch(Tools(web=dead)).web
+    web = Tools(web=dead).watched_by(CircuitBreaker(limit=1)).web
     assert web is not None
     pages = [await web.open(f"http://{host}.example/") for host in "abc"]
     assert [isinstance(page, Refusal) and page.reason for page in pages] == ["error"] * 3
@@ -169,7 +169,7 @@ async def test_a_model_that_is_down_is_not_asked_by_rows_under_way(model: Endpoi
     model.otherwise = refusal(500, "out of order")
     assert asking is not None
     async with asking:
-        watched = CircuitBreaker(limit=1).watch(Tools(model=asking)).model
+        watched = Tools(model=asking).watched_by(CircuitBreaker(limit=1)).model
         assert watched is not None
         for _ in range(3):
             with pytest.raises(ModelUnavailable, match="out of order"):

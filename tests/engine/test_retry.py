@@ -20,7 +20,7 @@ from tablewright.operations.fill import report_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.strategies.strategy import FIRST, Feedback, Tell
+from tablewright.strategies.strategy import FIRST, Feedback, Tell, Trace
 
 from ..answering import Answering, Cells, columns, form, said, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
@@ -300,7 +300,7 @@ class Failing:
 async def looked_at(answer: Failing) -> dict[str, Finding]:
     fields = [Field(name="City"), Field(name="CEO")]
     retry = Retry(answer, fields, RetryPolicy(), record=lambda row_id, attempt: None)
-    return {each.field: each for each in await retry(Row(id=1), lambda step, *fields: None)}
+    return {each.field: each for each in await retry(Row(id=1), Trace())}
 
 
 async def test_an_attempt_that_fails_leaves_what_was_found_before() -> None:

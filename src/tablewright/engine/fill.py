@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,8 @@ from tablewright.strategies.strategy import (
     Strategy,
     Task,
     Tools,
+    Trace,
+    TracedAnswer,
     checked_params,
     close_answer,
     find_strategy,
@@ -359,12 +361,12 @@ class Fill:
             self._examples = found
         self._task = msgspec.structs.replace(self._task, examples=self._examples)
 
-    async def _prepared(self) -> Answer:
+    async def _prepared(self) -> TracedAnswer:
         await self._learn()
         self._answer = self._strategy.prepare(self._task, self._watched_tools)
         return self._repeated(self._answer)
 
-    def _repeated(self, answer: Answer) -> Answer:
+    def _repeated(self, answer: Answer) -> TracedAnswer:
         """With the feedback loop around it, also for one attempt: a later run is told what was tried. What is computed
         gives the same again, and what acts outside the table is not done twice."""
         if self._history is None:
@@ -380,14 +382,14 @@ class Fill:
             first=self._history.first,
         )
 
-    async def _work(self, answer: Answer) -> None:
+    async def _work(self, answer: TracedAnswer) -> None:
         try:
             await self._answer_all(answer)
         finally:
             if self._answer is not None:
                 await to_its_end(close_answer(self._answer))
 
-    async def _answer_all(self, answer: Answer) -> None:
+    async def _answer_all(self, answer: TracedAnswer) -> None:
         await self._answer_rows(answer, self._rows.windows(self._recall))
         again = [held for held in self._held.values() if held.parts != {"web"}]  # a page that failed is not asked again
         if again and not self._stops:
@@ -421,7 +423,7 @@ class Fill:
                 held.conclude()
                 del self._held[held.row.id]
 
-    async def _answer_rows(self, answer: Answer, windows: AsyncIterator[list[tuple[Row, int]]]) -> None:
+    async def _answer_rows(self, answer: TracedAnswer, windows: AsyncIterator[list[tuple[Row, int]]]) -> None:
         reading = asyncio.Lock()
         waiting: deque[tuple[Row, int]] = deque()
 
@@ -450,7 +452,7 @@ class Fill:
             left = [row for row in rows if self._only is not None or any(row.cell(name).needs_work for name in names)]
             await self._history.load(left, self._run_id)
 
-    async def _answer_row(self, answer: Answer, row: Row, as_of: int) -> None:
+    async def _answer_row(self, answer: TracedAnswer, row: Row, as_of: int) -> None:
         open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
         label = self._label(row)
         if lacking := self._rows.lacks(row, open_fields):
@@ -465,12 +467,7 @@ class Fill:
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
             await self._outbox.flush_in_time()
             return
-        told: list[tuple[Step, tuple[str, ...]]] = []
-
-        def tell(step: Step, *fields: str) -> None:
-            told.append((step, fields))
-            self._tell_step(step, row.id, label)
-
+        trace = Trace()
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}
         meter, failures = Meter(), RowFailures()
@@ -482,9 +479,10 @@ class Fill:
                     telling(provenance_of(self._task, row)),
                     span("row", row=str(row.id)),
                 ):
-                    found = await answer(row, tell)
+                    found = await self._answer_followed(answer, row, trace)
             else:  # what is computed takes nobody's time or money, and nobody can be away
-                found = await answer(row, tell)
+                found = await answer(row, trace)
+            told = trace.told
             findings = {finding.field: finding for finding in found}
             if not self._is_ours:
                 findings = {name: well_formed(finding, Finding) for name, finding in findings.items()}
@@ -493,8 +491,9 @@ class Fill:
             raise
         except Exception as error:  # a bug in a strategy costs its row, not the run
             problem = masked(f"{type(error).__name__}: {error}")
-            findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]
-            tell(Step(type="error", detail=problem))
+            trace(Step(type="error", detail=problem))
+            findings, told = {}, [(step, of) for step, of in trace.told if self._is_ours or is_well_formed(step)]
+        self._tell_steps(trace.take_new(), row)
 
         def conclude() -> None:
             given = RowAnswer(row, as_of, open_fields, findings, told, problem, meter.usage)
@@ -513,10 +512,8 @@ class Fill:
         cells = self._proposing.conclude(answer, unreached=unreached)
         for attempt in self._attempts.pop(row.id, ()):
             self._outbox.tried(row.id, attempt)
-        for step in (
-            step for name in answer.open_fields if name in answer.findings for step in answer.findings[name].steps
-        ):
-            self._tell_step(step, row.id, label)
+        found = (answer.findings[name] for name in answer.open_fields if name in answer.findings)
+        self._tell_steps([step for finding in found for step in finding.steps], row)
         self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
 
@@ -562,10 +559,23 @@ class Fill:
             await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events, spent)
         self.written = used
 
-    def _tell_step(self, step: Step, row_id: RowId, label: str) -> None:
-        stage = STAGES.get(step.type)
-        if stage is not None:
-            self._tell(stage, row_id=row_id, label=label, detail=step.detail)
+    async def _answer_followed(self, answer: TracedAnswer, row: Row, trace: Trace) -> Sequence[Finding]:
+        """Answer a row, and pass its steps on while that goes on."""
+
+        async def follow() -> None:
+            while True:
+                self._tell_steps(await trace.next_steps(), row)
+
+        following = asyncio.create_task(follow())
+        try:
+            return await answer(row, trace)
+        finally:
+            following.cancel()
+
+    def _tell_steps(self, steps: Iterable[Step], row: Row) -> None:
+        for step in steps:
+            if (stage := STAGES.get(step.type)) is not None:
+                self._tell(stage, row_id=row.id, label=self._label(row), detail=step.detail)
 
     def _tell(
         self,

@@ -16,7 +16,7 @@ from tablewright.domain.text import shortened, show
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import as_cell, evaluate
 from tablewright.errors import StoreError
-from tablewright.strategies.strategy import FIRST, Answer, Feedback, Repeatable, Tell
+from tablewright.strategies.strategy import FIRST, Answer, Feedback, Repeatable, Tell, Trace
 from tablewright.values.same_value import same_value
 
 REASON = 160
@@ -46,10 +46,10 @@ class Retry:
         self._policy = policy
         self._record = record
 
-    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+    async def __call__(self, row: Row, trace: Trace) -> Sequence[Finding]:
         wanted = tuple(field for field in self._fields if row.cell(field.name).needs_work)
-        tried = AttemptRecorder(tell)
-        work = self._answer.begin(row, tried)
+        tried = AttemptRecorder(trace)
+        work = self._answer.begin(row, trace)
         found: dict[str, Finding] = {}
         history: list[Attempt] = []
         first = self._first(row)
@@ -67,7 +67,7 @@ class Retry:
                 problem = (
                     f"Attempt {feedback.attempt} failed ({type(error).__name__}: {error}); the earlier findings stay."
                 )
-                tried(Step(type="error", detail=problem))
+                trace(Step(type="error", detail=problem))
                 break
             for finding in findings:
                 new = msgspec.structs.replace(finding, attempt=feedback.attempt)
@@ -78,8 +78,8 @@ class Retry:
             self._record(row.id, history[-1])
             feedback = None if feedback.is_last else self._next(first, history)
             if feedback is not None:
-                tried.focus = feedback.focus
-                tried(Step(type="thinking", detail=announced(feedback), data={"attempt": feedback.attempt}))
+                trace.focus = feedback.focus
+                trace(Step(type="thinking", detail=announced(feedback), data={"attempt": feedback.attempt}))
         return list(found.values())
 
     def _next(self, first: Feedback, history: Sequence[Attempt]) -> Feedback | None:
@@ -145,22 +145,18 @@ def closed(row: Row, names: Collection[str]) -> Row:
 
 
 class AttemptRecorder:
-    """Passes the steps on, and notes what they tried. A further attempt is in the trace of its own columns only."""
+    """Reads from the trace of a row what each attempt tried."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._steps: list[Step] = []
-        self.focus: tuple[str, ...] = ()
-
-    def __call__(self, step: Step, *fields: str) -> None:
-        self._steps.append(step)
-        self._tell(step, *(fields or self.focus))
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._read = 0
 
     def attempt(
         self, number: int, columns: tuple[str, ...], found: Mapping[str, Finding], assessment: Assessment
     ) -> Attempt:
         """The attempt that ends here; what comes after belongs to the next."""
-        steps, self._steps = self._steps, []
+        steps = [step for step, _ in self._trace.told[self._read :]]
+        self._read += len(steps)
         results = {name: found[name] for name in columns if name in found}
         return Attempt(
             number=number,

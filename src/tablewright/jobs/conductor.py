@@ -7,7 +7,6 @@ another, with the rows that are not done; what it bought is in the cache, and is
 from __future__ import annotations
 
 import asyncio
-import heapq
 import logging
 import platform
 import time
@@ -15,7 +14,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -24,7 +22,7 @@ from tablewright.domain.usage import Usage
 from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled, summarize_run
-from tablewright.engine.rows import SLICE
+from tablewright.engine.rows import SLICE, RowLimiter
 from tablewright.errors import (
     AuthorityLost,
     BadSetting,
@@ -86,7 +84,7 @@ class Ongoing:
     run: Run
     proposal_id: str
     tools: RunTools
-    gate: Gate
+    gate: RowLimiter
     breaker: CircuitBreaker
     stack: AsyncExitStack
     users: int = 0
@@ -373,7 +371,7 @@ class Conductor:
                 run=run,
                 proposal_id=await self._store.proposals.of_run(run_id),
                 tools=tools,
-                gate=Gate(min(run.spec["concurrency"], tools.most_rows or MANY)),
+                gate=RowLimiter(min(run.spec["concurrency"], tools.most_rows or MANY)),
                 breaker=tools.terms.breaker,
                 stack=stack,
                 stopping=run.stopping,
@@ -463,58 +461,3 @@ def rows_of(part: Slice) -> str:
     """The rows that are not done, as people read them."""
     rows = part.left.row_ids
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {min(rows)} to {max(rows)}" if rows else "it"
-
-
-# ── how many rows at once ───────────────────────────────────────────────────────────────────────────────────────────
-# The gate: lets in so many rows of a run at once, those of the slice that was begun first before all others.
-#
-# Served evenly, the slices that a process has would all end at the same moment, and it would wait for the next with
-# nothing to do.
-
-
-class Gate:
-    def __init__(self, size: int) -> None:
-        self._free = size
-        self._slices = count()
-        self._arrivals = count()
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
-
-    def of_next_slice(self) -> SliceEntry:
-        return SliceEntry(self, next(self._slices))
-
-    async def enter(self, slice_no: int) -> None:
-        if self._free:
-            self._free -= 1
-            return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (slice_no, next(self._arrivals), turn))
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self.leave()
-            raise
-
-    def leave(self) -> None:
-        while self._waiting:
-            *_, turn = heapq.heappop(self._waiting)
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._free += 1
-
-
-class SliceEntry:
-    """The gate, for the rows of one slice: `async with entry`, as often as there are rows."""
-
-    def __init__(self, gate: Gate, slice_no: int) -> None:
-        self._gate = gate
-        self._slice_no = slice_no
-
-    async def __aenter__(self) -> None:
-        await self._gate.enter(self._slice_no)
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._gate.leave()

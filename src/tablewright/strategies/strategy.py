@@ -11,6 +11,7 @@ It may be `async`, and may return findings, which have evidence, instead of valu
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,9 +51,39 @@ class Tell(Protocol):
     def __call__(self, step: Step, *fields: str) -> None: ...
 
 
+class Trace:
+    """The steps of one row, as a strategy tells them; the engine reads them while it answers and afterwards."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Step, tuple[str, ...]]] = []
+        """Each step with the fields that it is about; none: the whole row."""
+        self.focus: tuple[str, ...] = ()
+        """The fields of a step that names none."""
+        self._passed_on = 0
+        self._is_new = asyncio.Event()
+
+    def __call__(self, step: Step, *fields: str) -> None:
+        if not isinstance(step, Step):
+            raise TypeError(f"a {type(step).__name__} is not a Step")
+        self.told.append((step, fields or self.focus))
+        self._is_new.set()
+
+    def take_new(self) -> list[Step]:
+        """Return the steps since the last call."""
+        new = [step for step, _ in self.told[self._passed_on :]]
+        self._passed_on += len(new)
+        self._is_new.clear()
+        return new
+
+    async def next_steps(self) -> list[Step]:
+        await self._is_new.wait()
+        return self.take_new()
+
+
 Answer: TypeAlias = Callable[[Row, Tell], Awaitable[Sequence[Finding]]]
 """Answers one row: tells its steps on the way, and returns a finding for each of the fields. One that holds something
 open for its rows, such as worker processes, has a coroutine `close`."""
+TracedAnswer: TypeAlias = Callable[[Row, Trace], Awaitable[Sequence[Finding]]]
 
 
 class Parameter(Noun, frozen=True):

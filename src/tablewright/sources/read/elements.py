@@ -1,4 +1,6 @@
-"""What the tag, role and class names of an element tell: where on a page it stands, and which value it labels."""
+"""What the tag, role, class names and style of an element tell: where on a page it stands, which value it labels, and
+if a visitor sees it. Hidden text is how a page tells a machine something that it tells no reader.
+"""
 
 from __future__ import annotations
 

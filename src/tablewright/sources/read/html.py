@@ -1,4 +1,4 @@
-"""A web page as text: its main text, and what its markup states that the text does not."""
+"""A web page as text: its main text, and what its markup says for machines that the text does not say."""
 
 from __future__ import annotations
 

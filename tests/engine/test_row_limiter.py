@@ -1,16 +1,16 @@
-"""Who is let in when, and that nobody is lost at the gate."""
+"""Rows of the slice that was begun first come first, and a cancelled row leaves its place."""
 
 from __future__ import annotations
 
 import asyncio
 
-from tablewright.jobs.conductor import Gate, SliceEntry
+from tablewright.engine.rows import RowLimiter, SliceEntry
 from tests.patience import PATIENCE
 
 
 async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
-    gate = Gate(1)
-    first, second = gate.of_next_slice(), gate.of_next_slice()
+    limiter = RowLimiter(1)
+    first, second = limiter.of_next_slice(), limiter.of_next_slice()
     order: list[str] = []
 
     async def row(entry: SliceEntry, name: str) -> None:
@@ -18,7 +18,7 @@ async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
             order.append(name)
             await asyncio.sleep(0)
 
-    held = gate.of_next_slice()
+    held = limiter.of_next_slice()
     await held.__aenter__()
     rows = [asyncio.create_task(row(second, f"b{n}")) for n in range(2)]
     rows += [asyncio.create_task(row(first, f"a{n}")) for n in range(2)]
@@ -29,8 +29,8 @@ async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
 
 
 async def test_no_more_than_allowed_are_in_and_those_who_give_up_leave_no_hole() -> None:
-    gate = Gate(3)
-    entry = gate.of_next_slice()
+    limiter = RowLimiter(3)
+    entry = limiter.of_next_slice()
     inside = most = 0
 
     async def row(number: int) -> None:
