@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tablewright import logs, services, threads
-from tablewright.application import notifying
 from tablewright.doors.api import row_pages
 from tablewright.doors.server import authentication, connections, guard, limits, oidc
 from tablewright.doors.server.limits import MEGABYTE, ServerLimits
@@ -18,6 +17,7 @@ from tablewright.engine import rows as slices
 from tablewright.formulas import formula, functions
 from tablewright.jobs import background, queue, queue_database, worker
 from tablewright.models import embedder, pace, retry
+from tablewright.operations import webhooks
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import ROWS_AT_ONCE, Settings
 from tablewright.sources import provenance
@@ -61,7 +61,7 @@ SERVER = (
     f"of lines of one kind {limits.BURST} at once, then {limits.PER_SECOND:.0f} a second, of all"
     f" {limits.BURST_OF_ALL:,} and {limits.PER_SECOND_OF_ALL:.0f}",
     f"cut at {logs.LONGEST:,} characters",
-    "again after {:.0f}, {:.0f} and {:.0f} seconds".format(*notifying.PAUSES),
+    "again after {:.0f}, {:.0f} and {:.0f} seconds".format(*webhooks.PAUSES),
     f"within {services.READY_SECONDS:.0f} s",
     f"client_max_body_size {USUAL.upload // MEGABYTE}m",
 )

@@ -15,11 +15,11 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from tablewright.application.notifying import send
 from tablewright.doors.server.oidc import OidcLogin
 from tablewright.errors import TablewrightError
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
+from tablewright.operations.webhooks import send
 from tablewright.services import list_models
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings, write_saved

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Literal
 
 from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.filling import EnrichVerbs
-from tablewright.application.notifying import WebhookVerbs
 from tablewright.application.researching import ResearchVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.feed import Progress
 from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
 from tablewright.domain.history import CellVersion, Change, Rollback, StaleCell, TableSummary, WrittenValue
+from tablewright.domain.run import ACTOR, Run
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
@@ -41,7 +41,6 @@ from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings, with_changes, write_saved
 from tablewright.store.home import make_home
 from tablewright.store.ledger import Quota
-from tablewright.store.runs import ACTOR, Run
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
 from tablewright.store.tables import TableActivity
@@ -123,7 +122,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs, EnrichVerbs, ResearchVerbs, ShortlistVerbs, WebhookVerbs):
+class Services(TableVerbs, EnrichVerbs, ResearchVerbs, ShortlistVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack

@@ -19,6 +19,7 @@ from tablewright.models import retry
 from tablewright.models.build import build
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import report_fill
+from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.sources.breaker import CircuitBreaker, row_failures
@@ -287,12 +288,12 @@ async def test_answers_that_came_without_the_model_are_counted_and_said(
         done = await run.run()
         reasoning = (await services.store.proposals.get(done.proposal_id)).reasoning
         report = await report_fill(services, done)
-        shown = await services.jobs.report(await services.jobs.get(done.run_id))
+        shown = await get_run(services, RunRequest(run_id=done.run_id))
     assert done.degraded >= 30
     said = f"{done.degraded} answers came without the model (degraded)"
     assert said in reasoning
     assert f"{said}." in done.notes
-    assert report["degraded"] == shown["degraded"] == done.degraded
+    assert report["degraded"] == shown.degraded == done.degraded
 
 
 async def test_a_row_is_skipped_only_if_what_the_question_needs_is_empty_and_it_is_named(

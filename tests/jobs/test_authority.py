@@ -11,6 +11,7 @@ import pytest
 from dbos import DBOS
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.run import Run
 from tablewright.errors import AuthorityLost
 from tablewright.jobs import background, queue
 from tablewright.jobs.kinds import RunContext
@@ -19,7 +20,6 @@ from tablewright.operations import work
 from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.store.runs import Run
 from tests.jobs.test_resumed_here import ended, serving
 from tests.operating import add_documents
 from tests.patience import PATIENCE
@@ -131,7 +131,7 @@ async def test_a_run_that_workers_take_up_pauses_and_goes_on_in_the_name_of_whoe
         assert (run.status, run.usage.searches) == ("paused", 0)
         assert said in (run.error or "")
         assert "can resume it in their own name" in (run.error or "")
-        await bob.jobs.resume_in_background(run_id)
+        await bob.jobs.resume(run_id)
         await ended(services, run_id)
         run = await bob.jobs.get(run_id)
         (person,) = [each for each in await services.users.all() if each.name == "bob"]
@@ -142,7 +142,7 @@ async def test_a_run_that_is_resumed_stays_its_starters_while_they_may(services:
     ann, bob = await named(services, "ann"), await named(services, "bob")
     run_id = await (await ann.plan_enrich("prices", [FOUNDED], "pipeline")).begin("queue/of-a-process-that-is-gone")
     before = await ann.jobs.get(run_id)
-    await bob.jobs.resume_in_background(run_id)
+    await bob.jobs.resume(run_id)
     await ended(services, run_id)
     run = await ann.jobs.get(run_id)
     assert (run.status, run.person) == ("done", before.person)

@@ -135,8 +135,8 @@ async def test_a_run_pauses_while_the_disk_is_full_and_buys_nothing_twice(
                 status = (await services.jobs.get(run_id)).status
                 ended.add(status)
                 if status != "done":
-                    await services.jobs.take(run_id)
-                    await services.jobs.go_on(run_id)
+                    await services.jobs.resume(run_id)
+                    await services.jobs.wait(run_id)
                 assert await outcome(services, run_id, small_world) == undisturbed, (first, status)
                 await forget(services, table_id)
     assert "paused" in ended

@@ -12,9 +12,10 @@ import pytest
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, Field, given
 from tablewright.domain.proposal import Operation
+from tablewright.domain.run import RunTally
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
-from tablewright.store.runs import RunTally, Slice, Todo
+from tablewright.store.runs import Slice, Todo
 from tablewright.store.store import Store
 
 from .conftest import ASKED, ROWS, MakePlace

@@ -14,16 +14,17 @@ from sqlalchemy import create_engine, insert, make_url, select
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Field, given
+from tablewright.domain.run import Run, RunTally
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import Cancelled, UsageError
-from tablewright.jobs import ownership, report
-from tablewright.jobs.conductor import Conductor, RunTools
+from tablewright.jobs import ownership
+from tablewright.jobs.conductor import Conductor, Halt, RunTools
 from tablewright.jobs.kinds import RunContext
-from tablewright.jobs.report import seconds_left
 from tablewright.journeys.enrich import no_tools
 from tablewright.models.budget import Budget
-from tablewright.store import runs, schema
-from tablewright.store.runs import Run, RunTally, Todo
+from tablewright.operations.runs import seconds_left
+from tablewright.store import schema
+from tablewright.store.runs import Todo
 from tablewright.store.store import Store
 from tests.patience import PATIENCE
 
@@ -109,7 +110,7 @@ async def test_who_resumes_a_run_twice_gets_it_once(store: Store) -> None:
 async def test_a_run_that_has_ended_ends_no_second_time(store: Store) -> None:
     async with Conductor(store, Tools()) as conductor:
         run_id = await sliced(store, conductor.id)
-        await conductor.end_as(conductor.id, run_id, "the first problem")
+        await conductor.end_as(conductor.id, run_id, Halt(status="failed", problem="the first problem"))
         await conductor.end_as(conductor.id, run_id)
         await store.runs.finish(run_id, "done", Usage(), news=[Progress(stage="complete")])
         run = await store.runs.get(run_id)
@@ -234,10 +235,8 @@ async def test_a_run_that_nobody_can_go_on_with_leaves_no_proposal_that_is_never
     assert (await store.proposals.get(proposal_id)).status != "building"
 
 
-def test_the_time_in_which_nobody_worked_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_in_which_nobody_worked_does_not_count() -> None:
     noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    for module in (runs, report):
-        monkeypatch.setattr(module, "now", noon.isoformat)
 
     def ago(**how_long: float) -> str:
         return (noon - timedelta(**how_long)).isoformat()
@@ -252,10 +251,10 @@ def test_the_time_in_which_nobody_worked_does_not_count(monkeypatch: pytest.Monk
         total=160,
         done=120,
     )
-    assert run.seconds_worked() == 60
-    assert seconds_left(run) == 20
-    assert seconds_left(msgspec.structs.replace(run, done=110)) is None
-    assert seconds_left(msgspec.structs.replace(run, done=160)) is None
+    assert run.seconds_worked(noon.isoformat()) == 60
+    assert seconds_left(run, noon.isoformat()) == 20
+    assert seconds_left(msgspec.structs.replace(run, done=110), noon.isoformat()) is None
+    assert seconds_left(msgspec.structs.replace(run, done=160), noon.isoformat()) is None
 
 
 async def test_who_takes_a_run_begins_to_count_its_pace(store: Store) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import import_file
+from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.sources.search import provider
@@ -50,19 +51,19 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
         assert first.status == "paused"
         assert "The search failed 5 times in a row: SearXNG failed (500)" in first.problem
         async with Services.open(settings) as services:
-            shown = await services.jobs.report(await services.jobs.get(first.run_id))
+            shown = await get_run(services, RunRequest(run_id=first.run_id))
             cells = await services.store.proposals.operations(first.proposal_id)
-        assert (shown["status"], shown["error"]) == ("paused", first.problem)
-        assert 0 < shown["found"] == first.found == len(cells) == shown["done"] < ROWS
-        assert shown["fraction"] == pytest.approx(shown["done"] / ROWS)
+        assert (shown.status, shown.error) == ("paused", first.problem)
+        assert 0 < shown.found == first.found == len(cells) == shown.done < ROWS
+        assert shown.fraction == pytest.approx(shown.done / ROWS)
         assert all(each.cell.value is not None for each in cells), "nothing is proposed for what was not looked for"
 
         monkeypatch.undo()
         web.search_status = 200
         done_before, asked = len(cells), len(web.queries)
         async with Services.open(settings) as services:
-            await services.jobs.take(first.run_id)
-            await services.jobs.go_on(first.run_id)
+            await services.jobs.resume(first.run_id)
+            await services.jobs.wait(first.run_id)
             done = await services.jobs.result(first.run_id)
             cells = await services.store.proposals.operations(first.proposal_id)
             events = [document(event)["progress"] async for event in services.jobs.watch(first.run_id)]
@@ -91,12 +92,12 @@ async def test_a_run_that_is_resumed_while_the_search_is_still_dead_pauses_again
         first = await begun(settings, tmp_path)
         async with Services.open(settings) as services:
             for _ in range(2):
-                await services.jobs.take(first.run_id)
-                await services.jobs.go_on(first.run_id)
+                await services.jobs.resume(first.run_id)
+                await services.jobs.wait(first.run_id)
                 assert (await services.jobs.get(first.run_id)).status == "paused"
             web.search_status = 200
-            await services.jobs.take(first.run_id)
-            await services.jobs.go_on(first.run_id)
+            await services.jobs.resume(first.run_id)
+            await services.jobs.wait(first.run_id)
             assert (await services.jobs.result(first.run_id)).found == ROWS
 
 
@@ -116,7 +117,7 @@ async def test_workers_pause_a_run_and_go_on_with_it(tmp_path: Path, monkeypatch
             assert first.status == "paused"
             assert (await services.jobs.get(first.run_id)).owner.startswith("queue/")
             web.search_status = 200
-            await services.jobs.resume_in_background(first.run_id)
+            await services.jobs.resume(first.run_id)
             async for _ in services.jobs.watch(first.run_id):
                 pass
             assert (await services.jobs.result(first.run_id)).found == ROWS

@@ -64,7 +64,7 @@ def test_nothing_is_pickled_and_nothing_that_is_pickled_is_read(at: MakePlace, w
     DBOS.migrate(database)
     with queue_client(database) as client:
         client.enqueue(
-            {"workflow_name": "run", "queue_name": "runs", "workflow_id": "trap", "app_version": "2"}, "r", ""
+            {"workflow_name": "run", "queue_name": "runs", "workflow_id": "trap", "app_version": queue.VERSION}, "r", ""
         )
     engine = create_engine(database)
     pickled = base64.b64encode(pickle.dumps({"args": (Trap(sprung), ""), "kwargs": {}})).decode()

@@ -69,7 +69,7 @@ async def stopped_and_resumed(services: Services) -> None:
     stopped = await services.jobs.get(run_id)
     assert stopped.status == "cancelled"
     assert 0 < stopped.done < stopped.total
-    await services.jobs.resume_in_background(run_id)
+    await services.jobs.resume(run_id)
     await ended(services, run_id)
     done = await services.jobs.result(run_id)
     assert done.status == "done"
@@ -118,7 +118,7 @@ async def test_a_run_whose_workflows_are_lost_again_and_again_fails_and_can_be_r
     async with serving(services):
         await ended(services, run_id)
         assert (await services.jobs.get(run_id)).status == "failed"
-        await services.jobs.resume_in_background(run_id)
+        await services.jobs.resume(run_id)
         await ended(services, run_id)
         assert (await services.jobs.get(run_id)).status == "done"
 
@@ -144,7 +144,7 @@ async def test_what_a_run_used_up_is_not_counted_twice_when_it_is_resumed(servic
             break
     await ended(services, run_id)
     stopped = await services.jobs.get(run_id)
-    await services.jobs.take(run_id)
+    await (await services.jobs._conduct()).ownership.take(run_id)
     assert 0 < (await services.jobs.get(run_id)).usage.searches == stopped.usage.searches
 
 
@@ -176,7 +176,7 @@ async def test_what_goes_on_in_the_background_when_a_program_ends_can_be_gone_on
         assert left.status == "running"
         assert await services.jobs.is_interrupted(left)
         assert 0 < left.done < MORE
-        await services.jobs.take(run_id)
-        await services.jobs.go_on(run_id)
+        await services.jobs.resume(run_id)
+        await services.jobs.wait(run_id)
         done = await services.jobs.result(run_id)
         assert (done.status, done.rows) == ("done", MORE)

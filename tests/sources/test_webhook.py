@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.application import notifying
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import Unreachable
+from tablewright.operations import webhooks
 from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
@@ -44,8 +44,8 @@ TOLD = {"run_id", "kind", "table_id", "proposal_id", "status", "done", "total", 
 async def test_a_run_that_ends_is_reported_until_somebody_takes_it_and_then_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notifying, "EVERY", 0.02)
-    monkeypatch.setattr(notifying, "PAUSES", (0.01, 0.02, 0.03))
+    monkeypatch.setattr(webhooks, "EVERY", 0.02)
+    monkeypatch.setattr(webhooks, "PAUSES", (0.01, 0.02, 0.03))
     async with running_endpoint() as hook:
         hook.replies = [Reply(500), Reply(503), Reply(302, headers={"location": f"{hook.url}/other"})]
         taken = asyncio.Event()
@@ -58,14 +58,14 @@ async def test_a_run_that_ends_is_reported_until_somebody_takes_it_and_then_no_m
         settings = Settings(home=str(tmp_path / "home"), webhook_url=f"{hook.url}/hook", fetch_allow="127.0.0.1")
         async with Services.open(settings) as services:
             stop = asyncio.Event()
-            watching = asyncio.create_task(services.notify(stop))
+            watching = asyncio.create_task(webhooks.notify(services, stop))
             path = tmp_path / "rows.csv"
             path.write_text("Name,Price\nTea,2\n", encoding="utf-8")
             table = (await import_file(services, path, FileOptions(name="Teas"))).table
             await (await services.plan_enrich(table.id, [parse_field("Double={Price} * 2")])).run()
             async with asyncio.timeout(PATIENCE):
                 await taken.wait()
-            await asyncio.sleep(10 * notifying.EVERY)
+            await asyncio.sleep(10 * webhooks.EVERY)
             stop.set()
             await watching
     assert len(hook.asked) == 4

@@ -10,12 +10,13 @@ from tablewright.domain.corpus import Annotation, Property, Typed
 from tablewright.domain.model import Cell, Evidence, Step
 from tablewright.domain.proposal import Operation
 from tablewright.domain.research import Angle, Brief, Research
+from tablewright.domain.run import Run, RunTally
 from tablewright.domain.usage import Usage
 from tablewright.store import schema
 from tablewright.store.conversations import research_records
 from tablewright.store.proposal import operation_records
 from tablewright.store.records import RecordMapper
-from tablewright.store.runs import Run, RunTally, Slice, Todo, run_records, slice_records
+from tablewright.store.runs import Slice, Todo, run_records, slice_records
 from tablewright.store.snapshot import annotation_records, property_records, value_records
 from tablewright.store.store import Store
 

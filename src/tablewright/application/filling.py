@@ -9,6 +9,7 @@ from tablewright.application.base import Application
 from tablewright.domain.feed import Routine
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Field, RowId, Table
+from tablewright.domain.run import ACTOR, PERSON
 from tablewright.domain.wording import within_bounds
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy
@@ -17,7 +18,6 @@ from tablewright.errors import UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.policies import retry_policy, terms_of
-from tablewright.store.runs import ACTOR, PERSON
 from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
 
 if TYPE_CHECKING:

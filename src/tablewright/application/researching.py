@@ -18,10 +18,10 @@ from tablewright.domain.research import (
     ResearchEvent,
     ResearchRequest,
 )
+from tablewright.domain.run import Run
 from tablewright.domain.wording import within_bounds
 from tablewright.errors import NotFound
 from tablewright.policies import research_extent, terms_of
-from tablewright.store.runs import Run
 
 if TYPE_CHECKING:
     from tablewright.journeys.research.research import Researcher

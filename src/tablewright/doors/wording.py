@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+
+from tablewright.domain.usage import Usage
 
 REST = {
     "docs add": "POST /documents",
@@ -92,15 +93,14 @@ def reworded(door: Mapping[str, str], sentence: str) -> str:
 
 
 PRICE_UNKNOWN = "price not known"
-ON_THIS_MACHINE = ("builtin", "local", "ollama")
 
 
-def tokens(usage: Mapping[str, float]) -> str:
-    """Of all calls of a run; "" where no model was asked."""
-    if not usage["input_tokens"]:
+def tokens(usage: Usage) -> str:
+    """Return the tokens of all calls of a run; "" if no model was asked."""
+    if not usage.input_tokens:
         return ""
-    cached = f", {usage['cached_tokens']:,} of them cached" if usage["cached_tokens"] else ""
-    return f"{usage['input_tokens']:,} tokens in{cached}, {usage['output_tokens']:,} out"
+    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
+    return f"{usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
 
 
 def dollars(amount: float) -> str:
@@ -110,14 +110,8 @@ def dollars(amount: float) -> str:
     return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
 
 
-def spent(usage: Mapping[str, float], spec: Mapping[str, Any], model: str) -> str:
-    """What a run of this spec cost; `model` is what is set, where the spec names none. A model elsewhere is paid for:
-    where no price came with its tokens, none is known."""
-    name = str(spec.get("settings", {}).get("model") or model)
-    is_here = name.partition(":")[0].strip().lower() in ON_THIS_MACHINE
-    if usage["input_tokens"] and not usage["cost_usd"] and not is_here:
-        return PRICE_UNKNOWN
-    return dollars(usage["cost_usd"])
+def cost_text(cost_usd: float | None) -> str:
+    return PRICE_UNKNOWN if cost_usd is None else dollars(cost_usd)
 
 
 def duration(seconds: float) -> str:

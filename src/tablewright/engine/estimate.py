@@ -19,9 +19,9 @@ from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected, Tools
 
 if TYPE_CHECKING:
+    from tablewright.domain.run import Run
     from tablewright.engine.fill import Terms
     from tablewright.models.model import LanguageModel
-    from tablewright.store.runs import Run
 
 ENOUGH_ROWS = 5
 """Of earlier runs together, before they are believed."""

@@ -26,6 +26,7 @@ import msgspec
 from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
 from tablewright.domain.proposal import CellAt
+from tablewright.domain.run import RunStatus, RunTally
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import all_done, to_its_end
@@ -43,7 +44,7 @@ from tablewright.observe import span, working_on
 from tablewright.secrets import masked
 from tablewright.sources.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
 from tablewright.sources.provenance import telling
-from tablewright.store.runs import RunStatus, RunTally, Slice
+from tablewright.store.runs import Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import (

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.model import Cell, Field, Noun
+from tablewright.domain.run import TALLY, RunStatus, RunTally, SkippedRow
 from tablewright.domain.text import count_noun, plural
 from tablewright.domain.usage import Usage
-from tablewright.store.runs import TALLY, RunStatus, RunTally, SkippedRow
 
 
 class Filled(Noun, frozen=True):

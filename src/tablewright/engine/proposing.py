@@ -11,11 +11,11 @@ import msgspec
 
 from tablewright.domain.model import Cell, Field, Finding, Reason, Row, Step
 from tablewright.domain.proposal import Operation
+from tablewright.domain.run import NAMED, RunTally, SkippedRow
 from tablewright.domain.usage import Usage
 from tablewright.engine.cells import answered, proposed_cell
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
-from tablewright.store.runs import NAMED, RunTally, SkippedRow
 
 Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
 """The steps that were taken for a row, and the fields that each was for; for none: all."""

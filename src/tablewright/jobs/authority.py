@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tablewright.domain.run import PERSON, Run
 from tablewright.errors import AuthorityLost
-from tablewright.store.runs import PERSON, Run
 from tablewright.store.store import Store
 
 

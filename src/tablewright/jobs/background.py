@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tablewright.domain.run import MOST_SETBACKS, Run, RunStatus
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import to_its_end
 from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
@@ -21,7 +22,6 @@ from tablewright.jobs.ownership import Ownership
 from tablewright.models.budget import Allowance
 from tablewright.observe import working_on
 from tablewright.store.records import new_id
-from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
 from tablewright.store.store import Store
 
 T = TypeVar("T")

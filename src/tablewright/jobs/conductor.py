@@ -15,9 +15,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from tablewright.domain.feed import Progress, Stage
+from tablewright.domain.model import Noun
+from tablewright.domain.run import MOST_SETBACKS, PERSON, Run, RunStatus
 from tablewright.domain.usage import Usage
 from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import USUAL, Fill, Terms
@@ -44,8 +46,8 @@ from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Budget, Spend, amount
 from tablewright.sources.breaker import CircuitBreaker
-from tablewright.store.records import new_id
-from tablewright.store.runs import MOST_SETBACKS, PERSON, Run, RunStatus, Slice, Totals
+from tablewright.store.records import new_id, now
+from tablewright.store.runs import Slice, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
 from tablewright.strategies.strategy import find_strategy
@@ -54,11 +56,8 @@ log = logging.getLogger(__name__)
 
 LOOK = 0.4
 """Seconds between two looks at whether somebody asked a run to stop."""
-STOPPED = "stopped"
 ROUNDS = 2
 """A slice of which rows are left for later is done in the second."""
-PAUSED = "paused: "
-"""Before what an outage is called, where a slice says why it is not done."""
 LOST = "The workers could not continue it; their log says why. Resume the run to try again."
 MANY = 1_000
 
@@ -66,6 +65,16 @@ LINGER = 5.0
 """Seconds for which the tools of a run stay open between two of its slices."""
 OpenRun: TypeAlias = "Callable[[Mapping[str, str], AsyncExitStack, str], Awaitable[RunTools]]"
 """The tools for a run of these settings and this person, which are closed with the stack."""
+
+
+class Halt(Noun, frozen=True):
+    """Why a run does not go on: it was stopped, or every slice would meet the same `problem`."""
+
+    status: Literal["stopped", "paused", "failed"]
+    problem: str = ""
+
+
+STOPPED = Halt(status="stopped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,35 +143,35 @@ class Conductor:
 
     async def conduct(self, run_id: str) -> None:
         """All that is left of a run, in this process alone."""
-        problem = ""
+        halt: Halt | None = None
         try:
             async with self._taking_part(run_id) as ongoing:
                 numbers: deque[int] = deque()
 
                 async def lane() -> None:
-                    nonlocal problem
-                    while numbers and not (problem or self._draining or ongoing.stopping):
-                        problem = await self.fill_slice(run_id, numbers.popleft(), self.id) or problem
+                    nonlocal halt
+                    while numbers and not (halt or self._draining or ongoing.stopping):
+                        halt = await self.fill_slice(run_id, numbers.popleft(), self.id) or halt
 
                 try:
                     lanes = 3 + ongoing.run.spec["concurrency"] // SLICE
                     for _ in range(ROUNDS):
                         numbers.extend((await self._store.slices.totals(run_id)).unfinished)
-                        if problem or not numbers:
+                        if halt or not numbers:
                             break
                         await asyncio.gather(*(lane() for _ in range(lanes)))
                 except asyncio.CancelledError:
                     ongoing.stopping = True
                     raise
         except TablewrightError as error:
-            problem = str(error)
+            halt = Halt(status="failed", problem=str(error))
         finally:
-            if not self._draining:  # else it is left to whoever comes next
-                await to_its_end(self.end_as(self.id, run_id, "" if problem == STOPPED else problem))
+            if not self._draining:  # else another process continues it
+                await to_its_end(self.end_as(self.id, run_id, halt))
 
-    async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
-        """Empty when it is done, or left for later; else why not, in words. `owner` is whose run it is thought to be:
-        what somebody else took in the meantime is left to them."""
+    async def fill_slice(self, run_id: str, number: int, owner: str) -> Halt | None:
+        """Return None if it is done, or left for a later round. `owner` is expected to have the run: if another process
+        took it, the slice is left to that one."""
         try:
             async with self._taking_part(run_id) as ongoing:
                 run = await self._store.runs.get(run_id)
@@ -170,36 +179,37 @@ class Conductor:
                     return STOPPED
                 await check_authority(self._store, run)
                 part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
-                return "" if part.finished else await self._try(ongoing, part)
+                return None if part.finished else await self._try(ongoing, part)
         except Superseded:
-            return ""
+            return None
         except Unreachable:
             raise
         except (AuthorityLost, DiskFull) as problem:
-            return f"{PAUSED}{problem}"
+            return Halt(status="paused", problem=str(problem))
         except BadSetting as error:
-            return str(error) if self.ownership.kind == "command" else f"On {platform.node()}: {error}"
+            where = "" if self.ownership.kind == "command" else f"On {platform.node()}: "
+            return Halt(status="failed", problem=f"{where}{error}")
         except TablewrightError as error:
-            return str(error)
+            return Halt(status="failed", problem=str(error))
         except Exception as error:
             log.exception("Slice %s of run %s failed.", number, run_id)
-            return unforeseen(error)
+            return Halt(status="failed", problem=unforeseen(error))
 
-    async def _try(self, ongoing: Ongoing, part: Slice) -> str:
-        """As `fill_slice`. What is not done is given back, so that nobody thinks this process was lost with it."""
+    async def _try(self, ongoing: Ongoing, part: Slice) -> Halt | None:
+        """As `fill_slice`. A slice that is not done is given back: this process was not lost with it."""
+        halt: Halt | None = None
         if part.setbacks >= MOST_SETBACKS:
-            problem = set_aside(rows_of(part))
+            halt = Halt(status="failed", problem=set_aside(rows_of(part)))
         elif not ongoing.breaker.outage and await self._fill_or_give_back(ongoing, part):
-            return ""
+            return None
         elif ongoing.breaker.outage:
-            problem = f"{PAUSED}{ongoing.breaker.outage}"
+            halt = Halt(status="paused", problem=str(ongoing.breaker.outage))
         elif ongoing.stopping or self._draining or part.number in ongoing.deferred:
-            problem = STOPPED
+            halt = STOPPED
         else:
             ongoing.deferred.add(part.number)
-            problem = ""
         await self._store.slices.give_back(part.run_id, part.owner)
-        return problem
+        return halt
 
     async def _fill_or_give_back(self, ongoing: Ongoing, part: Slice) -> bool:
         try:
@@ -226,9 +236,9 @@ class Conductor:
 
     # ── how a run ends ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def end_as(self, owner: str, run_id: str, problem: str = "") -> None:
-        """What was found becomes a proposal, and the run says how it ended. Not where somebody else has taken it,
-        because the owner was asleep and thought dead, nor a second time."""
+    async def end_as(self, owner: str, run_id: str, halt: Halt | None = None) -> None:
+        """End a run: what was found becomes a proposal. Nothing happens if it has ended, or is another owner's by now,
+        because this one slept and was taken for dead."""
         try:
             run = await self._store.runs.get(run_id)
         except NotFound:  # removed with its table
@@ -236,22 +246,25 @@ class Conductor:
         if run.owner != owner or run.status != "running":
             return
         if run.kind == "enrich" and self.ownership.can_go_on(run):
-            await self._end_fill(run, problem)
+            await self._end_fill(run, halt)
             return
         with suppress(NotFound):  # not each run proposes something
             await self._store.proposals.finish(await self._store.proposals.of_run(run_id), "Stopped before the end.")
+        problem = halt.problem if halt else ""
         await self._store.runs.finish(
             run_id, "failed" if problem else "cancelled", run.usage, problem or None, owner=owner
         )
 
-    async def _end_fill(self, run: Run, problem: str) -> None:
+    async def _end_fill(self, run: Run, halt: Halt | None) -> None:
         totals = await self._store.slices.totals(run.id)
         cap = await self._cap(run.id, totals)
-        cancelled = bool(totals.unfinished) and not problem
-        status: RunStatus = "failed" if problem else "cancelled" if cancelled else "over_budget" if cap else "done"
-        stage: Stage = "cancelled" if cancelled else "complete"
-        if problem.startswith(PAUSED):
-            status, stage, problem = "paused", "paused", problem.removeprefix(PAUSED)
+        problem = halt.problem if halt else ""
+        status: RunStatus = "over_budget" if cap else "done"
+        if halt is not None and halt.status != "stopped":
+            status = halt.status
+        elif totals.unfinished:
+            status = "cancelled"
+        stage: Stage = status if status in ("cancelled", "paused") else "complete"
         proposal = await self._store.proposals.get(await self._store.proposals.of_run(run.id), counted=False)
         try:
             strategy = find_strategy(run.spec["strategy"]).display_name
@@ -260,7 +273,7 @@ class Conductor:
             summary = problem or str(error)
         await self._store.proposals.finish(proposal.id, summary)
         last = Progress(stage=stage, done=run.done, total=run.total, detail=problem or summary)
-        usage = totals.usage + Usage(seconds=run.seconds_worked())
+        usage = totals.usage + Usage(seconds=run.seconds_worked(now()))
         spec = run.spec | bought(totals.tally)
         await self._store.runs.finish(run.id, status, usage, problem or None, spec=spec, news=[last], owner=run.owner)
         log.info("The run ended as %s: %s", status, problem or summary, extra={"run": run.id})
@@ -313,7 +326,8 @@ class Conductor:
     async def lose(self, run_id: str, workflow_id: str) -> None:
         """Ends a run whose workflow is over and has not ended it."""
         run = await self._store.runs.get(run_id)
-        await self.end_as(f"{QUEUED}{workflow_id}", run_id, "" if run.stopping else LOST)
+        halt = STOPPED if run.stopping else Halt(status="failed", problem=LOST)
+        await self.end_as(f"{QUEUED}{workflow_id}", run_id, halt)
 
     @property
     def draining(self) -> bool:

@@ -115,8 +115,8 @@ async def follow_workers(store: Store, conductor: Conductor, run_id: str, watch:
         await asyncio.gather(watching, return_exceptions=True)
 
 
-async def tell(store: Store, run_id: str, watch: Watch) -> None:
-    async for event in follow(store, run_id):
+async def tell(store: Store, run_id: str, watch: Watch, *, after: int = 0) -> None:
+    async for event in follow(store, run_id, after=after):
         watch(event.progress)
 
 

@@ -12,18 +12,17 @@ import msgspec
 
 from tablewright.domain.access import OWNER
 from tablewright.domain.feed import Event, Routine
+from tablewright.domain.run import ACTOR, Run
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import TablewrightError, UsageError
+from tablewright.errors import RunError, TablewrightError, UsageError
 from tablewright.jobs.authority import paused_schedule
 from tablewright.jobs.kinds import RUN_KINDS, RunContext
-from tablewright.jobs.report import run_report
 from tablewright.settings import JOBS_FILE, SAMPLE_WEB, Settings
 from tablewright.store.home import make_private_file
-from tablewright.store.runs import ACTOR, Run
 from tablewright.store.store import Store
-from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gone
+from tablewright.store.workers import HERE, QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone
 
 if TYPE_CHECKING:
     from tablewright.jobs.conductor import Conductor, OpenRun
@@ -36,6 +35,8 @@ COUNTED = 10_000
 """Runs under way that are counted, at most."""
 REACHED_BY = ("model", "model_base_url", "model_fallback", "model_timeout", "search", "sources")
 """Settings that say who is asked, and where."""
+LOOK = 3.0
+"""Seconds between two looks at whether any process works on a run that is waited for."""
 GRACE = 3.0
 """Seconds that those who work on a run have to stop."""
 
@@ -130,7 +131,7 @@ class Jobs:
             self._in_background(self._go_on_unheard(run_id), self._background)
         return run_id
 
-    async def resume_in_background(self, run_id: str, *, with_current_settings: bool = False) -> None:
+    async def resume(self, run_id: str, *, with_current_settings: bool = False) -> None:
         """With the settings that it was begun with; or with the model and the search that are set by now, where those
         were what failed. In the name of whoever resumes it, if the person who began it may no longer do it."""
         run = await self._store.runs.get(run_id)
@@ -179,10 +180,6 @@ class Jobs:
         """With what it has used up so far."""
         return await self._up_to_date(await self._store.runs.get(run_id))
 
-    async def report(self, run: Run, *, reasons: bool = False) -> dict[str, Any]:
-        """A run as one JSON document; with `reasons` also why cells stayed empty."""
-        return await run_report(self._store, run, interrupted=await self.is_interrupted(run), reasons=reasons)
-
     async def is_interrupted(self, run: Run) -> bool:
         """Whether it has not ended, and nobody is alive who works on it."""
         return run.status == "running" and is_gone(run.owner, await self.workers())
@@ -194,6 +191,32 @@ class Jobs:
         await self._store.runs.get(run_id)
         async for event in follow(self._store, run_id, after=after):
             yield event
+
+    async def wait(self, run_id: str, watch: Watch = ignore, *, after: int = 0) -> None:
+        """Wait until a run ends. Raise RunError once no process is there that would end it."""
+        from tablewright.jobs.durable import tell
+
+        watching = asyncio.create_task(tell(self._store, run_id, watch, after=after))
+        try:
+            alone = 0
+            while not (await asyncio.wait([watching], timeout=LOOK))[0]:
+                alone = alone + 1 if await self._is_left(run_id) else 0
+                if alone * LOOK > SILENCE:
+                    raise RunError(
+                        f"No process works on run {run_id} any more.",
+                        kept="What was found is kept.",
+                        advice=f"Start a worker, or resume it: tablewright runs resume {run_id}.",
+                    )
+            await watching
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def _is_left(self, run_id: str) -> bool:
+        run = await self._store.runs.get(run_id)
+        if run.owner.startswith(QUEUED):
+            return not any(worker.serves for worker in await self.workers())
+        return await self.is_interrupted(run)
 
     async def cancel(self, run_id: str) -> None:
         """Whoever works on it stops within a second; what was found by then is kept. Who does not is not waited for."""
@@ -217,21 +240,6 @@ class Jobs:
         """Whatever this process does, at once; what it has come to is kept."""
         if self._known is not None:
             self._known.stop_all()
-
-    async def take(self, run_id: str) -> None:
-        """To go on with a run that was interrupted, stopped or failed; refused where it is done, or being done."""
-        await self._store.runs.get(run_id)
-        await (await self._conduct()).ownership.take(run_id, by=self._store.database.acting)
-
-    async def go_on(self, run_id: str) -> None:
-        """With a run that was taken, to its end; workers do it where some are up."""
-        conductor = await self._conduct()
-        if await self._submit(run_id, conductor.id):
-            from tablewright.jobs.durable import follow_workers
-
-            await follow_workers(self._store, conductor, run_id)
-        else:
-            await conductor.go_on(run_id)
 
     async def result(self, run_id: str) -> Filled:
         """What a run over a table that has ended came to."""

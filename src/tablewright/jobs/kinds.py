@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Noun
-from tablewright.store.runs import Run
+from tablewright.domain.run import Run
 
 
 class RunKind(Noun, frozen=True):

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from tablewright.domain.access import Acting
+from tablewright.domain.run import MOST_SETBACKS, Run
 from tablewright.errors import NotFound, RunEnded, TablewrightError, UsageError
-from tablewright.store.runs import MOST_SETBACKS, Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
 

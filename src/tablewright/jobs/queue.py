@@ -21,15 +21,16 @@ import time
 from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
+import msgspec
 from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 from dbos._dbos import _get_dbos_instance
 from dbos._utils import INTERNAL_QUEUE_NAME
 from sqlalchemy import Engine
 
 from tablewright.errors import DiskFull, RunError, TablewrightError, Unreachable
-from tablewright.jobs.conductor import STOPPED, Conductor
+from tablewright.jobs.conductor import STOPPED, Conductor, Halt
 from tablewright.jobs.queue_database import JSON, NAME, queue_client, queue_engine
 from tablewright.store.records import new_id
 from tablewright.store.workers import QUEUED
@@ -38,10 +39,10 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-VERSION = "2"
+VERSION = "3"
 """Of the workflows below: processes of another version leave each other's alone."""
-PICKLED = "1"
-"""The version whose workflows were not kept as JSON."""
+OLDER = ["1", "2"]
+"""Versions whose workflows are not read: the first pickled theirs, the second had slices that returned text."""
 RUNS = "runs"
 SCHEDULED = "scheduled"
 SLICES = "slices"
@@ -72,6 +73,15 @@ class Leaving(BaseException):
     everybody else it is still under way, and whoever takes over goes on with it."""
 
 
+JsonHalt: TypeAlias = "dict[str, Any] | None"
+"""A `Halt` as the queue keeps it."""
+
+
+def to_json(halt: Halt | None) -> JsonHalt:
+    found: JsonHalt = msgspec.to_builtins(halt)
+    return found
+
+
 def here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Does it in the conductor's event loop, and again where the database stayed away for too long, or is full."""
     while True:
@@ -88,55 +98,60 @@ def run_workflow(run_id: str, instead_of: str) -> None:
     owner = f"{QUEUED}{DBOS.workflow_id}"
     kind = take(run_id, owner, instead_of)
     if kind == "enrich":
-        problem = ""
+        halt: JsonHalt = None
         for round_no in range(MOST_TRIES):
             numbers = unfinished(run_id, owner)
-            if not numbers or problem not in ("", STOPPED):
+            if not numbers or is_over(halt):
                 break
-            problem = hand_out(run_id, owner, round_no, numbers)
-        end(run_id, owner, "" if problem == STOPPED else problem)
+            halt = hand_out(run_id, owner, round_no, numbers)
+        end(run_id, owner, halt)
     elif kind:
         go_on(run_id, owner)
 
 
-def hand_out(run_id: str, owner: str, round_no: int, numbers: list[int]) -> str:
-    """The problem that one of the slices met, if any."""
+def is_over(halt: JsonHalt) -> bool:
+    return halt is not None and halt["status"] != "stopped"
+
+
+def hand_out(run_id: str, owner: str, round_no: int, numbers: list[int]) -> JsonHalt:
+    """Return why one of the slices halted, if any did."""
     waiting: list[Any] = []
-    problem = ""
+    halt: JsonHalt = None
     key = partition(run_id)
     for number in numbers:
         with SetWorkflowID(f"{DBOS.workflow_id}-{round_no}-{number}"), SetEnqueueOptions(queue_partition_key=key):
             waiting.append(DBOS.enqueue_workflow(SLICES, slice_workflow, run_id, number, owner))
         if len(waiting) >= AHEAD:
-            problem = result_of(waiting.pop(0)) or problem
-        if problem:
+            halt = result_of(waiting.pop(0)) or halt
+        if halt:
             break
     for handle in waiting:
-        problem = result_of(handle) or problem
-    return problem
+        halt = result_of(handle) or halt
+    return halt
 
 
-def result_of(handle: Any) -> str:
-    """What a slice came to. A worker that is told to end does not wait for it."""
+def result_of(handle: Any) -> JsonHalt:
+    """Return the result of a slice. A worker that is asked to end does not wait for it."""
     while not _left.is_set():
         # Outside of the workflow's context, where looking is not one of its steps.
         status = contextvars.Context().run(DBOS.get_workflow_status, handle.get_workflow_id())
         if status is not None and status.status in OVER:
             try:
-                return str(handle.get_result())
+                result: JsonHalt = handle.get_result()
+                return result
             except Exception as error:  # not the slice failed, of which it tells, but what brought it about
                 log.warning("Workflow %s failed and is done again: %s", handle.get_workflow_id(), error)
-                return STOPPED
+                return to_json(STOPPED)
         _left.wait(POLL)
     raise Leaving
 
 
 @DBOS.workflow(name="slice")
-def slice_workflow(run_id: str, number: int, owner: str) -> str:
-    problem = here(lambda: _conductor.fill_slice(run_id, number, owner))
-    if _conductor.draining and problem == STOPPED:
+def slice_workflow(run_id: str, number: int, owner: str) -> JsonHalt:
+    halt = here(lambda: _conductor.fill_slice(run_id, number, owner))
+    if _conductor.draining and halt == STOPPED:
         wait_to_leave()
-    return problem
+    return to_json(halt)
 
 
 @DBOS.workflow(name=SCHEDULED)
@@ -173,8 +188,8 @@ def unfinished(run_id: str, owner: str) -> list[int]:
 
 
 @DBOS.step(name="end")
-def end(run_id: str, owner: str, problem: str) -> None:
-    here(lambda: _conductor.end_as(owner, run_id, problem))
+def end(run_id: str, owner: str, halt: JsonHalt) -> None:
+    here(lambda: _conductor.end_as(owner, run_id, None if halt is None else msgspec.convert(halt, Halt)))
 
 
 @DBOS.step(name="go on")
@@ -223,14 +238,12 @@ def launch(database: str, engine: Engine | None, executor_id: str, everywhere: i
         partition_concurrency=everywhere,
         polling_interval_sec=POLL,
     )
-    leave_out_pickled()
+    leave_out_older()
 
 
-def leave_out_pickled() -> None:
+def leave_out_older() -> None:
     """What an earlier version has queued is not read. Its runs are taken up again as those whose workflow is over."""
-    found = DBOS.list_workflows(
-        app_version=PICKLED, status=["ENQUEUED", "PENDING"], load_input=False, load_output=False
-    )
+    found = DBOS.list_workflows(app_version=OLDER, status=["ENQUEUED", "PENDING"], load_input=False, load_output=False)
     if found:
         DBOS.cancel_workflows([workflow.workflow_id for workflow in found])
     for schedule in DBOS.list_schedules():

@@ -11,10 +11,10 @@ from dbos._error import DBOSException
 
 from tablewright.domain.feed import Routine
 from tablewright.domain.model import Noun
+from tablewright.domain.run import ACTOR, PERSON
 from tablewright.errors import UsageError
 from tablewright.jobs.queue import RUNS, SCHEDULED
 from tablewright.jobs.queue_database import repeat_in_queue
-from tablewright.store.runs import ACTOR, PERSON
 
 T = TypeVar("T")
 

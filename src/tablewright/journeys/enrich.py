@@ -16,6 +16,7 @@ from tablewright.domain.document import document
 from tablewright.domain.fieldspec import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.model import Field, Row, RowId, Table, column_key
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead
+from tablewright.domain.run import Run
 from tablewright.domain.text import cell_text, shortened
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled
@@ -27,7 +28,7 @@ from tablewright.formulas.formula import Formula
 from tablewright.models.model import LanguageModel
 from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
 from tablewright.sources.breaker import CircuitBreaker
-from tablewright.store.runs import Run, Todo
+from tablewright.store.runs import Todo
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import NO_TOOLS, Need, Task, Tools, checked_params, find_strategy
 from tablewright.values.row_names import current_row_key

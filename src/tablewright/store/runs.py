@@ -11,8 +11,7 @@ belongs to the process that claimed it last: an earlier one that writes after al
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, insert, or_, select, tuple_, update
@@ -22,6 +21,7 @@ from tablewright.domain.access import Acting
 from tablewright.domain.feed import Event, Progress
 from tablewright.domain.model import Field, Noun, RowId
 from tablewright.domain.proposal import CellAt, Operation
+from tablewright.domain.run import ACTOR, HOLDER, PERSON, SETBACKS, SINCE, Run, RunStatus, RunTally, Since
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded, Superseded
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
@@ -34,74 +34,10 @@ from tablewright.store.tables import head
 from tablewright.store.users import lost_authority, owner_of
 from tablewright.store.workers import QUEUED
 
-RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget", "paused"]
-
 ENDED: tuple[RunStatus, ...] = ("done", "cancelled", "over_budget")
 NEWEST = 500
 """Runs that are looked through for those of one kind of work."""
 NO_TABLE = 0
-SINCE = "since"
-HOLDER = "holder"
-PERSON, ACTOR = "person", "actor"
-"""In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom, and their name."""
-SETBACKS = "setbacks"
-"""In the spec: how often whoever worked on the run as a whole was lost."""
-MOST_SETBACKS = 2
-"""What was lost so often is set aside: likely it is what kills the process, and it would kill the next one too."""
-TALLY = "tally"
-"""In the spec of a run that has ended: what it counted."""
-
-
-class Since(Noun, frozen=True):
-    """When somebody last began to work on a run, the rows that were done by then, and the seconds that took."""
-
-    at: str
-    done: int = 0
-    seconds: float = 0.0
-
-
-class Run(Noun, frozen=True):
-    id: str
-    table_id: str
-    kind: str
-    status: RunStatus
-    spec: dict[str, Any]
-    started_at: str
-    finished_at: str | None = None
-    usage: Usage = Usage()
-    error: str | None = None
-    owner: str = ""
-    stopping: bool = False
-    """Somebody asked it to stop."""
-    total: int = 0
-    done: int = 0
-    last_event: int = 0
-    person: str = ""
-    """The id of the user who began it; empty for the installation's own."""
-
-    @property
-    def since(self) -> Since:
-        return msgspec.convert(self.spec.get(SINCE) or {"at": self.started_at}, Since)
-
-    def goes_on_as(self, owner: str) -> bool:
-        """Whether this owner is to go on with it."""
-        return self.status == "running" and not self.stopping and self.owner == owner
-
-    @property
-    def is_held(self) -> bool:
-        """Whether somebody has begun to do it as a whole, and is to say how it ends."""
-        return bool(self.spec.get(HOLDER))
-
-    @property
-    def setbacks(self) -> int:
-        """How often whoever worked on it was lost before it came any further."""
-        return 0 if self.done > self.since.done else int(self.spec.get(SETBACKS, 0))
-
-    def seconds_worked(self, until: str = "") -> float:
-        """Until now, without the time in which nobody worked on it."""
-        return round(self.since.seconds + seconds_between(self.since.at, until or now()), 3)
-
-
 run_records = RecordMapper(Run, runs)
 
 
@@ -388,10 +324,6 @@ def run_from_record(record: Record[Any]) -> Run:
     return run_records.read(record, table_id=record.table_id or "", stopping=bool(record.stop))
 
 
-def seconds_between(start: str, end: str) -> float:
-    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
-
-
 MOST = 1_000
 """Events that are read at once."""
 COUNTED = ("row_done", "row_skipped")
@@ -433,38 +365,6 @@ def append_events(connection: Connection, run_id: str, events: Sequence[Progress
     changed = {"last_event": run.last_event + len(records)} | ({} if rows is None else {"done": run.done + rows})
     connection.execute(update(runs).where(runs.c.id == run_id).values(changed))
     return sum(octets(str(record["event"])) for record in records)
-
-
-NAMED = 5
-"""Skipped rows that are named; the others are counted."""
-
-
-class SkippedRow(Noun, frozen=True, omit_defaults=False):
-    row_id: RowId
-    label: str = ""
-    why: str = ""
-
-
-class RunTally(Noun, frozen=True, omit_defaults=False):
-    """Rows and cells, as a run counts them; `bought` are those for which something was really asked of somebody."""
-
-    rows: int = 0
-    found: int = 0
-    empty: int = 0
-    skipped: int = 0
-    left: int = 0
-    unasked: int = 0
-    bought_rows: int = 0
-    bought_cells: int = 0
-    degraded: int = 0
-    incomplete: int = 0
-    skipped_rows: tuple[SkippedRow, ...] = ()
-    cause: str = ""
-    """Why cells could not be asked for, of the first of them."""
-
-    def __add__(self, other: RunTally) -> RunTally:
-        both = RunTally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
-        return msgspec.structs.replace(both, skipped_rows=both.skipped_rows[:NAMED], cause=self.cause or other.cause)
 
 
 class Todo(Noun, frozen=True):

@@ -13,6 +13,7 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.errors import NotFound
 from tablewright.operations.files import import_file
+from tablewright.operations.runs import RunRequest, get_run
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
 from tablewright.services import FileOptions, Services
@@ -295,9 +296,9 @@ async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Sit
             await go(page, f"{place.url}/runs")
             await expect(page.get_by_role("link", name="Companies to stop").first).to_be_visible()
             await expect(page.locator(".tw-chart canvas").first).to_be_visible()
-        report = await services.jobs.report(await services.jobs.get(run), reasons=True)
-    assert report["status"] == "cancelled"
-    assert 0 < report["done"] < 2_000
+        report = await get_run(services, RunRequest(run_id=run))
+    assert report.status == "cancelled"
+    assert 0 < report.done < 2_000
 
 
 async def test_hostile_names_and_domains_are_drawn_as_text(place: Site, browser: NewPage) -> None:

@@ -18,10 +18,9 @@ from fastapi.responses import StreamingResponse
 from tablewright.domain.feed import Event
 from tablewright.doors.api.answers import encoded
 from tablewright.doors.api.inputs import MOST_ROWS, RunId, resource
-from tablewright.doors.api.runs import run_shown
-from tablewright.doors.api.visible import seen_run
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import TablewrightError
+from tablewright.operations.runs import RunRequest, find_run, get_run
 from tablewright.services import Services
 
 router = resource("runs")
@@ -134,7 +133,7 @@ async def watch_run(
 ) -> StreamingResponse:
     """Streams the events of a run, from an offset, until it ends or no process works on it any more. After a lost
     connection, continue with `Last-Event-ID`."""
-    run = await seen_run(visit, run_id)
+    run = await find_run(visit.services, run_id)
     if last_event_id and last_event_id.isdecimal():
         after = max(after, min(int(last_event_id), MOST_ROWS))
     patient = Visit(visit.person, visit.server)  # it stays open while the database is away
@@ -179,5 +178,5 @@ async def event_stream(visit: Visit, tails: Tails, run_id: str, after: int) -> A
 
 async def the_end(visit: Visit, run_id: str) -> bytes:
     """Nothing where the run goes on: who watches asks again."""
-    report = await run_shown(visit, await visit.services.jobs.get(run_id), reasons=True)
-    return b"" if report["status"] in GOES_ON else b"event: end\ndata: %s\n\n" % encoded(report)
+    run = await get_run(visit.services, RunRequest(run_id=run_id))
+    return b"" if run.status in GOES_ON else b"event: end\ndata: %s\n\n" % encoded(run)

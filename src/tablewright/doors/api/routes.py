@@ -18,22 +18,23 @@ from tablewright.doors.api import (
     refresh,
     research,
     row_pages,
-    runs,
     shortlists,
     tokens,
     users,
     visible,
 )
+from tablewright.doors.api import runs as filling
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import ask, documents, find, retrieval, review, rows, tables
+from tablewright.operations import ask, documents, find, retrieval, review, rows, runs, tables
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
 
 TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
 DOCUMENT, PROPOSAL = "/documents/{document}", "/proposals/{proposal_id}"
+RUN = "/runs/{run_id}"
 
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
@@ -74,6 +75,13 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"POST {PROPOSAL}/apply": review.apply_proposal,
         f"POST {PROPOSAL}/reject": review.reject_proposal,
         f"POST {PROPOSAL}/decide": review.decide_proposal,
+    },
+    "runs": {
+        "GET /runs": runs.list_runs,
+        f"GET {RUN}": runs.get_run,
+        f"POST {RUN}/cancel": runs.cancel_run,
+        f"POST {RUN}/resume": runs.resume_run,
+        f"GET {RUN}/attempts": runs.list_attempts,
     },
     "documents": {
         "GET /documents": documents.list_documents,
@@ -120,8 +128,8 @@ CREATES = frozenset(
     }
 )
 """Operations that are answered with status 201."""
-STARTS = frozenset({"start_find", "find_more"})
-"""Operations that start a run, and are answered with status 202 before it has ended."""
+STARTS = frozenset({"start_find", "find_more", "cancel_run", "resume_run"})
+"""Operations that start or stop a run, and are answered with status 202 before it has ended."""
 FILES = {"add_documents": "paths"}
 FILE = {"import_table": "path"}
 """The field of a request that has the paths of uploaded files, or of one."""
@@ -134,7 +142,7 @@ for module in (
     health,
     files,
     row_pages,
-    runs,
+    filling,
     events,
     refresh,
     research,

@@ -1,69 +1,27 @@
-"""Runs: what one would take, start, look, stop, go on."""
+"""Fill columns: what a run would take, and start one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import Query
 from fastapi.responses import Response
 from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Attempt, Noun, RowId, Table
-from tablewright.domain.usage import Usage
-from tablewright.doors.api.answers import Json, Page, by_number, large, moment, newest_first
+from tablewright.domain.model import Noun, Table
+from tablewright.doors.api.answers import Json
 from tablewright.doors.api.fields import AskedField
 from tablewright.doors.api.idempotency import OnlyOnce
-from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, RunId, TableId, resource
+from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId, resource
 from tablewright.doors.api.inputs import Text as LongText
 from tablewright.doors.api.schemas import EXAMPLES, described
-from tablewright.doors.api.visible import seen_run, seen_table
+from tablewright.doors.api.visible import seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
-from tablewright.operations.paths import hider_for
-from tablewright.services import Fill, RetryPolicy, Run, retry_policy
+from tablewright.services import Fill, RetryPolicy, retry_policy
 
 router = resource("runs")
-
-INSIDE = frozenset({"settings", "paths", "host"})
-"""What a run remembers for its workers, and nobody else needs to know."""
-
-RunState = Literal["running", "stopping", "interrupted", "done", "failed", "cancelled", "over_budget", "paused"]
-
-
-class RunShown(Noun, frozen=True):
-    """How far a run is. `empty` (the cells that stayed empty, by reason) is told of a single run only. `unasked` cells
-    could not be looked for, `degraded` answers came without the model although there is one, and `incomplete` rows were
-    skipped because they lack what the question needs; `skipped_rows` are the first of these."""
-
-    run_id: str
-    kind: str
-    table_id: str
-    proposal_id: str
-    status: RunState
-    done: int
-    total: int
-    fraction: float
-    found: int
-    empty: dict[str, int]
-    unasked: int
-    cause: str
-    degraded: int
-    incomplete: int
-    skipped_rows: tuple[dict[str, Any], ...]
-    seconds_left: float | None
-    usage: Usage
-    error: str | None
-    started_at: str
-    finished_at: str | None
-    last_event: int
-    spec: dict[str, Any]
-
-
-class RunPage(Page, frozen=True):
-    runs: tuple[RunShown, ...]
 
 
 class Started(Noun, frozen=True):
@@ -94,15 +52,6 @@ class EstimateShown(Noun, frozen=True):
     cost_usd: Likely | None
     seconds: float
     from_rows: int
-
-
-class RowAttempts(Noun, frozen=True):
-    row_id: RowId
-    attempts: tuple[Attempt, ...]
-
-
-class AttemptPage(Page, frozen=True):
-    rows: tuple[RowAttempts, ...]
 
 
 EXAMPLES[Started] = {"run_id": "r7kq2mwx3p", "table_id": "companies-3fkq9"}
@@ -224,66 +173,3 @@ async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: O
         return Json(Started(run_id=run_id, table_id=table.id), 202)
 
     return await once.answer(work)
-
-
-@router.get("/runs", response_model=described(RunPage))
-async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", table: OfTable = "") -> Json:
-    """Runs, newest first."""
-    table_id = (await seen_table(visit, table)).id if table else None
-    found = await visit.services.jobs.all(table_id, limit=limit + 1, before=moment(after))
-    some, more = newest_first(found, after, limit, lambda run: (run.started_at, run.id))
-    return Json({"runs": [await run_shown(visit, run) for run in some], "next": more})
-
-
-async def run_shown(visit: Visit, run: Run, *, reasons: bool = False) -> dict[str, Any]:
-    report = await visit.services.jobs.report(run, reasons=reasons)
-    report["spec"] = without_inside(report["spec"])
-    report["error"] = report["error"] and hider_for(visit.person, visit.services.settings)(report["error"])
-    del report["owner"]
-    return report
-
-
-def without_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in spec.items() if name not in INSIDE}
-
-
-@router.get("/runs/{run_id}", response_model=described(RunShown))
-async def get_run(visit: Visiting, run_id: RunId) -> Json:
-    """The progress of a run, its cost, what it found, and why cells stayed empty."""
-    return Json(await run_shown(visit, await seen_run(visit, run_id), reasons=True))
-
-
-@router.post("/runs/{run_id}/cancel", status_code=202, response_model=described(RunShown))
-async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
-    """Stops a run within a second; what was found so far is kept."""
-    visit.must_run()
-    await seen_run(visit, run_id)
-    await visit.services.jobs.cancel(run_id)
-    return Json(await run_shown(visit, await visit.services.jobs.get(run_id)), 202)
-
-
-@router.post("/runs/{run_id}/resume", status_code=202, response_model=described(RunShown))
-async def resume_run(visit: Visiting, run_id: RunId) -> Json:
-    """Resumes a run that was interrupted, stopped or failed; nothing is paid for twice."""
-    visit.must_run()
-    await seen_run(visit, run_id)
-    await visit.services.jobs.resume_in_background(run_id)
-    return Json(await run_shown(visit, await visit.services.jobs.get(run_id)), 202)
-
-
-@router.get("/runs/{run_id}/attempts", response_model=described(AttemptPage))
-async def list_attempts(
-    visit: Visiting,
-    run_id: RunId,
-    limit: Limit = SOME,
-    after: After = "",
-    row: Annotated[int | None, Query(ge=1, le=MOST_ROWS, description="Only of this row.")] = None,
-) -> Json:
-    """What each attempt at a row tried and found; empty for rows that were tried only once."""
-    await seen_run(visit, run_id)
-    tried = await visit.services.store.attempts.of_run(run_id)
-    found = [
-        RowAttempts(row_id=row_id, attempts=tuple(each)) for row_id, each in tried.items() if row in (None, row_id)
-    ]
-    some, more = by_number(found, after, limit, lambda each: each.row_id)
-    return await large(lambda: AttemptPage(rows=tuple(some), next=more))

@@ -19,19 +19,12 @@ from tablewright.doors.api.inputs import Body, Name, an_id, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
-from tablewright.services import Run
 
 
 async def seen_table(visit: Visit, table_id: str) -> Table:
     if not visit.person.sees(table_id):  # before the name is looked up: others' tables may be called the same
         raise NotFound(f"There is no table {table_id!r}.")
     return await visit.table(table_id)
-
-
-async def seen_run(visit: Visit, run_id: str) -> Run:
-    """Work that is about no table, such as reading documents, is seen by whoever began it."""
-    with not_there(f"run {run_id!r}"):
-        return await visit.services.jobs.get(run_id)
 
 
 async def seen_research(visit: Visit, research_id: str) -> Research:

@@ -31,9 +31,9 @@ from tablewright.domain.model import Cell, Field, Row, Step, Table
 from tablewright.domain.printable import escaped, printable
 from tablewright.domain.text import cell_text
 from tablewright.doors.interrupting import interruptible
+from tablewright.doors.wording import cost_text as cost_text
 from tablewright.doors.wording import dollars as dollars
 from tablewright.doors.wording import duration as duration
-from tablewright.doors.wording import spent as spent
 from tablewright.doors.wording import tokens as tokens
 from tablewright.errors import Cancelled, TablewrightError
 

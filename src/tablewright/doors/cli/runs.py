@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
+from tablewright.doors.cli.adapter import command
 from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.interrupting import on_interrupt
 
 if TYPE_CHECKING:
+    from tablewright.operations.runs import AttemptPage, ResumeRun, RunPage, RunShown
     from tablewright.services import Services
 
 commands = typer.Typer(help="Show, watch, stop and resume runs.", no_args_is_help=True)
@@ -23,81 +25,68 @@ app.add_typer(commands, name="runs")
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")]
 
 
-@commands.command("list")
-def list_(
-    table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="The most entries to show.")] = 20,
-    json: Json = False,
-) -> None:
-    """List the runs, newest first."""
-
-    async def work(services: Services) -> list[dict[str, Any]]:
-        runs = await services.jobs.all(table, limit=limit)
-        reports = [await services.jobs.report(run) for run in runs]
-        model = services.settings.model
-        costs.extend(output.spent(each["usage"], run.spec, model) for run, each in zip(runs, reports, strict=True))
-        return reports
-
-    costs: list[str] = []
-    found = with_app(work)
-    if json:
-        output.print_json({"runs": found})
-    elif not found:
+@command(commands, "runs.list_runs", name="list", defaults={"limit": 20})
+def list_(reply: RunPage) -> None:
+    if not reply.runs:
         output.say("No runs.")
-    else:
-        lines = [
-            [
-                each["run_id"],
-                each["kind"],
-                each["table_id"] or "—",
-                each["status"],
-                f"{each['done']:,}/{each['total']:,}" if each["total"] else "",
-                cost,
-                output.when(each["started_at"]),
-            ]
-            for each, cost in zip(found, costs, strict=True)
-        ]
-        columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Started"]
-        output.stdout().print(output.grid("", columns, lines))
-        for each in found:
-            if each["error"]:
-                output.say(f"{each['run_id']} {each['status']}: {each['error']}")
-
-
-@commands.command()
-def show(run: RunId, json: Json = False) -> None:
-    """Show the progress of a run, its cost, the time left, and what failed and why."""
-
-    async def work(services: Services) -> tuple[dict[str, Any], str]:
-        shown = await services.jobs.get(run)
-        report = await services.jobs.report(shown, reasons=True)
-        return report, output.spent(report["usage"], shown.spec, services.settings.model)
-
-    found, cost = with_app(work)
-    if json:
-        output.print_json(found)
         return
-    used = found["usage"]
+    lines = [
+        [
+            run.run_id,
+            run.kind,
+            run.table_id or "—",
+            run.status,
+            f"{run.done:,}/{run.total:,}" if run.total else "",
+            output.cost_text(run.cost_usd),
+            output.when(run.started_at),
+        ]
+        for run in reply.runs
+    ]
+    columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Started"]
+    output.stdout().print(output.grid("", columns, lines))
+    for run in reply.runs:
+        if run.error:
+            output.say(f"{run.run_id} {run.status}: {run.error}")
+
+
+@command(commands, "runs.get_run", name="show", arguments=("run_id",))
+def show(reply: RunShown) -> None:
+    used, more = reply.usage, reply.incomplete - len(reply.skipped_rows)
     said = [
-        f"{found['kind']} of {found['table_id']}" if found["table_id"] else found["kind"],
-        found["status"] + (": " + found["error"] if found["error"] else ""),
-        f"{found['done']:,} of {count_noun(found['total'], 'row')}" if found["total"] else "",
-        f"about {output.duration(found['seconds_left'])} left" if found["seconds_left"] else "",
-        f"{count_noun(used['llm_calls'], 'model call')}, {count_noun(used['searches'], 'search')}, "
-        f"{count_noun(used['fetches'], 'page')}, {cost}",
+        f"{reply.kind} of {reply.table_id}" if reply.table_id else reply.kind,
+        reply.status + (f": {reply.error}" if reply.error else ""),
+        f"{reply.done:,} of {count_noun(reply.total, 'row')}" if reply.total else "",
+        f"about {output.duration(reply.seconds_left)} left" if reply.seconds_left else "",
+        f"{count_noun(used.llm_calls, 'model call')}, {count_noun(used.searches, 'search')}, "
+        f"{count_noun(used.fetches, 'page')}, {output.cost_text(reply.cost_usd)}",
         output.tokens(used),
-        f"found {found['found']:,}" if found["found"] else "",
-        f"{count_noun(found['degraded'], 'answer')} without the model (degraded)" if found["degraded"] else "",
-        f"{count_noun(found['unasked'], 'cell')} could not be looked for" if found["unasked"] else "",
-        *(f"skipped row {each['row_id']}: {each['why']}" for each in found["skipped_rows"]),
-        f"skipped {more:,} more" if (more := found["incomplete"] - len(found["skipped_rows"])) else "",
-        *(f"{count_noun(count, 'cell')} empty: {reason}" for reason, count in found["empty"].items()),
-        f"proposal {found['proposal_id']}" if found["proposal_id"] else "",
+        f"found {reply.found:,}" if reply.found else "",
+        f"{count_noun(reply.degraded, 'answer')} without the model (degraded)" if reply.degraded else "",
+        f"{count_noun(reply.unasked, 'cell')} could not be looked for" if reply.unasked else "",
+        *(f"skipped row {each.row_id}: {each.why}" for each in reply.skipped_rows),
+        f"skipped {more:,} more" if more else "",
+        *(f"{count_noun(count, 'cell')} empty: {reason}" for reason, count in reply.empty.items()),
+        f"proposal {reply.proposal_id}" if reply.proposal_id else "",
     ]
     for line in filter(None, said):
         output.stdout().print(output.plain(line, 500), highlight=False, soft_wrap=True)
-    if found["status"] in ("interrupted", "paused", "failed"):
-        output.say(f"Resume it: tablewright runs resume {run}.")
+    if reply.status in ("interrupted", "paused", "failed"):
+        output.say(f"Resume it: tablewright runs resume {reply.run_id}.")
+
+
+@command(commands, "runs.list_attempts", name="attempts", arguments=("run_id",))
+def list_attempts(reply: AttemptPage) -> None:
+    lines = [
+        [
+            str(row.row_id),
+            str(each.number),
+            "; ".join(each.queries),
+            "; ".join(weak.reason for weak in each.assessment.weak),
+        ]
+        for row in reply.rows
+        for each in row.attempts
+    ]
+    output.stdout().print(output.grid("", ["Row", "Attempt", "Searches", "Still weak"], lines))
 
 
 @commands.command()
@@ -118,51 +107,45 @@ def watch(
 
 @commands.command()
 def cancel(run: RunId, json: Json = False) -> None:
-    """Stop a run, whichever process does the work. What was found is kept, and `runs resume` continues it."""
+    """Stop a run within a second, whichever process does the work. What was found is kept, and it can be resumed."""
+    from tablewright.operations.runs import RunRequest, cancel_run, get_run
 
-    async def work(services: Services) -> dict[str, Any]:
-        await services.jobs.cancel(run)
+    async def work(services: Services) -> RunShown:
+        await cancel_run(services, RunRequest(run_id=run))
         async for _ in services.jobs.watch(run):
             pass
-        return await services.jobs.report(await services.jobs.get(run))
+        return await get_run(services, RunRequest(run_id=run))
+
+    found = with_app(work)
+    kept = f" What was found is in proposal {found.proposal_id}." if found.proposal_id else ""
+    so_far = f", after {found.done:,} of {count_noun(found.total, 'row')}" if found.total else ""
+    output.print_result(json, found, f"Run {run} is {found.status}{so_far}.{kept}")
+
+
+@command(commands, "runs.resume_run", name="resume", arguments=("run_id",))
+def resume(request: ResumeRun, json: Json = False) -> None:
+    from tablewright.operations.runs import cancel_run, find_run, get_run, resume_run
+
+    async def work(services: Services) -> RunShown:
+        run = await find_run(services, request.run_id)
+        stopping: list[asyncio.Future[RunShown]] = []
+        with on_interrupt(lambda: stopping.append(asyncio.ensure_future(cancel_run(services, request)))):
+            await resume_run(services, request)
+            with output.Bar("Filling", run.total or None) as bar:
+                await services.jobs.wait(run.id, bar.follow_fill, after=run.last_event)
+        return await get_run(services, request)
 
     found = with_app(work)
     if json:
         output.print_json(found)
     else:
-        kept = f" What was found is in proposal {found['proposal_id']}." if found["proposal_id"] else ""
-        so_far = f", after {found['done']:,} of {count_noun(found['total'], 'row')}" if found["total"] else ""
-        output.say(f"Run {run} is {found['status']}{so_far}.{kept}")
-
-
-@commands.command()
-def resume(run: RunId, json: Json = False) -> None:
-    """Resume a run that was interrupted, stopped or failed. Nothing is paid for twice."""
-
-    async def work(services: Services) -> dict[str, Any]:
-        before = (await services.jobs.get(run)).last_event
-        await services.jobs.take(run)
-        stopping: list[asyncio.Future[None]] = []
-        watching = asyncio.ensure_future(follow(services, run, after=before, as_json=False, quiet=json))
-        with on_interrupt(lambda: stopping.append(asyncio.ensure_future(services.jobs.cancel(run)))):
-            try:
-                await services.jobs.go_on(run)
-                await watching
-            finally:
-                watching.cancel()
-        return await services.jobs.report(await services.jobs.get(run))
-
-    found = with_app(work)
-    if json:
-        output.print_json(found)
-    else:
-        output.say(f"Run {run} is {found['status']}" + (f": {found['error']}" if found["error"] else "."))
-        if found["proposal_id"]:
-            output.say(f"Decide with `tablewright proposals review {found['proposal_id']}` (or apply, or reject).")
-        if found["status"] in ("paused", "failed"):
-            output.say(f"Resume it: tablewright runs resume {run}.")
-    if found["status"] in ("cancelled", "failed", "paused"):
-        raise typer.Exit(130 if found["status"] == "cancelled" else 1)
+        output.say(f"Run {found.run_id} is {found.status}" + (f": {found.error}" if found.error else "."))
+        if found.proposal_id:
+            output.say(f"Decide with `tablewright proposals review {found.proposal_id}` (or apply, or reject).")
+        if found.status in ("paused", "failed"):
+            output.say(f"Resume it: tablewright runs resume {found.run_id}.")
+    if found.status in ("cancelled", "failed", "paused"):
+        raise typer.Exit(130 if found.status == "cancelled" else 1)
 
 
 @app.command()
@@ -203,16 +186,18 @@ def worker(
     with_app(work)
 
 
-async def follow(services: Services, run_id: str, *, after: int, as_json: bool, quiet: bool = False) -> None:
-    """With a bar for eyes; a line of JSON for each event for programs."""
+async def follow(services: Services, run_id: str, *, after: int, as_json: bool) -> None:
+    """With a bar for people; a line of JSON for each event for programs."""
+    from tablewright.operations.runs import RunRequest, get_run
+
     run = await services.jobs.get(run_id)
     with output.Bar("Filling", run.total or None) as bar:
         bar.count(run.done)
         async for event in services.jobs.watch(run_id, after=after):
             if as_json:
                 typer.echo(output.json_text(event))
-            elif not quiet:
+            else:
                 bar.follow_fill(event.progress)
-    if not as_json and not quiet:
-        found = await services.jobs.report(await services.jobs.get(run_id))
-        output.say(f"{found['status']}: {found['done']:,} of {count_noun(found['total'], 'row')}.")
+    if not as_json:
+        found = await get_run(services, RunRequest(run_id=run_id))
+        output.say(f"{found.status}: {found.done:,} of {count_noun(found.total, 'row')}.")

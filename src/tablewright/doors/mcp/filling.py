@@ -14,6 +14,7 @@ from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
 from tablewright.doors.mcp.tables import TableName, TableTools
 from tablewright.errors import Forbidden
 from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
+from tablewright.operations.runs import ResumeRun, RunRequest, cancel_run, get_run, resume_run
 
 FEW_ROWS = 20
 
@@ -108,13 +109,12 @@ class FillingTools:
     ) -> Answer:
         """Stop a run, keeping what it found, or resume one that was stopped, failed or paused; nothing is paid for
         twice."""
-        jobs = self._tablewright.jobs
-        run = await jobs.get(run_id)
+        run = await self._tablewright.jobs.get(run_id)
         if action == "cancel":
-            await jobs.cancel(run_id)
+            await cancel_run(self._tablewright, RunRequest(run_id=run_id))
             await self._context.wait(call, run_id)
         else:
-            await jobs.resume_in_background(run_id)
+            await resume_run(self._tablewright, ResumeRun(run_id=run_id))
             await self._context.remember(run_id)
             if wait:
                 refuse_failed(await self._context.wait(call, run_id, after=run.last_event))
@@ -129,5 +129,4 @@ class FillingTools:
         return found | {"run_id": run_id, "status": run["status"], "usage": run["usage"]}
 
     async def _report(self, run_id: str) -> Answer:
-        jobs = self._tablewright.jobs
-        return dict(document(await jobs.report(await jobs.get(run_id), reasons=True)))
+        return dict(document(await get_run(self._tablewright, RunRequest(run_id=run_id))))

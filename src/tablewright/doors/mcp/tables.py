@@ -23,6 +23,7 @@ from tablewright.operations.documents import ListDocumentGroups, list_document_t
 from tablewright.operations.files import import_file
 from tablewright.operations.operation import NO_LIMIT
 from tablewright.operations.rows import find_origin
+from tablewright.operations.runs import show_run
 from tablewright.operations.tables import delete_table
 from tablewright.services import FileOptions
 from tablewright.temporary import temporary_folder
@@ -83,8 +84,7 @@ class TableTools:
                 found = list((await list_conversations(self._tablewright, everything)).conversations)
         some, place = page_of(found, after, limit)
         if what == "runs":  # of which no more are counted than are asked for
-            jobs = self._tablewright.jobs
-            some = [await jobs.report(run, reasons=True) for run in some]
+            some = [await show_run(self._tablewright, run, reasons=True) for run in some]
             place.pop("total")
         return {what: document(some), **place}
 

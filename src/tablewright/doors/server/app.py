@@ -30,6 +30,7 @@ from tablewright.doors.server.probes import probe_routes
 from tablewright.doors.server.probes import router as metrics
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations.paths import hider
+from tablewright.operations.webhooks import notify
 from tablewright.services import Services
 from tablewright.threads import separate_lookups
 
@@ -57,7 +58,7 @@ def create_app(
         separate_lookups()
         stop = asyncio.Event()
         working = asyncio.create_task(work(services, stop)) if works else None
-        notifying = asyncio.create_task(services.notify(stop))
+        notifying = asyncio.create_task(notify(services, stop))
         yield
         stop.set()
         await notifying

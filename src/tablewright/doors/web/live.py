@@ -23,6 +23,7 @@ from tablewright.doors.web.elements import bar, card, paragraph
 from tablewright.doors.web.frame import about, say, visit, visit_to_run
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
+from tablewright.operations.runs import RunRequest, cancel_run
 from tablewright.services import Run
 
 KEPT = 200
@@ -203,7 +204,7 @@ class FollowedRun:
 
 async def stop_run(run: Run | None) -> None:
     if run is not None:
-        await (await visit_to_run()).services.jobs.cancel(run.id)
+        await cancel_run((await visit_to_run()).services, RunRequest(run_id=run.id))
         say(t("Stopping. What was found is kept."))
 
 

@@ -33,9 +33,10 @@ from tablewright.doors.web.elements import (
 from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, visit_now, visit_to_run
 from tablewright.doors.web.live import stop_run, with_page
 from tablewright.doors.web.words import many, reason_text, t
-from tablewright.doors.wording import dollars, duration, spent, tokens
+from tablewright.doors.wording import cost_text, dollars, duration, tokens
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.runs import ResumeRun, RunShown, resume_run, show_run
 from tablewright.services import Run
 
 AT_ONCE = 30
@@ -89,7 +90,7 @@ class RunList:
         self.seen = seen
         self.table_id = table_id
         self.runs: list[Run] = []
-        self.reports: dict[str, dict[str, Any]] = {}
+        self.reports: dict[str, RunShown] = {}
         self.names: dict[str, str] = {}
 
     async def show(self) -> None:
@@ -110,7 +111,7 @@ class RunList:
         """Read the reports of runs that have changed."""
         for run in self.runs:
             if run != before.get(run.id):
-                self.reports[run.id] = await self.seen.services.jobs.report(run)
+                self.reports[run.id] = await show_run(self.seen.services, run)
 
     async def look(self) -> None:
         self.seen = await visit_now()
@@ -137,23 +138,23 @@ class RunList:
 
         def status() -> None:
             show_status(report)
-            if report["error"]:
-                quiet(shortened(hidden(report["error"]), LONGEST_REASON))
+            if report.error:
+                quiet(shortened(hidden(report.error), LONGEST_REASON))
 
         def progress() -> None:
             with ui.element("div").style("min-width: 130px"):
-                if report["done"] < report["total"]:
-                    done = t("{value} of {value2} done", value=report["done"], value2=report["total"])
-                    bar(report["done"] / report["total"], done)
+                if report.done < report.total:
+                    done = t("{value} of {value2} done", value=report.done, value2=report.total)
+                    bar(report.done / report.total, done)
                 quiet(so_far(report))
 
         table = link_to(self.names[run.table_id], f"/tables/{run.table_id}") if run.table_id in self.names else ""
         return [
-            link_to(name_of(run, report["total"]), f"/runs/{run.id}"),
+            link_to(name_of(run, report.total), f"/runs/{run.id}"),
             *([] if self.table_id else [table]),
             status,
-            progress if report["total"] else "",
-            t(spent(report["usage"], run.spec, self.seen.server.settings.model)),
+            progress if report.total else "",
+            t(cost_text(report.cost_usd)),
             lambda: inline(when(run.started_at)).classes("tw-when"),
         ]
 
@@ -219,14 +220,14 @@ def name_of(run: Run, total: int) -> str:
     return safe(name.removesuffix(": "), LONGEST_NAME)
 
 
-def show_status(report: Mapping[str, Any]) -> None:
-    chip(t(report["status"].replace("_", " ")), LOOKS.get(report["status"], ""))
+def show_status(report: RunShown) -> None:
+    chip(t(report.status.replace("_", " ")), LOOKS.get(report.status, ""))
 
 
-def so_far(report: Mapping[str, Any]) -> str:
-    seconds = report["seconds_left"]
+def so_far(report: RunShown) -> str:
+    seconds = report.seconds_left
     left = f", {t('about {time} left', time=duration(seconds))}" if seconds else ""
-    return f"{t('{filled} of {all}', filled=report['done'], all=report['total'])}{left}"
+    return f"{t('{filled} of {all}', filled=report.done, all=report.total)}{left}"
 
 
 # ── one run ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,7 +238,7 @@ def so_far(report: Mapping[str, Any]) -> str:
 async def run_page(run_id: str) -> None:
     seen = await visit_now()
     run = await visible(seen, run_id)
-    total = (await seen.services.jobs.report(run))["total"]
+    total = (await show_run(seen.services, run)).total
     with journey(name_of(run, total), here="/runs"):
         await OpenRun(seen, run).show()
 
@@ -256,7 +257,7 @@ class OpenRun:
 
     async def show(self) -> None:
         about(self.run.table_id)
-        self.report = await self.seen.services.jobs.report(self.run, reasons=True)
+        self.report = await show_run(self.seen.services, self.run, reasons=True)
         self.is_open = await self.awaits_review()
         tables = {each.id: each.name for each in await self.seen.services.tables()}
         self.table_name = tables.get(self.run.table_id, "")
@@ -282,20 +283,20 @@ class OpenRun:
                 old.delete()
 
     async def look(self) -> None:
-        if self.report["status"] not in ("running", "stopping", "interrupted"):
+        if self.report.status not in ("running", "stopping", "interrupted"):
             return
         run = await self.seen.services.jobs.get(self.run.id)
         ended = run.status != "running"
-        report = await self.seen.services.jobs.report(run, reasons=ended)
+        report = await show_run(self.seen.services, run, reasons=ended)
         before, self.run, self.report = self.report, run, report
-        if report["status"] != before["status"]:
+        if report.status != before.status:
             self.is_open = await self.awaits_review()
             self.head.refresh()
         if report != before:
             self.state.refresh()
 
     async def awaits_review(self) -> bool:
-        proposal_id = self.report["proposal_id"]
+        proposal_id = self.report.proposal_id
         return (
             bool(proposal_id)
             and (await self.seen.services.store.proposals.get(proposal_id, counted=False)).status == "open"
@@ -313,37 +314,37 @@ class OpenRun:
     def show_state(self) -> None:
         report = self.report
         with ui.element("div").classes("tw-column"):
-            if report["error"]:
-                paragraph(hidden(report["error"]))
-            if report["total"]:
-                bar(report["done"] / report["total"], t("Progress of the run"))
+            if report.error:
+                paragraph(hidden(report.error))
+            if report.total:
+                bar(report.done / report.total, t("Progress of the run"))
                 paragraph(so_far(report)).props("aria-live=polite")
             self.figures()
             beside = {
-                t("could not be looked up"): report["unasked"],
-                t("answered without the model"): report["degraded"],
-                t("rows skipped because they lack what the question needs"): report["incomplete"],
+                t("could not be looked up"): report.unasked,
+                t("answered without the model"): report.degraded,
+                t("rows skipped because they lack what the question needs"): report.incomplete,
             }
-            if report["found"] or report["empty"] or any(beside.values()):
+            if report.found or report.empty or any(beside.values()):
                 heading(t("Result"), level=3)
-                lines = [[t("found"), f"{report['found']:,}"]]
+                lines = [[t("found"), f"{report.found:,}"]]
                 lines += [
                     [t("empty: {reason}", reason=reason_text(reason)), f"{count:,}"]
-                    for reason, count in report["empty"].items()
+                    for reason, count in report.empty.items()
                 ]
                 lines += [[what, f"{count:,}"] for what, count in beside.items() if count]
                 grid([t("Cells"), t("Count")], lines, t("Cells by result"))
 
     def figures(self) -> None:
-        used = self.report["usage"]
-        cost = t(spent(used, self.run.spec, self.seen.server.settings.model))
-        finished = self.report["finished_at"]
+        used = self.report.usage
+        cost = t(cost_text(self.report.cost_usd))
+        finished = self.report.finished_at
         ended = f", {t('ended {when}', when=when(finished))}" if finished else ""
         quiet(
-            f"{many(used['llm_calls'], 'model call')}, {many(used['searches'], 'search')}, "
-            f"{many(used['fetches'], 'page')}, {cost}; "
-            + (f"{tokens(used)}; " if used["input_tokens"] else "")
-            + t("started {when}", when=when(self.report["started_at"]))
+            f"{many(used.llm_calls, 'model call')}, {many(used.searches, 'search')}, "
+            f"{many(used.fetches, 'page')}, {cost}; "
+            + (f"{tokens(used)}; " if used.input_tokens else "")
+            + t("started {when}", when=when(self.report.started_at))
             + ended
         )
 
@@ -354,10 +355,10 @@ class OpenRun:
         if not self.seen.person.may_change:
             return
         if self.is_open:
-            ui.link(t("Review the proposal"), f"/review/{report['proposal_id']}")
-        if report["status"] == "running":
+            ui.link(t("Review the proposal"), f"/review/{report.proposal_id}")
+        if report.status == "running":
             ui.button(t("Stop"), icon="stop", on_click=self.stop).props("outline color=negative")
-        if report["status"] in CAN_RESUME:
+        if report.status in CAN_RESUME:
             ui.button(t("Resume"), icon="play_arrow", on_click=self.resume).props("unelevated")
 
     async def stop(self) -> None:
@@ -367,7 +368,7 @@ class OpenRun:
     async def resume(self) -> None:
         now = await visit_to_run()
         await visible(now, self.run.id)
-        await now.services.jobs.resume_in_background(self.run.id)
+        await resume_run(now.services, ResumeRun(run_id=self.run.id))
         ui.navigate.reload()
 
 

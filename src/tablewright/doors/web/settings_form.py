@@ -17,6 +17,7 @@ from tablewright.doors.web.words import language, t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import LANGUAGES, PageText
 from tablewright.operations.files import test_google_sheets
+from tablewright.operations.webhooks import send_test_message
 from tablewright.services import find_local_servers, list_models, try_settings
 from tablewright.settings import Settings
 from tablewright.settings_sources import set_elsewhere, with_changes
@@ -406,7 +407,7 @@ class WebhookPart(SettingsCard):
     async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
         if not settings.webhook_url:
             raise UsageError(t("The address is missing."))
-        await visit.server.test_webhook(settings)
+        await send_test_message(settings)
         return True, t("The address accepted a test message."), ""
 
     def saved(self, settings: Settings) -> None:

@@ -19,6 +19,7 @@ from tablewright.doors.web.words import many, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.runs import ResumeRun, resume_run, show_run
 from tablewright.services import Progress, Run
 
 NEWEST = 20
@@ -146,11 +147,11 @@ class RunBar:
 
     async def _show_left(self, run_id: str) -> None:
         """Show the time left and the cost so far."""
-        jobs = (await visit_now()).services.jobs
+        services = (await visit_now()).services
         while True:
-            report = await jobs.report(await jobs.get(run_id))
-            spent = t("{cost} so far", cost=dollars(report["usage"]["cost_usd"]))
-            seconds = report["seconds_left"]
+            report = await show_run(services, await services.jobs.get(run_id))
+            spent = t("{cost} so far", cost=dollars(report.usage.cost_usd))
+            seconds = report.seconds_left
             left = t("about {time} left", time=duration(seconds)) if seconds else ""
             self._left.set_text(", ".join(filter(None, (left, spent))))
             await asyncio.sleep(LOOK_EVERY)
@@ -225,8 +226,8 @@ class RunBanner:
             if self._shown and self._shown[1] != "done":
                 self.hide()
             return
-        report = await services.jobs.report(newest)
-        if not await self._is_open(report["proposal_id"]):
+        report = await show_run(services, newest)
+        if not await self._is_open(report.proposal_id):
             self.hide()
         elif self._shown != (newest.id, status):
             self._show_failure(newest, status)
@@ -265,16 +266,16 @@ class RunBanner:
     async def explain_empty(self, run: Run) -> bool:
         """If a finished run found nothing at all, show why and what may help, and return True."""
         services = (await visit_now()).services
-        if run.kind != "enrich" or (await services.jobs.report(run))["found"]:
+        if run.kind != "enrich" or (await show_run(services, run)).found:
             return False
-        report = await services.jobs.report(run, reasons=True)  # for which all of its cells are read
-        if report["empty"]:
+        report = await show_run(services, run, reasons=True)  # for which all of its cells are read
+        if report.empty:
             title = t("No value was found.")
-            lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report["empty"]))]
-        elif report["unasked"]:  # the search led to nothing that speaks against what is there
+            lines = [t("{reasons}. Click a cell to see where the search looked.", reasons=in_words(report.empty))]
+        elif report.unasked:  # the search led to nothing that speaks against what is there
             title = t("Nothing new was found.")
-            kept = t("{count} cell stays as it is.|{count} cells stay as they are.", count=report["unasked"])
-            lines = [kept, cause_of(report["cause"])]
+            kept = t("{count} cell stays as it is.|{count} cells stay as they are.", count=report.unasked)
+            lines = [kept, cause_of(report.cause)]
         else:
             return False
         if services.settings.model == "builtin":
@@ -314,7 +315,7 @@ class RunBanner:
     async def _retry(self, run_id: str) -> None:
         """Resume with the current settings: they may have been the problem."""
         visit = await visit_to_write(self._table_id, runs=True)
-        await visit.services.jobs.resume_in_background(run_id, with_current_settings=True)
+        await resume_run(visit.services, ResumeRun(run_id=run_id, current_settings=True))
         self.hide()
         await self._on_retry()
 

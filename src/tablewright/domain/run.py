@@ -1,0 +1,114 @@
+"""Runs: what was started, for whom, how far it is, and what it has counted."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from tablewright.domain.model import Noun, RowId
+from tablewright.domain.usage import Usage
+
+RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget", "paused"]
+"""How a run is recorded."""
+RunState: TypeAlias = Literal[RunStatus, "stopping", "interrupted"]
+"""The status of a run as it is shown: one that was asked to stop, or whose process is gone, is still `running` in the
+database."""
+
+SINCE = "since"
+HOLDER = "holder"
+PERSON, ACTOR = "person", "actor"
+"""In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom, and their name."""
+SETBACKS = "setbacks"
+"""In the spec: how often whoever worked on the run as a whole was lost."""
+MOST_SETBACKS = 2
+"""What was lost so often is set aside: likely it is what kills the process, and it would kill the next one too."""
+TALLY = "tally"
+"""In the spec of a run that has ended: what it counted."""
+
+
+class Since(Noun, frozen=True):
+    """When somebody last began to work on a run, the rows that were done by then, and the seconds that took."""
+
+    at: str
+    done: int = 0
+    seconds: float = 0.0
+
+
+class Run(Noun, frozen=True):
+    id: str
+    table_id: str
+    kind: str
+    status: RunStatus
+    spec: dict[str, Any]
+    started_at: str
+    finished_at: str | None = None
+    usage: Usage = Usage()
+    error: str | None = None
+    owner: str = ""
+    stopping: bool = False
+    """Somebody asked it to stop."""
+    total: int = 0
+    done: int = 0
+    last_event: int = 0
+    person: str = ""
+    """The id of the user who began it; empty for the installation's own."""
+
+    @property
+    def since(self) -> Since:
+        return msgspec.convert(self.spec.get(SINCE) or {"at": self.started_at}, Since)
+
+    def goes_on_as(self, owner: str) -> bool:
+        """Whether this owner is to go on with it."""
+        return self.status == "running" and not self.stopping and self.owner == owner
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody has begun to do it as a whole, and is to say how it ends."""
+        return bool(self.spec.get(HOLDER))
+
+    @property
+    def setbacks(self) -> int:
+        """How often whoever worked on it was lost before it came any further."""
+        return 0 if self.done > self.since.done else int(self.spec.get(SETBACKS, 0))
+
+    def seconds_worked(self, until: str) -> float:
+        """Return the seconds up to a time, without those in which no process worked on it."""
+        return round(self.since.seconds + seconds_between(self.since.at, until), 3)
+
+
+def seconds_between(start: str, end: str) -> float:
+    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
+
+
+NAMED = 5
+"""Skipped rows that are named; the others are counted."""
+
+
+class SkippedRow(Noun, frozen=True, omit_defaults=False):
+    row_id: RowId
+    label: str = ""
+    why: str = ""
+
+
+class RunTally(Noun, frozen=True, omit_defaults=False):
+    """Rows and cells, as a run counts them; `bought` are those for which something was really asked of somebody."""
+
+    rows: int = 0
+    found: int = 0
+    empty: int = 0
+    skipped: int = 0
+    left: int = 0
+    unasked: int = 0
+    bought_rows: int = 0
+    bought_cells: int = 0
+    degraded: int = 0
+    incomplete: int = 0
+    skipped_rows: tuple[SkippedRow, ...] = ()
+    cause: str = ""
+    """Why cells could not be asked for, of the first of them."""
+
+    def __add__(self, other: RunTally) -> RunTally:
+        both = RunTally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+        return msgspec.structs.replace(both, skipped_rows=both.skipped_rows[:NAMED], cause=self.cause or other.cause)
