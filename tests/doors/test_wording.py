@@ -16,7 +16,11 @@ from tablewright.doors.wording import MCP, REST, in_words_of
             "list_all(tables) shows the tables.",
         ),
         ("Add some: `tablewright docs add PATH`.", "Add some: POST /documents.", "Add some: add_documents."),
-        ("Say which with --key COLUMN.", "Say which with `key_field` COLUMN.", "Say which with `key_column` COLUMN."),
+        (
+            "Say which with --key-field COLUMN.",
+            "Say which with `key_field` COLUMN.",
+            "Say which with `key_field` COLUMN.",
+        ),
         ("Try again. `tablewright worker` helps.", "Try again.", "Try again."),
         ("Start it with --public-host NAME.", "Start it with --public-host NAME.", "Start it with --public-host NAME."),
         ("Set TABLEWRIGHT_MODEL, or say --model; `tablewright models list` shows some.", "GET /models shows some.", ""),

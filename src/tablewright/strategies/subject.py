@@ -52,7 +52,7 @@ def subject_column(table: Table, named: Sequence[str]) -> str:
     if table.key_field and (not named or table.key_field in named):
         return table.key_field
     if not named:
-        raise UsageError("The table has no column that names its rows.", advice="Say which with --key COLUMN.")
+        raise UsageError("The table has no column that names its rows.", advice="Say which with --key-field COLUMN.")
     texts = [name for name in named if (field := table.field(name)) and field.type in ("text", "select")]
     return texts[0] if texts else named[0]
 

@@ -112,16 +112,16 @@ async def test_rows_are_added_a_cell_is_written_and_all_of_it_is_taken_back(tmp_
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Item,Price\nNut,2\n", name="parts")
         added = await talk("add_rows", csv="Item,Price\nBolt,5\nCog,\n", table="parts")
-        assert added["rows"] == 2
-        written = await talk("set_cell", table="parts", row_id=3, column="price", value="7.5")
-        assert written["value"] == 7.5
+        assert added["row_count"] == 2
+        written = await talk("set_cell", table="parts", row_id=3, field="price", value="7.5")
+        assert written["cell"]["value"] == 7.5
         assert (await talk("show_table", table="parts"))["rows"] == [[1, "Nut", 2], [2, "Bolt", 5], [3, "Cog", 7.5]]
         assert [each["id"] for each in (await talk("list_all", what="tables"))["tables"]] == ["parts"]
         await talk("undo", table="parts")
         assert (await talk("show_table", table="parts"))["rows"][2] == [3, "Cog", None]
-        await talk("undo", table="parts", change=added["change"])
-        assert (await talk("show_table", table="parts"))["total_rows"] == 1
-        assert "either" in (await talk.refused("set_cell", table="parts", row_id=1, column="Price"))["what"]
+        await talk("undo", table="parts", change=added["change"]["number"])
+        assert (await talk("show_table", table="parts"))["row_count"] == 1
+        assert "either" in (await talk.refused("set_cell", table="parts", row_id=1, field="Price"))["what"]
 
 
 async def test_a_run_is_stopped_keeps_what_it_found_and_goes_on(tmp_path: Path) -> None:
@@ -162,14 +162,14 @@ async def test_a_doubted_cell_is_flagged_and_cited_pages_are_checked_again(tmp_p
         await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
         done = await talk("enrich", table="firms", columns=[FOUNDED])
         proposed = await talk(
-            "show_table", table="firms", row_id=1, column="Founded", proposal_id=done["proposal"]["id"]
+            "show_table", table="firms", row_id=1, field="founded", proposal_id=done["proposal"]["id"]
         )
-        assert proposed["value"] == 1973
+        assert proposed["cell"]["value"] == 1973
         await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"], min_confidence=0.5)
         checked = await talk("recheck", table="firms", dry_run=True)
         assert (checked["supported"], checked["changed"], checked["change"]) == (1, 0, None)
-        flagged = await talk("set_cell", table="firms", row_id=1, column="Founded", doubt="too young")
-        assert flagged["change"] > 0
+        flagged = await talk("set_cell", table="firms", row_id=1, field="Founded", note="too young")
+        assert flagged["change"]["number"] > 0
         page = await talk("show_table", table="firms")
         assert (page["rows"], page["notes"]["1.Founded"][:7]) == ([[1, "Sable & Finch", 1973]], "FLAGGED")
     async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
@@ -286,7 +286,7 @@ async def test_hostile_text_is_data_and_errors_say_what_was_kept_and_what_to_do(
         assert missing["type"] == "NotFound"
         assert missing["advice"]
         assert (await talk.refused("add_rows"))["what"] == "Give either `csv` or `path`."
-        assert (await talk.refused("show_table", table=table["table_id"], row_id=9, column="Note"))["what"]
+        assert (await talk.refused("show_table", table=table["table_id"], row_id=9, field="Note"))["what"]
         assert (await talk.refused("ask", question="anything?"))["advice"]
         wrong = await talk.refused("control_run", run_id="any", action="perhaps")
         assert wrong["what"] == "control_run cannot use these arguments: action: Input should be 'cancel' or 'resume'."

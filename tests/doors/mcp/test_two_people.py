@@ -30,7 +30,7 @@ NAMES = {
 """Parameters that name a thing, and which."""
 REQUIRED: dict[str, Any] = {
     "row_id": 1,
-    "column": "Company",
+    "field": "Company",
     "columns": ["Founded=When was {Company} founded?"],
     "what": "documents",
     "decision": "apply",

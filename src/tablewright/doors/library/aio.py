@@ -51,7 +51,7 @@ async def enrich(
     strategy: str | Strategy | RowFunction = "",
     params: Mapping[str, str | float] | None = None,
     documents: Paths = (),
-    key: str = "",
+    key_field: str = "",
     max_rows: int | None = None,
     **options: Unpack[Options],
 ) -> TableResult:
@@ -65,19 +65,19 @@ async def enrich(
     strategy: a name such as "lookup" or "research", a `Strategy`, or a function that takes a row as a dictionary.
     params: parameters of the strategy by name.
     documents: files or folders to read instead of the web (`sources="docs,web"` reads both).
-    key: the column that identifies a row; by default the first text column.
+    key_field: the column that identifies a row; by default the first text column.
     max_rows: fill only the first so many rows.
     options: settings by name, such as `model`, `search`, `budget`, `evidence`, `attempts`, `concurrency`; `home` keeps
         everything in a folder; `progress=False` hides the progress bar. `tw.aio.Options` lists them all.
     """
     async with opened(documents_first(options, documents), enrich) as session:
         await read_documents(session, documents)
-        imported = await session.bring_in(data, key)
+        imported = await session.bring_in(data, key_field)
         return await fill(session, imported, fields_from(fields), data, strategy, params=params, max_rows=max_rows)
 
 
 async def transform(
-    data: Data | TableResult, fields: Fields, *, key: str = "", **options: Unpack[Options]
+    data: Data | TableResult, fields: Fields, *, key_field: str = "", **options: Unpack[Options]
 ) -> TableResult:
     """Writes columns from the other cells of their row, without searching: translates, classifies, summarises, splits.
 
@@ -86,7 +86,7 @@ async def transform(
     A formula is computed; anything else needs a model. Takes the same data, fields and options as `enrich`.
     """
     async with opened(options, transform) as session:
-        imported = await session.bring_in(data, key)
+        imported = await session.bring_in(data, key_field)
         return await fill(session, imported, fields_from(fields), data, usual="transform")
 
 

@@ -94,9 +94,9 @@ class Session:
         self.notes: list[str] = []
         """What was unclear in the data, or could not be kept."""
 
-    async def bring_in(self, data: Data | TableResult, key: str) -> Imported:
+    async def bring_in(self, data: Data | TableResult, key_field: str) -> Imported:
         """Make a table of a file or of data in memory, or find one of the home by its name."""
-        options = FileOptions(key_field=key)
+        options = FileOptions(key_field=key_field)
         if isinstance(data, TableResult):
             imported = await copy_table(self.services, data.table, update=self.keeps)
         elif not isinstance(data, str | os.PathLike):

@@ -134,13 +134,24 @@ def add_tool(
     )
 
 
+def compact_reply(reply: msgspec.Struct) -> Answer:
+    """Return the reply as a JSON document without what is empty: each key is paid for."""
+    return dict(without_empty(document(reply)))
+
+
+def without_empty(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: kept for key, each in value.items() if (kept := without_empty(each)) not in (None, "", [], {})}
+    return [without_empty(each) for each in value] if isinstance(value, list) else value
+
+
 def add_operation(
     server: MCPServer[Any],
     context: ToolContext,
     operation: Operation[Any, Any],
     *,
     name: str = "",
-    show: Callable[[Any], Answer] = document,
+    show: Callable[[Any], Answer] = compact_reply,
     without: Collection[str] = (),
     destroys: bool = False,
     again: bool = False,

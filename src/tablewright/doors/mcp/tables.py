@@ -10,22 +10,20 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.domain.document import document
-from tablewright.domain.model import Cell, Field, Row, Table
-from tablewright.domain.proposal import Operation, ProposalHead
+from tablewright.domain.model import Cell, Table
+from tablewright.domain.proposal import ProposalHead
 from tablewright.domain.text import cell_text
-from tablewright.doors.mcp.answers import Answer, add_operation, add_tool, grid, hints, note_on, page_of, proof, shown
+from tablewright.doors.mcp.answers import Answer, add_operation, add_tool, compact_reply, grid, hints, note_on, page_of
 from tablewright.doors.mcp.context import Call, ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
-from tablewright.operations import tables
+from tablewright.operations import rows, tables
 from tablewright.operations.ask import ListConversations, list_conversations
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
-from tablewright.operations.files import import_file
 from tablewright.operations.operation import NO_LIMIT
-from tablewright.operations.rows import find_origin
+from tablewright.operations.rows import CellRequest, CellShown, TypedValue, get_cell
 from tablewright.operations.runs import show_run
-from tablewright.operations.tables import delete_table
-from tablewright.services import FileOptions
+from tablewright.operations.tables import ImportTable, delete_table, import_table
 from tablewright.temporary import temporary_folder
 
 MOST_ROWS = 200
@@ -35,6 +33,13 @@ What: TypeAlias = Literal["tables", "runs", "proposals", "documents", "document_
 TableName = Annotated[str, Key(description="Its id or name.")]
 RowNumber = Annotated[int, Key(ge=1)]
 After = Annotated[int, Key(ge=0, description="`next_after` of the previous page.")]
+
+
+class CellToWrite(CellRequest, frozen=True):
+    value: Annotated[
+        TypedValue | None, msgspec.Meta(description="The user's own value; an empty text clears the cell.")
+    ] = None
+    note: Annotated[str, msgspec.Meta(max_length=500, description="Or: what is wrong with the present value.")] = ""
 
 
 class TableTools:
@@ -94,8 +99,8 @@ class TableTools:
         after: Annotated[int, Key(ge=0, description="Only rows after this row_id.")] = 0,
         limit: Annotated[int, Key(ge=1, le=MOST_ROWS)] = 20,
         evidence: Annotated[bool, Key(description="Include the sources of each cell.")] = False,
-        row_id: Annotated[int | None, Key(ge=1, description="With `column`: one cell in full detail.")] = None,
-        column: str = "",
+        row_id: Annotated[int | None, Key(ge=1, description="With `field`: one cell in full detail.")] = None,
+        field: str = "",
         proposal_id: Annotated[str, Key(description="Show what this proposal would write instead.")] = "",
     ) -> Answer:
         """Show rows of a table as lists of values. `notes` has, by "ROW.COLUMN", how sure a value is (high, medium,
@@ -103,23 +108,23 @@ class TableTools:
         has its quotes, other values that sources give, and the trace of the search: cite them when you report it."""
         head = await self._tablewright.table(table)
         proposal = await self._proposal(head, proposal_id) if proposal_id else None
-        if row_id is not None or column:
-            if row_id is None or not column:
-                raise UsageError("A cell has both a `row_id` and a `column`.")
-            return await self._cell(head, row_id, column, proposal)
+        if row_id is not None or field:
+            if row_id is None or not field:
+                raise UsageError("A cell has both a `row_id` and a `field`.")
+            return await self._cell(head, row_id, field, proposal)
         if proposal is not None:
             return await self.proposed(head, proposal, after, limit, evidence=evidence)
-        rows = await self._tablewright.page(head.id, after=after, limit=limit)
-        more = bool(rows) and bool(await self._tablewright.page(head.id, after=rows[-1].id, limit=1))
+        page = await self._tablewright.page(head.id, after=after, limit=limit)
+        more = bool(page) and bool(await self._tablewright.page(head.id, after=page[-1].id, limit=1))
         names = [field.name for field in head.shown_fields]
         return {
             "table_id": head.id,
             "name": head.name,
-            "key_column": head.key_field,
+            "key_field": head.key_field,
             "types": {field.name: field.type for field in head.shown_fields if field.type != "text"},
-            **grid(names, [(row.id, row.cells) for row in rows], evidence=evidence),
-            "total_rows": await self._tablewright.count(head.id),
-            "next_after": rows[-1].id if more else None,
+            **grid(names, [(row.id, row.cells) for row in page], evidence=evidence),
+            "row_count": await self._tablewright.count(head.id),
+            "next_after": page[-1].id if more else None,
         }
 
     async def add_rows(
@@ -128,63 +133,39 @@ class TableTools:
         path: Annotated[str, Key(description="Or a file in a folder that the owner allows.")] = "",
         table: Annotated[str, Key(description="The table to add to; empty: a new one.")] = "",
         name: Annotated[str, Key(max_length=200, description="Name of a new table.")] = "",
-        key_column: Annotated[str, Key(description="The column that identifies a row.")] = "",
+        key_field: Annotated[str, Key(description="The column that identifies a row.")] = "",
     ) -> Answer:
         """Make a new table, or add rows to one. Existing rows stay as they are."""
         if bool(csv.strip()) == bool(path):
             raise UsageError("Give either `csv` or `path`.")
         if table:
-            head = await self._tablewright.table(table)
-        options = FileOptions(name=name, key_field=key_column)
+            await self._tablewright.table(table)
         with temporary_folder() as folder:
             file = self._context.folders.find(path) if path else Path(folder) / "table.csv"
             if csv:
                 file.write_text(csv, encoding="utf-8")
-            imported = await import_file(self._tablewright, file, options)
+            request = ImportTable(path=str(file), name=name, key_field=key_field)
+            imported = await import_table(self._tablewright, request)
+        said = {"warnings": [in_words_of(MCP, warning) for warning in imported.warnings]}
         if not table:
-            return {
-                "table_id": imported.table.id,
-                "name": imported.table.name,
-                "rows": imported.rows,
-                "columns": [f"{field.name}:{field.type}" for field in imported.table.fields],
-                "warnings": [in_words_of(MCP, warning) for warning in imported.warnings],
-            }
+            return {**compact_reply(imported), **said}
         try:
-            new = (await self._tablewright.load(imported.table.id)).rows
+            new = (await self._tablewright.load(imported.table_id)).rows
         finally:
-            await delete_table(self._tablewright, imported.table.id)
-        texts = [{column: cell_text(cell) for column, cell in row.cells.items()} for row in new]
-        change = await self._tablewright.changes.write_values(head.id, {}, texts)
-        return {
-            "table_id": head.id,
-            "rows": len(texts),
-            "change": change.number if change else None,
-            "warnings": [in_words_of(MCP, warning) for warning in imported.warnings],
-        }
+            await delete_table(self._tablewright, imported.table_id)
+        texts = tuple({name: cell_text(cell) for name, cell in row.cells.items()} for row in new)
+        done = await rows.add_rows(self._tablewright, rows.AddRows(table=table, rows=texts))
+        return {**compact_reply(done), "row_count": len(texts), **said}
 
-    async def set_cell(
-        self,
-        table: TableName,
-        row_id: RowNumber,
-        column: str,
-        value: Annotated[str | None, Key(description="The user's own value; empty clears the cell.")] = None,
-        doubt: Annotated[str, Key(max_length=500, description="Or: what is wrong with the present value.")] = "",
-    ) -> Answer:
+    async def set_cell(self, request: CellToWrite) -> Answer:
         """Write a value that the user gave into a cell, or mark its value as doubtful: the next run looks again."""
-        if (value is None) == (not doubt):
-            raise UsageError("Give either `value` or `doubt`.")
-        head = await self._tablewright.table(table)
-        field, row = await self._find(head, row_id, column)
-        if value is None:
-            change = await self._tablewright.changes.flag(head.id, row_id, field.name, doubt)
-            return {"change": change.number}
-        written = await self._tablewright.changes.set_value(head.id, row_id, field.name, value)
-        return {
-            "value": shown(written.cell),
-            "before": shown(row.cell(field.name)),
-            "change": written.change.number,
-            "stale": list(written.stale),
-        }
+        services = self._tablewright
+        cell: dict[str, Any] = {"table": request.table, "row_id": request.row_id, "field": request.field}
+        if (request.value is None) == (not request.note):
+            raise UsageError("Give either `value` or `note`.")
+        if request.value is None:
+            return compact_reply(await rows.flag_cell(services, rows.FlagCellRequest(**cell, note=request.note)))
+        return compact_reply(await rows.set_cell(services, rows.SetCellRequest(**cell, value=request.value)))
 
     async def recheck(
         self,
@@ -237,51 +218,31 @@ class TableTools:
             cells.pop(next(reversed(cells)))
         known = await self._tablewright.rows_by_id(head.id, list(cells))
         key = [head.key_field] if head.key_field and head.key_field not in names else []
-        rows = [
+        proposed = [
             (row_id, {name: known[row_id].cell(name) for name in key if row_id in known} | some)
             for row_id, some in cells.items()
         ]
         return {
             "proposal": document(proposal),
-            **grid([*key, *names], rows, evidence=evidence),
+            **grid([*key, *names], proposed, evidence=evidence),
             "next_after": next(reversed(cells)) if len(operations) > most else None,
         }
 
-    async def _cell(self, head: Table, row_id: int, column: str, proposal: ProposalHead | None) -> Answer:
-        if proposal is not None:
-            new = [field for field in proposal.fields if head.field(field.name) is None]
-            head = msgspec.structs.replace(head, fields=(*head.fields, *new))
-        field, row = await self._find(head, row_id, column)
-        cell = row.cell(field.name)
-        if proposal is not None:
-            operation: Operation | None = await self._tablewright.store.proposals.operation(
-                proposal.id, row_id, field.name
-            )
-            cell = operation.cell if operation else cell
+    async def _cell(self, head: Table, row_id: int, field: str, proposal: ProposalHead | None) -> Answer:
+        if proposal is None:
+            found = await get_cell(self._tablewright, CellRequest(table=head.id, row_id=row_id, field=field))
+            cell, steps = found.cell, found.steps
         else:
-            operation = await find_origin(self._tablewright, cell, row_id, field.name)
-        return {
-            "row": cell_text(row.cell(head.key_field)) if head.key_field else "",
-            "column": field.name,
-            "value": shown(cell),
-            "raw_value": cell.raw_value,
-            "status": cell.status,
-            "reason": cell.reason,
-            "confidence": cell.confidence,
-            "basis": cell.shown_basis,
-            "converted_by": cell.converted_by,
-            "note": note_on(cell),
-            "cost_usd": cell.cost,
-            "updated_at": cell.updated_at,
-            **proof(cell),
-            "trace": [f"{step.type}: {step.detail}" for step in operation.steps] if operation else [],
-        }
+            new = [each for each in proposal.fields if head.field(each.name) is None]
+            field = msgspec.structs.replace(head, fields=(*head.fields, *new)).require_field(field).name
+            row = await self._tablewright.row(head.id, row_id)
+            operation = await self._tablewright.store.proposals.operation(proposal.id, row_id, field)
+            cell, steps = (operation.cell, operation.steps) if operation else (row.cell(field), ())
+        whole = CellShown(table_id=head.id, row_id=row_id, field=field, cell=cell, sources=(), steps=steps)
+        return {**compact_reply(whole), "note": note_on(cell)}
 
     async def _proposal(self, head: Table, proposal_id: str) -> ProposalHead:
         proposal = await self._tablewright.store.proposals.get(proposal_id)
         if proposal.table_id != head.id:
             raise NotFound(f"Proposal {proposal_id} is not about table {head.id}.")
         return proposal
-
-    async def _find(self, head: Table, row_id: int, column: str) -> tuple[Field, Row]:
-        return head.require_field(column), await self._tablewright.row(head.id, row_id)
