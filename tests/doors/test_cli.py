@@ -41,9 +41,9 @@ def test_the_whole_path_import_compute_review_apply_history_undo_export(any_shel
     assert "37.5" in shell("table", "show", "sales").stdout
     newest = shell.json("table", "history", "sales")["changes"][0]
     assert (newest["kind"], newest["run_id"]) == ("apply", proposal["run_id"])
-    shell("table", "rollback", "sales", "--run", proposal["run_id"])
+    shell("table", "undo", "sales", "--run", proposal["run_id"])
     assert "Total" not in shell("table", "show", "sales").stdout
-    shell("table", "rollback", "sales")
+    shell("table", "undo", "sales")
     shell("table", "export", "sales", "out.csv")
     with (shell.folder / "out.csv").open(newline="") as stream:
         assert list(csv.reader(stream)) == [
@@ -204,9 +204,9 @@ def test_a_question_about_a_missing_column_leaves_no_table_behind(shell: Shell) 
     ("arguments", "sentence"),
     [
         (("table", "show", "nothing"), "There is no table 'nothing'"),
-        (("table", "rollback", "sales", "--to", "yesterday"), "neither a change's number nor a time"),
-        (("table", "rollback", "sales", "--run", "r1", "--to", "2"), "exclude each other"),
-        (("table", "rollback", "sales"), "where the table begins"),
+        (("table", "undo", "sales", "--to", "yesterday"), "neither a change's number nor a time"),
+        (("table", "undo", "sales", "--run", "r1", "--to", "2"), "exclude each other"),
+        (("table", "undo", "sales"), "where the table begins"),
         (("table", "export", "sales", "out.pdf"), "does not say in which format"),
         (("table", "export", "sales", "nowhere/out.csv"), "nowhere does not exist"),
         (("table", "flag", "sales", "--row", "9", "--field", "Price"), "has no row 9"),

@@ -171,7 +171,7 @@ def test_a_file_is_filled_from_documents_by_option(shell: Shell) -> None:
     (shell.folder / "terra.pdf").write_bytes(sample.content)
     shell("docs", "add", "terra.pdf")
     shell.write("panels.csv", "Panel\nHelioscrest HC-Terra 500\n")
-    asked = ("enrich", "panels.csv", "--field", "Width:number(m)", "--yes", "--from")
+    asked = ("enrich", "panels.csv", "--field", "Width:number(m)", "--yes", "--sources")
     report = shell.json(*asked, "docs")
     cell = report["rows"][0]["cells"]["Width"]
     assert cell["value"] == pytest.approx(1.303)

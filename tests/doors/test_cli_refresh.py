@@ -45,7 +45,7 @@ def test_a_typed_value_makes_others_stale_until_they_are_refreshed_or_it_is_undo
     )
     newest = shell.json("table", "history", "sales", "--row", "1", "--field", "Price")["versions"][0]
     assert (newest["run_id"], newest["cell"]["value"]) == (None, 1000.5)
-    shell("table", "rollback", "sales")
+    shell("table", "undo", "sales")
     assert Seen(shell).document == before.document
     shell("table", "set", "sales", "1", "Price", "10")
     estimate = shell.json("table", "refresh", "sales", "--estimate")

@@ -77,8 +77,8 @@ def test_wrong_use_is_said_before_anything_is_spent(shell: Shell) -> None:
         ("--resume", "d1", "--show", "d2"),
         ("--refine", "d1"),
         ("--resume", "nowhere"),
-        ("What is amber?", "--from", "moon"),
-        ("What is amber?", "--tokens", "many"),
+        ("What is amber?", "--sources", "moon"),
+        ("What is amber?", "--budget-tokens", "many"),
     )
     for arguments in wrong:
         done = sampled(shell)("research", *arguments, code=2)

@@ -96,7 +96,7 @@ def test_each_cell_is_accepted_refused_edited_or_skipped_and_the_run_is_undone_w
     proposal = proposed(shell)
     done = shell("proposal", "review", proposal, stdin=lines("a", "r", "e", "2003", "s", "q"))
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("1 accepted, 1 refused, 1 edited, 1 left open; undo with `tablewright tables rollback firms")
+    assert last.startswith("1 accepted, 1 refused, 1 edited, 1 left open; undo with `tablewright tables undo firms")
     assert done.stdout == ""
     assert values(shell) == [1998, None, 2003, None]
     assert decided(shell, proposal) == ["applied", "refused", "edited", "open"]

@@ -64,7 +64,7 @@ def test_a_column_is_asked_watched_reviewed_and_shows_its_evidence(api: Api) -> 
         excerpt = source["excerpt"]
         assert excerpt["text"][excerpt["quote_start"] : excerpt["quote_end"]] == source["evidence"]["quote"]
     assert api.get(f"/tables/{table_id}/rows/3/cells/Founded")["cell"]["value"] == 1900
-    api.post(f"/tables/{table_id}/rollback", {"run": run["run_id"]})
+    api.post(f"/tables/{table_id}/undo", {"run": run["run_id"]})
     assert len(api.get(f"/tables/{table_id}")["fields"]) == 2
 
 

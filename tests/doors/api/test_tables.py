@@ -175,7 +175,7 @@ def test_what_people_write_is_typed_and_can_be_undone(api: Api) -> None:
     assert written["cell"]["value"] == 14.5
     refused = api.refused(400, "PUT", f"/tables/{table_id}/rows/1/cells/Price", json={"value": "a lot"})
     assert "number" in refused["message"]
-    api.post(f"/tables/{table_id}/rollback", {"change": written["change"]["number"]})
+    api.post(f"/tables/{table_id}/undo", {"change": written["change"]["number"]})
     assert values(api, table_id, "Price") == [12]
     history = api.get(f"/tables/{table_id}/rows/1/history/Price")["versions"]
     assert [version["cell"]["value"] for version in history] == [12, 14.5, 12]

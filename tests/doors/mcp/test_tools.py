@@ -250,7 +250,7 @@ async def test_files_are_read_only_where_the_owner_allows_it(tmp_path: Path) -> 
         assert (closed["type"], "--files" in closed["advice"]) == ("Forbidden", True)
         assert (await talk.refused("add_documents", paths=[str(open_to_all)]))["type"] == "Forbidden"
     async with within(tmp_path, allowed=(open_to_all,)) as talk:
-        assert (await talk("add_rows", path="table.csv"))["rows"] == 1
+        assert (await talk("add_rows", path="table.csv"))["row_count"] == 1
         for outside in (str(secret / "table.csv"), "../secret/table.csv", "/etc/hostname", "../open2"):
             assert (await talk.refused("add_rows", path=outside))["type"] == "Forbidden", outside
         assert (await talk.refused("add_rows", path="missing.csv"))["type"] == "NotFound"

@@ -66,7 +66,7 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     },
     "history": {
         f"GET {TABLE}/history": tables.list_changes,
-        f"POST {TABLE}/rollback": tables.undo,
+        f"POST {TABLE}/undo": tables.undo,
     },
     "proposals": {
         "GET /proposals": review.list_proposals,

@@ -56,6 +56,7 @@ class Declaration:
     defaults: dict[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     parse: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
     progress: str = ""
 
@@ -163,7 +164,8 @@ class OfferedField:
     @property
     def parameter(self) -> inspect.Parameter:
         more = self.limits() if self.type in (int, float) else {}
-        about: Any = typer.Option(self.spelling, help=self.help, **more)
+        panel = next((title for title, names in self._command.panels.items() if self.name in names), None)
+        about: Any = typer.Option(self.spelling, help=self.help, rich_help_panel=panel, **more)
         if self.is_argument:
             metavar = self.spelling if self.is_required else f"[{self.spelling}]"
             about = typer.Argument(metavar=metavar, help=self.help)

@@ -24,7 +24,7 @@ from tablewright.doors.cli.pipes import (
     refuse_two_outputs,
     spoken,
 )
-from tablewright.doors.cli.root import Json, Model, Search, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, Sources, app, with_app
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
 from tablewright.operations.fill import report_fill
@@ -53,7 +53,7 @@ def enrich(
         typer.Option(
             "--strategy",
             help="How each row is answered: lookup, research, computation, pipeline, documents, transform, or one of "
-            "your own (see `tablewright strategies`). Default: a formula is computed, else pipeline (--from docs: "
+            "your own (see `tablewright strategies`). Default: a formula is computed, else pipeline (--sources docs: "
             "documents).",
         ),
     ] = "",
@@ -90,18 +90,8 @@ def enrich(
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without asking.")] = False,
     model: Model = "",
     search: Search = "",
-    sources: Annotated[
-        str,
-        typer.Option(
-            "--from", help="web, docs (your documents), or both, the preferred one first: docs,web (default: web)."
-        ),
-    ] = "",
-    budget: Annotated[
-        str,
-        typer.Option(
-            "--budget", help="The most dollars to spend on models and searches; what was found by then is kept."
-        ),
-    ] = "",
+    sources: Sources = "",
+    budget: Budget = "",
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Estimate the cost and stop: nothing is spent or stored.")
     ] = False,

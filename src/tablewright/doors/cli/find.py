@@ -13,7 +13,7 @@ from tablewright.domain.fieldspec import split_columns
 from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
-from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, Sources, Tokens, app, with_app
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def find(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Plan the table, estimate the cost of finding its rows, and stop.")
     ] = False,
-    source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
+    source: Sources = "",
     search: Search = "",
     model: Model = "",
     budget: Budget = "",

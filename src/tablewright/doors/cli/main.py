@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperCommand
+from typer.models import CommandInfo, TyperInfo
 
 from tablewright.doors.cli import (  # noqa: F401  # they add their commands
     ask,
@@ -43,6 +44,30 @@ WRONG_USE: Any = typer.BadParameter.__base__
 """An unknown command or option, or a value that is missing or not allowed."""
 
 
+PANELS = {
+    "Start": ("demo", "doctor", "models", "strategies"),
+    "Tables and cells": ("enrich", "find", "tables", "proposals", "runs"),
+    "Documents, reports and advice": ("docs", "ask", "research", "shortlist"),
+    "Servers and users": ("serve", "worker", "mcp", "share", "users", "tokens", "audit"),
+}
+"""The commands in the order and under the headings of `tablewright --help`."""
+
+
+def arrange_commands(tree: typer.Typer) -> None:
+    places = {name: (place, panel) for place, (panel, names) in enumerate(PANELS.items()) for name in names}
+    order = [name for names in PANELS.values() for name in names]
+    everything: list[CommandInfo | TyperInfo] = [*tree.registered_commands, *tree.registered_groups]
+    for each in everything:
+        each.rich_help_panel = places[name_of(each)][1] if name_of(each) in places else each.rich_help_panel
+    tree.registered_commands.sort(key=lambda each: order.index(name_of(each)))
+    tree.registered_groups.sort(key=lambda each: order.index(name_of(each)) if name_of(each) in order else len(order))
+
+
+def name_of(command: CommandInfo | TyperInfo) -> str:
+    callback = getattr(command, "callback", None)
+    return command.name or getattr(callback, "__name__", "").rstrip("_").replace("_", "-")
+
+
 def give_readable_help(tree: typer.Typer) -> None:
     tree.info.cls = GroupWithHelp
     for command in tree.registered_commands:
@@ -53,6 +78,7 @@ def give_readable_help(tree: typer.Typer) -> None:
             give_readable_help(group.typer_instance)
 
 
+arrange_commands(app)
 give_readable_help(app)
 
 

@@ -15,11 +15,27 @@ from tablewright.errors import UsageError
 
 PIPE = "-"
 
-Key = Annotated[str, typer.Option("--key-field", help="The column that names a row; default: the first text column.")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first row is data; name the columns Column 1, …")]
-Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook; default: the first with data.")]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", help="The column separator; default: detected.")]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="The text encoding; default: detected.")]
+READING = "Reading the file"
+Key = Annotated[
+    str,
+    typer.Option(
+        "--key-field", help="The column that names a row; default: the first text column.", rich_help_panel=READING
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first row is data; name the columns Column 1, …", rich_help_panel=READING),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option("--sheet", help="The sheet of a workbook; default: the first with data.", rich_help_panel=READING),
+]
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", help="The column separator; default: detected.", rich_help_panel=READING)
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="The text encoding; default: detected.", rich_help_panel=READING)
+]
 
 
 @contextmanager

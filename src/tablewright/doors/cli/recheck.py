@@ -87,7 +87,7 @@ def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
     if done.change is not None:
         output.say(
             f"Flagged: {count_noun(done.change.edits, 'cell')} (change {done.change.number}). The next run that asks "
-            f"for their columns fills them again; `tablewright tables rollback {done.table_id} --change "
+            f"for their columns fills them again; `tablewright tables undo {done.table_id} --change "
             f"{done.change.number}` takes the flags back."
         )
     elif dry_run and done.count("changed"):

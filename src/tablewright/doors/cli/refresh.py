@@ -58,7 +58,7 @@ def set_(
             }
         )
         return
-    undo = f"undo with `tablewright tables rollback {table_id} --change {change.number}`"
+    undo = f"undo with `tablewright tables undo {table_id} --change {change.number}`"
     output.say(f"Changed {change.note} (change {change.number}; {undo}).")
     if written.stale:
         names = ", ".join(written.stale)

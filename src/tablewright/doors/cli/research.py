@@ -12,7 +12,7 @@ from tablewright.domain.printable import printable
 from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
 from tablewright.domain.text import plural
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Budget, Json, Model, Search, Tokens, app, check_choice, with_app
+from tablewright.doors.cli.root import Budget, Json, Model, Search, Sources, Tokens, app, check_choice, with_app
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def research(
             help="Searches in all rounds together (default: the setting research_searches).",
         ),
     ] = None,
-    source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
+    source: Sources = "",
     search: Search = "",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx, .pdf or .json.")

@@ -22,20 +22,42 @@ T = TypeVar("T")
 app = typer.Typer(
     name="tablewright",
     help="Fills tables with facts that carry their evidence.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-Model = Annotated[str, typer.Option("--model", help="The model to use, instead of TABLEWRIGHT_MODEL.")]
-Search = Annotated[str, typer.Option("--search", help="The search engine to use, instead of TABLEWRIGHT_SEARCH.")]
-Budget = Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")]
-Tokens = Annotated[str, typer.Option("--tokens", help="The most tokens to use.")]
+FOR_THIS_COMMAND = "Settings for this command alone"
+Model = Annotated[
+    str, typer.Option("--model", help="The model, instead of TABLEWRIGHT_MODEL.", rich_help_panel=FOR_THIS_COMMAND)
+]
+Search = Annotated[
+    str,
+    typer.Option(
+        "--search", help="The search engine, instead of TABLEWRIGHT_SEARCH.", rich_help_panel=FOR_THIS_COMMAND
+    ),
+]
+Sources = Annotated[
+    str,
+    typer.Option(
+        "--sources",
+        help="web, docs (your documents), or both, the preferred one first: docs,web.",
+        rich_help_panel=FOR_THIS_COMMAND,
+    ),
+]
+Budget = Annotated[
+    str,
+    typer.Option(
+        "--budget", help="The most dollars to spend; what was found by then is kept.", rich_help_panel=FOR_THIS_COMMAND
+    ),
+]
+Tokens = Annotated[
+    str, typer.Option("--budget-tokens", help="The most tokens to use.", rich_help_panel=FOR_THIS_COMMAND)
+]
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id or name.")]
-SETTINGS = {"model": Model, "search": Search, "budget": Budget, "budget_tokens": Tokens}
-"""Settings that commands take as options, for that command alone."""
+SETTINGS = {"model": Model, "search": Search, "sources": Sources, "budget": Budget, "budget_tokens": Tokens}
+"""Settings that commands take as options."""
 
 
 asked_in_vain: list[str] = []
@@ -87,7 +109,7 @@ def load_confirmed_settings(flags: Mapping[str, str] | None = None) -> Settings:
 
 def option_of(setting: str) -> str:
     """Return the option that sets a setting for one command."""
-    return {"budget_tokens": "--tokens", "sources": "--source"}.get(setting, f"--{setting}")
+    return f"--{setting.replace('_', '-')}"
 
 
 def say_how_to_add_a_model() -> None:
@@ -131,6 +153,7 @@ def with_plain_types(params: Iterable[Any]) -> list[Any]:
 
 @app.callback(invoke_without_command=True)
 def root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     if version:
@@ -138,3 +161,7 @@ def root(
 
         typer.echo(f"tablewright {installed('tablewright')}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        from tablewright.doors.cli.start import print_next_steps
+
+        print_next_steps()

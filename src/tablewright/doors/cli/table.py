@@ -12,7 +12,7 @@ from tablewright.domain.document import document
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.adapter import command, run_operation
-from tablewright.doors.cli.pipes import incoming, outgoing, refuse_two_outputs, spoken
+from tablewright.doors.cli.pipes import READING, incoming, outgoing, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, TableName, Yes, app, with_app
 from tablewright.errors import UsageError
 
@@ -46,7 +46,11 @@ FieldOption = Annotated[str | None, typer.Option("--field", help="The column's n
     name="import",
     arguments=("path",),
     metavars={"path": "FILE"},
-    helps={"path": "CSV, TSV, XLSX, JSON, JSONL or Parquet; - for standard input."},
+    helps={
+        "path": "CSV, TSV, XLSX, JSON, JSONL or Parquet; - for standard input.",
+        "header": "The first row is data; name the columns Column 1, …",
+    },
+    panels={READING: ("key_field", "header", "sheet", "delimiter", "encoding")},
 )
 def import_(request: ImportTable, json: Json = False) -> None:
     """Import a file as a new table."""
@@ -216,7 +220,7 @@ def tag(reply: TableTags) -> None:
     output.say(f"Tags: {', '.join(reply.tags)}." if reply.tags else "The table has no tags.")
 
 
-@command(commands, "tables.undo", name="rollback", arguments=("table",))
+@command(commands, "tables.undo", arguments=("table",))
 def undo(reply: Rollback) -> None:
     if reply.change is None:
         output.say("There was nothing left to undo.")

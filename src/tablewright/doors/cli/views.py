@@ -267,4 +267,4 @@ def say_kept(done: Applied) -> None:
 
 
 def undo_command(head: ProposalHead) -> str:
-    return f"tablewright tables rollback {head.table_id} --run {head.run_id}"
+    return f"tablewright tables undo {head.table_id} --run {head.run_id}"
