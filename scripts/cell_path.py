@@ -2,6 +2,8 @@
 
     python scripts/cell_path.py             the figures; fails where one is above its limit
     python scripts/cell_path.py --files     also every file on the way, and every call that goes up
+    python scripts/cell_path.py --calls     every function on the way, also of a question, a search for rows, research
+                                            and a shortlist; docs/how-a-cell-is-filled.md is checked against them
 
 A file counts once one of its functions runs. A call goes up if the called package is above the calling one in the
 layers of pyproject.toml. The built-in reader answers, so nothing but the code decides which files are on the way.
@@ -25,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tablewright"
 COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,Germany\n"
 QUESTION = "Founded:number=What year was {Company} founded?"
+LEASE = "# Lease\n\nTenant: Kestrelworks\nRent: 1,200 EUR\nEnds: 2027-03-31\n"
+PRODUCT = "electric kettle"
 OUTSIDE = {"sample"}
 """What stands for the web here."""
 MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 102, 4, 2
@@ -36,6 +40,8 @@ class CallRecorder:
 
     def __init__(self) -> None:
         self.files: set[str] = set()
+        self.functions: set[tuple[str, str]] = set()
+        """Each with its file."""
         self.calls: dict[tuple[str, str], set[str]] = defaultdict(set)
         """By calling and called package: the calls, as places in files."""
         self._seen: set[tuple[str, str, str]] = set()
@@ -45,6 +51,8 @@ class CallRecorder:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
+        for noted in (self.files, self.functions, self.calls, self._seen):
+            noted.clear()
         self._is_recording = True
         try:
             yield
@@ -63,6 +71,7 @@ class CallRecorder:
             return
         self._seen.add(place)
         self.files.add(called)
+        self.functions.add((called, frame.f_code.co_qualname))
         if calling and package_of(calling) != package_of(called):
             assert frame.f_back is not None
             said = f"{calling}:{frame.f_back.f_code.co_qualname} -> {called}:{frame.f_code.co_qualname}"
@@ -107,8 +116,7 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
 
     table = folder / "companies.csv"
     table.write_text(COMPANIES)
-    settings = Settings(home=str(folder / "home"), search="sample", model="builtin")
-    async with Services.open(settings) as services:
+    async with Services.open(Settings(**options(folder))) as services:
         table_id = (await import_file(services, table)).table.id
         with recorder.recording():
             run = await services.plan_enrich(table_id, [parse_field(QUESTION)])
@@ -117,8 +125,69 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
         return [row.cell("Founded").value for row in (await services.load(table_id)).rows]
 
 
+async def ask_one_question(folder: Path, recorder: CallRecorder) -> object:
+    from tablewright.doors.library import aio
+
+    lease = folder / "lease.md"
+    lease.write_text(LEASE)
+    with recorder.recording():
+        return await aio.ask([lease], "leases", kind="lease", **options(folder))
+
+
+async def find_two_rows(folder: Path, recorder: CallRecorder) -> object:
+    from tablewright.doors.library import aio
+
+    with recorder.recording():
+        return await aio.find(f"{PRODUCT}s", ["Capacity:number(l)"], rows=2, **options(folder))
+
+
+async def research_one_question(folder: Path, recorder: CallRecorder) -> object:
+    from tablewright.doors.library import aio
+
+    with recorder.recording():
+        return await aio.research("When was Brightwater Foods founded?", max_tasks=1, **options(folder))
+
+
+async def advise_on_one_product(folder: Path, recorder: CallRecorder) -> object:
+    """Send a form, then press the first button of each reply."""
+    from tablewright.services import Services
+    from tablewright.settings import Settings
+
+    async with Services.open(Settings(**options(folder))) as services:
+        shortlist = (await services.begin_shortlist()).id
+        message = f"/form product: {PRODUCT} | budget: 50 GBP"
+        with recorder.recording():
+            while message:
+                _, reply = await services.shortlist_turn(shortlist, message)
+                message = next(iter(reply.buttons), "")
+            return reply
+
+
+def options(folder: Path) -> Any:
+    return {"home": str(folder / "home"), "search": "sample", "model": "builtin"}
+
+
+JOURNEYS = {
+    "enrich": fill_two_cells,
+    "ask": ask_one_question,
+    "find": find_two_rows,
+    "research": research_one_question,
+    "shortlist": advise_on_one_product,
+}
+
+
+def print_calls(recorder: CallRecorder) -> int:
+    for name, follow in JOURNEYS.items():
+        with tempfile.TemporaryDirectory(prefix="tablewright-path-") as folder:
+            asyncio.run(follow(Path(folder), recorder))
+        print(*(f"{name} {file} {function}" for file, function in sorted(recorder.functions)), sep="\n")
+    return 0
+
+
 def main() -> int:
     recorder = CallRecorder()
+    if "--calls" in sys.argv:
+        return print_calls(recorder)
     with tempfile.TemporaryDirectory(prefix="tablewright-path-") as folder:
         values = asyncio.run(fill_two_cells(Path(folder), recorder))
     heights = layers()
