@@ -147,7 +147,7 @@ def test_a_conversation_goes_on_and_its_table_is_written_where_it_was_asked_for(
 
 def test_conversations_are_listed_and_reopened_in_a_chat(library: Shell) -> None:
     first = library.json("ask", "how many receipts are there?")
-    (listed,) = library.json("ask", "--list")["conversations"]
+    (listed,) = library.json("conversations", "list")["conversations"]
     assert (listed["conversation"], listed["title"]) == (first["conversation"], "how many receipts are there?")
     screen, code = chatted(library, [""], "--conversation", first["conversation"])
     assert code == 0

@@ -95,7 +95,7 @@ def test_what_there_is_can_be_listed(library: Shell, shell: Shell) -> None:
     assert [each["name"] for each in library.json("docs", "list", "--unreadable")["documents"]] == ["broken.pdf"]
     assert [each["name"] for each in library.json("docs", "list", "--kind", "receipt")["documents"]] == ["r7.txt"]
     assert "helio-300.pdf" in library("docs", "list").stdout
-    assert shell.json("docs", "list") == {"documents": []}
+    assert shell.json("docs", "list") == {"documents": [], "next": None}
     assert "docs add" in shell("docs", "list").stderr
 
 
@@ -155,7 +155,7 @@ def test_a_table_of_documents_is_filled_from_them_with_page_and_quote(shell: She
     papers(shell)
     shell("docs", "add", "papers/helio-300.pdf", "--kind", "data sheet")
     made = shell.json("docs", "table", "sheets", "--kind", "data sheet")
-    assert set(made) == {"table_id", "name", "key_field", "rows", "fields", "warnings"}
+    assert set(made) == {"table_id", "name", "key_field", "row_count", "fields", "warnings"}
     assert made["row_count"] == 1
     report = shell.json("enrich", "sheets", "--strategy", "documents", "--field", "Width:number(mm)", "--yes")
     cell = report["rows"][0]["cells"]["Width"]

@@ -48,6 +48,7 @@ REQUIRED: dict[str, Any] = {
     "question": "Which leases end in May?",
     "message": "A kettle",
     "role": "admin",
+    "to": "ann@example.org",
     "kind": "lab report",
 }
 """What bodies must have, by key."""
@@ -243,7 +244,7 @@ def test_a_question_is_answered_from_ones_own_documents_alone(world: World) -> N
         assert (told.status_code, SECRET in told.text, "barn.txt" in told.text) == (200, False, True)
         assert bob.post("/api/v1/ask", json=gone_on).status_code == 404
         table = bob.post("/api/v1/documents/table", json={"name": "mine"}).json()
-        assert table["rows"] == 1
+        assert table["row_count"] == 1
         asked_of_all = {"fields": [{"name": "Tenant", "question": "Who is the tenant?"}], "strategy": "documents"}
         run = bob.post(f"/api/v1/tables/{table['table_id']}/runs", json=asked_of_all)
         assert run.status_code == 202, run.text

@@ -5,13 +5,13 @@
         '''Set the kind of documents.'''  # without a docstring, the operation's own is the help
         output.say(f"{reply.documents} documents: {reply.kind}.")
 
-A function whose first parameter is `reply` only prints it for people. One that takes `request` does the work itself;
-it may have further parameters for what only a command offers, such as `json: Json` or `yes`. `progress="Reading"` shows
-a bar, `settings=("model", "budget")` adds these options. Names, defaults, limits and help texts are the request's:
-`key_field` is `--key-field`, `row_ids` is `--row`, given several times; `parse={"fields": read_fields}` reads
-what is neither text, number nor choice. An operation is named by a string, because its module is imported only when
-the command is used. For a fast --help, modules of operations import `Services` and what is slow to load under
-TYPE_CHECKING or inside functions.
+A function whose first parameter is `reply` only prints it for people. One that takes `request` does the work itself; it
+may have further parameters for what only a command offers, such as `json: Json` or `yes`. `progress="Reading"` shows a
+bar, `settings=("model", "budget")` adds these options; a function that takes `request` finds them in `flags`. Names,
+defaults, limits and help texts are the request's: `key_field` is `--key-field`, `row_ids` is `--row`, given several
+times; `parse={"fields": read_fields}` reads what is neither text, number nor choice. An operation is named by a string,
+because its module is imported only when the command is used. For a fast --help, modules of operations import `Services`
+and what is slow to load under TYPE_CHECKING or inside functions.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Declaration:
 
     def build_callback(self) -> Callable[..., None]:
         """The function as Typer wants it, with a parameter for each argument and option."""
-        own = list(inspect.signature(self.function).parameters.values())[1:]
+        own = [each for each in list(inspect.signature(self.function).parameters.values())[1:] if each.name != "flags"]
         added = [each.parameter for each in self.offered.values()]
         added += [keyword(name, SETTINGS[name], "") for name in self.settings]
         further = [each.replace(annotation=evaluate(each.annotation, self.function)) for each in own]

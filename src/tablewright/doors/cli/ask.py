@@ -1,8 +1,9 @@
-"""`tablewright ask`: questions about your own documents."""
+"""`tablewright ask` and `tablewright conversations`: questions about your own documents."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,59 +11,46 @@ import typer
 
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Budget, Json, Model, app, with_app
-from tablewright.errors import TablewrightError, UsageError
+from tablewright.doors.cli.adapter import command
+from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.errors import TablewrightError
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from tablewright.domain.corpus import Aggregate
     from tablewright.domain.reply import Citation, Reply
+    from tablewright.operations.ask import AskDocuments, ConversationPage, ConversationShown
+    from tablewright.operations.tables import Removed
     from tablewright.services import Services
 
+conversations = typer.Typer(no_args_is_help=True, help="Your conversations about documents: list, show, remove.")
+app.add_typer(conversations, name="conversations")
 
-@app.command()
+Export = Annotated[
+    Path | None, typer.Option("--export", help="Write all matching rows to this file: .csv, .xlsx or .json.")
+]
+Trace = Annotated[bool, typer.Option("--trace", help="Show what was tried and why.")]
+
+
+@command(
+    app,
+    "ask.ask_documents",
+    name="ask",
+    arguments=("question",),
+    settings=("model", "budget"),
+    names={"agreed": "--yes"},
+    metavars={"question": "QUESTION"},
+    helps={"question": "The question. Without one, a chat starts."},
+    defaults={"limit": 0},
+)
 def ask(
-    question: Annotated[str, typer.Argument(help="The question. Without one, a chat starts.")] = "",
-    conversation: Annotated[
-        str, typer.Option("--conversation", metavar="ID", help="Continue an earlier conversation.")
-    ] = "",
-    export: Annotated[
-        Path | None, typer.Option("--export", help="Write all matching rows to this file: .csv, .xlsx or .json.")
-    ] = None,
-    model: Model = "",
-    budget: Budget = "",
-    trace: Annotated[bool, typer.Option("--trace", help="Show what was tried and why.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Read as many documents as it takes, without asking first.")
-    ] = False,
-    where: Annotated[
-        str,
-        typer.Option(
-            "--where",
-            metavar="CONDITIONS",
-            help='Instead of a question: "kind = invoice and total > 500 EUR and date in 2026-03".',
-        ),
-    ] = "",
-    show: Annotated[list[str] | None, typer.Option("--show", help="With --where: a further column to show.")] = None,
-    count: Annotated[bool, typer.Option("--count", help="With --where: how many.")] = False,
-    total: Annotated[str, typer.Option("--sum", metavar="COLUMN", help="With --where: the sum of a column.")] = "",
-    average: Annotated[str, typer.Option("--average", metavar="COLUMN", help="With --where: the average.")] = "",
-    least: Annotated[str, typer.Option("--min", metavar="COLUMN", help="With --where: the smallest.")] = "",
-    most: Annotated[str, typer.Option("--max", metavar="COLUMN", help="With --where: the largest.")] = "",
-    by: Annotated[str, typer.Option("--by", metavar="COLUMN", help="With --where: one figure for each value.")] = "",
-    sort: Annotated[
-        str, typer.Option("--sort", metavar="COLUMN", help="With --where; -COLUMN: the largest first.")
-    ] = "",
-    unit: Annotated[
-        str, typer.Option("--unit", metavar="COLUMN", help="With --where: the column with the currency of the figures.")
-    ] = "",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="With --where: show only the first N.")] = 0,
-    rest: Annotated[bool, typer.Option("--rest", help="With --conversation: the next rows of its last list.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the conversations, newest first.")] = False,
+    request: AskDocuments,
+    flags: Mapping[str, str],
+    export: Export = None,
+    trace: Trace = False,
     json: Json = False,
 ) -> None:
-    """Ask your documents: "all receipts that contain tires", "which leases end this year?", "how do I reset it?".
+    """Ask your documents a question. Add them first: `tablewright docs add PATH`.
 
     A list or a count includes everything that matches, says what could not be decided or read, and cites each page.
     With a model you can ask follow-up questions about the last result: "only 2024", "and the largest?", "show the
@@ -73,71 +61,19 @@ def ask(
     nearest to it are shown. "show the rest" and "export to FILE" work on the last result.
     """
     from tablewright.formats.tables import target_format
-    from tablewright.operations.ask import AskDocuments, ConversationRequest, ask_documents, get_conversation
+    from tablewright.operations.ask import ask_documents
 
-    if list_:
-        list_conversations(json=json)
+    if not (request.question or request.form or request.rest or json) and sys.stdin.isatty():
+        with_app(lambda services: chat(services, request.conversation, trace=trace), flags)
         return
-    flags = {"model": model, "budget": budget}
-    figures: dict[Aggregate, str] = {
-        "count": "count" if count else "",
-        "sum": total,
-        "average": average,
-        "min": least,
-        "max": most,
-    }
-    if sum(map(bool, (question, where, rest))) > 1:
-        raise UsageError("Say a question, --where or --rest, only one of them.")
-    if rest and not conversation:
-        raise UsageError("--rest needs the --conversation whose list is to be continued.")
-    asked_for = [(name, column) for name, column in figures.items() if column]
-    if len(asked_for) > 1:
-        raise UsageError("Only one of --count, --sum, --average, --min and --max can be asked for at once.")
-    if not where and (asked_for or by or sort or limit or show):
-        raise UsageError("--count, --sum, --by and the like go with --where.")
-    if not (question or where or rest) and (json or not sys.stdin.isatty()):
-        raise UsageError("There is no question.", advice='Say it: tablewright ask "…".')
 
     async def once(services: Services) -> Reply:
         if export is not None:
             target_format(export)  # what cannot be written is said before anything is asked
-        figure, of = asked_for[0] if asked_for else ("", "")
-        request = AskDocuments(
-            question=question,
-            conversation=conversation,
-            rest=rest,
-            agreed=yes,
-            where=where,
-            figure=figure,
-            of="" if count else of,
-            by=by,
-            show=tuple(show or ()),
-            sort=sort,
-            unit=unit,
-            limit=limit,
-        )
         reply = await ask_documents(services, request)
         await write_rows(services, reply, export)
         return reply
 
-    async def chat(services: Services) -> None:
-        known = conversation
-        if known:
-            for turn in (await get_conversation(services, ConversationRequest(conversation=known))).turns:
-                output.print_prose(f"> {turn.question}\n{turn.answer}", 20_000)
-        output.say("Ask about your documents; an empty line ends.")
-        async for said in output.typed_lines():
-            try:
-                reply = await ask_documents(services, AskDocuments(question=said, conversation=known))
-                known = reply.conversation
-                print_reply(reply, trace=trace)
-                await write_rows(services, reply)
-            except TablewrightError as error:
-                output.show_error(error)
-
-    if not (question or where or rest):
-        with_app(chat, flags)
-        return
     reply = with_app(once, flags)
     if json:
         output.print_json(reply)
@@ -145,21 +81,48 @@ def ask(
         print_reply(reply, trace=trace)
 
 
-def list_conversations(*, json: bool) -> None:
-    from tablewright.operations import ask as operations
-    from tablewright.operations.operation import NO_LIMIT
+async def chat(services: Services, conversation: str, *, trace: bool) -> None:
+    from tablewright.operations.ask import AskDocuments, ConversationRequest, ask_documents, get_conversation
 
-    everything = operations.ListConversations(limit=NO_LIMIT)
-    found = with_app(lambda services: operations.list_conversations(services, everything))
-    if json:
-        output.print_json(found)
-        return
-    lines = [[each.conversation, each.started_at[:16].replace("T", " "), each.title] for each in found.conversations]
-    output.stdout().print(output.grid("", ["Conversation", "Started", "First question"], lines))
+    if conversation:
+        print_turns(await get_conversation(services, ConversationRequest(conversation=conversation)))
+    output.say("Ask about your documents; an empty line ends.")
+    async for said in output.typed_lines():
+        try:
+            reply = await ask_documents(services, AskDocuments(question=said, conversation=conversation))
+            conversation = reply.conversation
+            print_reply(reply, trace=trace)
+            await write_rows(services, reply)
+        except TablewrightError as error:
+            output.show_error(error)
+
+
+@command(conversations, "ask.list_conversations", name="list")
+def list_conversations(reply: ConversationPage) -> None:
+    """List the conversations, newest first."""
+    lines = [[each.conversation, output.when(each.started_at), each.title] for each in reply.conversations]
+    output.print_lines("There are none yet.", ["Conversation", "Started", "First question"], lines)
+
+
+@command(conversations, "ask.get_conversation", name="show", arguments=("conversation",))
+def show_conversation(reply: ConversationShown) -> None:
+    """Show the questions and answers of a conversation."""
+    print_turns(reply)
+
+
+@command(conversations, "ask.remove_conversation", name="remove", arguments=("conversation",))
+def remove_conversation(reply: Removed) -> None:
+    """Delete a conversation with the rows of its answers."""
+    output.say(f"Removed conversation {reply.removed}.")
+
+
+def print_turns(shown: ConversationShown) -> None:
+    for turn in shown.turns:
+        output.print_prose(f"> {turn.question}\n{turn.answer}", 20_000)
 
 
 async def write_rows(services: Services, reply: Reply, wanted: Path | None = None) -> None:
-    """All rows of the reply to the file that was asked for, by the option or in words: "export to x.csv"."""
+    """Write all rows of the reply to the file that was asked for, by the option or in words: "export to x.csv"."""
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
     if target is not None:
         from tablewright.operations.ask import ExportResult, export_result
