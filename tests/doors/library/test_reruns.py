@@ -139,5 +139,5 @@ def test_an_answer_that_is_not_exact_says_so_and_a_named_kind_makes_it_exact(tmp
     assert len(guessed.rows) == len(named.rows) == 2
     assert "approximate (the kind of 3 of these 3 is a guess from titles and folders)" in guessed.answer, "said once"
     assert "Completeness: approximate" in str(guessed)
-    assert named.report["completeness"] == "exact"
+    assert named.to_dict()["completeness"] == "exact"
     assert "Completeness" not in named.answer

@@ -272,7 +272,7 @@ def test_asking_documents_gives_passages_with_citations(tmp_path: Path) -> None:
     (tmp_path / "lease.txt").write_text("Lease of the old mill\n\nThe lease of the old mill ends on 30 June 2027.\n")
     found = tw.ask(tmp_path / "lease.txt", "When does the lease of the mill end?")
     assert "30 June 2027" in found.evidence()[0]["quote"]
-    assert found.report["completeness"] == found.reply.completeness
+    assert found.to_dict()["completeness"] == found.reply.completeness
     assert "30 June 2027" in found._repr_html_()
     with pytest.raises(tw.UsageError, match="no file or folder"):
         tw.ask(str(tmp_path / "missing"), "When?")
@@ -286,6 +286,10 @@ def test_a_long_list_from_documents_is_whole_and_names_them(tmp_path: Path) -> N
     assert {row["Document"] for row in found.rows} == {f"r{number}" for number in range(2, 54)}
     assert [each.source for each in found.reply.rows] == [each.number for each in found.citations]
     assert "Document" in found.to_pandas()
+    summed = tw.ask(tmp_path, where="kind = receipt", figure="sum", of="Total", kind="receipt")
+    assert "1431" in summed.answer.replace(",", "")
+    with pytest.raises(tw.UsageError, match="figure"):
+        tw.ask(tmp_path, where="kind = receipt", figure="median", of="Total")  # type: ignore[arg-type]
 
 
 def test_find_gives_a_table_whose_rows_meet_the_conditions() -> None:

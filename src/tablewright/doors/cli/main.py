@@ -47,7 +47,7 @@ WRONG_USE: Any = typer.BadParameter.__base__
 PANELS = {
     "Start": ("demo", "doctor", "models", "strategies"),
     "Tables and cells": ("enrich", "find", "tables", "proposals", "runs"),
-    "Documents, reports and advice": ("docs", "conversations", "ask", "research", "shortlist"),
+    "Documents, reports and advice": ("docs", "ask", "conversations", "research", "shortlist"),
     "Servers and users": ("serve", "worker", "mcp", "share", "users", "tokens", "audit"),
 }
 """The commands in the order and under the headings of `tablewright --help`."""

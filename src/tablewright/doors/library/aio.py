@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec import structs
+from msgspec import ValidationError, convert, structs
 from typing_extensions import Unpack
 
+from tablewright.domain.corpus import Aggregate
 from tablewright.domain.document import document
 from tablewright.domain.listing import DEFAULT_ROWS
 from tablewright.domain.model import Field
@@ -142,19 +143,43 @@ async def find(
         )
 
 
-async def ask(documents: Paths, question: str, *, kind: str = "", **options: Unpack[Options]) -> AskResult:
+class Lookup(Options, total=False):
+    """What `ask` takes instead of a question, besides the options of every verb."""
+
+    where: str
+    figure: Aggregate
+    of: str
+    by: str
+    show: Sequence[str]
+    sort: str
+    unit: str
+    limit: int
+
+
+LOOKUP = frozenset(Lookup.__annotations__) - frozenset(Options.__annotations__)
+
+
+async def ask(documents: Paths, question: str = "", *, kind: str = "", **options: Unpack[Lookup]) -> AskResult:
     """Answers a question from documents, with citations, and says how complete the answer is.
 
         print(tw.ask("contracts/", "Which leases end before 2027?", kind="lease", model="openai:NAME"))
+        print(tw.ask("receipts/", where="Total > 50 EUR", figure="sum", of="Total"))
 
     documents: files or folders. Takes the same options as `enrich`.
     kind: what all of these documents are, such as "receipt"; without it, a model says so, or it is guessed from titles.
+    where: conditions instead of a question; no model is asked. `figure`, `of`, `by`, `show`, `sort`, `unit` and `limit`
+        go with it, as in `tablewright ask`.
     """
-    async with opened(options, ask) as session:
+    looked_up = {name: value for name, value in options.items() if name in LOOKUP}
+    try:
+        request = convert(looked_up | {"question": question, "agreed": True}, AskDocuments)
+    except ValidationError as wrong:
+        raise UsageError(f"{wrong}.") from None
+    usual: Any = {name: value for name, value in options.items() if name not in LOOKUP}
+    async with opened(usual, ask) as session:
         await read_documents(session, documents, kind)
         with session.bar.drawn("Answering"):
-            reply = await ask_documents(session.services, AskDocuments(question=question, agreed=True))
-            return AskResult(reply=await with_all_rows(session, reply))
+            return AskResult(reply=await with_all_rows(session, await ask_documents(session.services, request)))
 
 
 async def with_all_rows(session: Session, reply: Reply) -> Reply:

@@ -203,9 +203,8 @@ class AskResult:
     def _columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("Document", *self.reply.columns))) if self.reply.columns else ()
 
-    @property
-    def report(self) -> dict[str, Any]:
-        """The whole reply as a JSON document."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as `tablewright ask --json` prints it."""
         return dict(document(self.reply))
 
     def evidence(self) -> list[dict[str, Any]]:
